@@ -1,0 +1,119 @@
+/**
+ * Imports go one way: kernel ← stores ← engine, client ← worker ← cli. The runtime may be imported by all but the kernel,
+ * and the files directly under src join the layers into the published package. Unit tests may look wherever they need.
+ */
+const UNIT_TEST = '[.]test[.]ts$'
+
+/** What each folder of src may import from the others. */
+const layers = {
+  kernel: [],
+  runtime: [],
+  stores: ['kernel', 'runtime'],
+  engine: ['kernel', 'runtime', 'stores'],
+  client: ['kernel', 'runtime', 'stores'],
+  worker: ['kernel', 'runtime', 'stores', 'engine', 'client'],
+  testing: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker'],
+  cli: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker'],
+}
+
+/** The files directly under src that a layer may import; they are what the package exports. */
+const mayUseThePackage = ['cli', 'testing']
+
+const layerRules = Object.entries(layers).map(([layer, others]) => {
+  const allowed = [layer, ...others].map((name) => `^src/${name}/`)
+  if (mayUseThePackage.includes(layer)) allowed.push('^src/[^/]+$')
+  return {
+    name: `${layer}-layer`,
+    severity: 'error',
+    comment: `src/${layer} may import from src only: ${[layer, ...others].join(', ')}.`,
+    from: { path: `^src/${layer}/`, pathNot: UNIT_TEST },
+    to: { path: '^src/', pathNot: allowed },
+  }
+})
+
+module.exports = {
+  forbidden: [
+    ...layerRules,
+    {
+      name: 'kernel-is-alone',
+      severity: 'error',
+      comment: 'The kernel also runs inside Valkey, where there are neither packages nor Node.',
+      from: { path: '^src/kernel/', pathNot: UNIT_TEST },
+      to: { pathNot: '^src/' },
+    },
+    {
+      name: 'dialect-tests-stay-in-the-dialect',
+      severity: 'error',
+      comment: 'What the table test compiles to Lua may import only itself and the kernel.',
+      from: { path: '^test/table/(dialect/|lua-entry[.]ts$)', pathNot: UNIT_TEST },
+      to: { pathNot: '^(src/kernel|test/table/dialect)/' },
+    },
+    {
+      name: 'known-layers',
+      severity: 'error',
+      comment: 'A new folder of src needs its place in the order of the layers.',
+      from: { path: '^src/[^/]+/', pathNot: Object.keys(layers).map((name) => `^src/${name}/`) },
+      to: {},
+    },
+    {
+      name: 'package-leaves-out-its-shell',
+      severity: 'error',
+      comment: 'The library does not import the command line or the test tools.',
+      from: { path: '^src/[^/]+$', pathNot: UNIT_TEST },
+      to: { path: '^src/(cli|testing)/' },
+    },
+    {
+      name: 'source-stands-alone',
+      severity: 'error',
+      comment: 'Source never imports tests, benchmarks, examples or scripts.',
+      from: { path: '^src/' },
+      to: { path: '^(test|bench|examples|scripts|eslint|dashboard)/' },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      comment: 'A cycle hides which module is the lower one. Types count too.',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      comment: 'A module that imports nothing and is imported by nothing is forgotten.',
+      from: { orphan: true, path: '^(src|test)/', pathNot: UNIT_TEST },
+      to: {},
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      comment: 'Every import leads to a file or a declared package.',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'declared-packages',
+      severity: 'error',
+      comment: 'Published code uses only packages that are installed with it.',
+      from: { path: '^src/', pathNot: UNIT_TEST },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'npm-optional'] },
+    },
+    {
+      name: 'no-deprecated-modules',
+      severity: 'error',
+      comment: 'Deprecated modules of Node go away without notice.',
+      from: {},
+      to: { dependencyTypes: ['deprecated'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|coverage|dashboard)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+    cache: false,
+  },
+}

@@ -1,0 +1,151 @@
+import eslint from '@eslint/js'
+import { defineConfig, globalIgnores } from 'eslint/config'
+import tseslint from 'typescript-eslint'
+import { kernelDialect } from './eslint/kernel-dialect.ts'
+
+const fromRuntime = 'take it from src/runtime, which is passed in, so that tests can move time and repeat chance.'
+const clockMessage = `The clock is an input: ${fromRuntime}`
+const timerMessage = `Timers are an input: ${fromRuntime}`
+const randomMessage = `Randomness is an input: ${fromRuntime}`
+
+const timers = ['setTimeout', 'setInterval', 'setImmediate']
+const randomFunctions = [
+  'getRandomValues',
+  'randomBytes',
+  'randomFill',
+  'randomFillSync',
+  'randomInt',
+  'randomUUID',
+  'randomUUIDv7',
+  'webcrypto',
+]
+const cryptoModules = ['crypto', 'node:crypto']
+const timerModules = ['timers', 'timers/promises', 'node:timers', 'node:timers/promises']
+const clockModules = ['perf_hooks', 'node:perf_hooks']
+
+const relativeJavaScript = {
+  regex: '^\\.{1,2}/.*\\.js$',
+  message: 'Source files are imported by their own name, with the extension .ts.',
+}
+
+const skippedTests = {
+  selector:
+    'CallExpression > MemberExpression.callee[object.name=/^(describe|it|test)$/][property.name=/^(only|skip|todo)$/]',
+  message: 'Every test runs, always.',
+}
+
+/** Time and chance come from src/runtime alone. */
+const inputsOnly = {
+  'no-restricted-globals': ['error', ...timers.map((name) => ({ name, message: timerMessage }))],
+  'no-restricted-properties': [
+    'error',
+    { object: 'Date', property: 'now', message: clockMessage },
+    { object: 'performance', property: 'now', message: clockMessage },
+    { object: 'performance', property: 'timeOrigin', message: clockMessage },
+    { object: 'process', property: 'hrtime', message: clockMessage },
+    { object: 'process', property: 'uptime', message: clockMessage },
+    { object: 'AbortSignal', property: 'timeout', message: timerMessage },
+    { object: 'Math', property: 'random', message: randomMessage },
+    ...randomFunctions.map((property) => ({ object: 'crypto', property, message: randomMessage })),
+    ...timers.map((property) => ({ object: 'globalThis', property, message: timerMessage })),
+    ...['crypto', 'performance'].map((property) => ({
+      object: 'globalThis',
+      property,
+      message: property === 'crypto' ? randomMessage : clockMessage,
+    })),
+  ],
+  'no-restricted-syntax': [
+    'error',
+    skippedTests,
+    {
+      selector: ':matches(NewExpression, CallExpression)[callee.name="Date"][arguments.length=0]',
+      message: clockMessage,
+    },
+  ],
+  'no-restricted-imports': [
+    'error',
+    {
+      paths: [
+        ...timerModules.map((name) => ({ name, message: timerMessage })),
+        ...clockModules.map((name) => ({ name, message: clockMessage })),
+        ...cryptoModules.map((name) => ({
+          name,
+          importNames: ['default', ...randomFunctions],
+          message: randomMessage,
+        })),
+      ],
+      patterns: [relativeJavaScript],
+    },
+  ],
+}
+
+const dialectFiles = ['src/kernel/**/*.ts', 'test/table/dialect/**/*.ts']
+
+export default defineConfig(
+  globalIgnores(['dist/', 'coverage/', 'dashboard/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
+  eslint.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      eqeqeq: 'error',
+      'no-implicit-coercion': 'error',
+      'no-useless-rename': 'error',
+      'object-shorthand': 'error',
+      'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true, named: true, defaultFrom: true } }],
+      'no-restricted-imports': ['error', { patterns: [relativeJavaScript] }],
+      'no-restricted-syntax': ['error', skippedTests],
+      '@typescript-eslint/consistent-type-exports': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
+      '@typescript-eslint/no-import-type-side-effects': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: true },
+      ],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unnecessary-condition': [
+        'error',
+        { allowConstantLoopConditions: 'only-allowed-literals' },
+      ],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      // The compiler reports what is unused, and lets a leading underscore say that a parameter is there on purpose.
+      '@typescript-eslint/no-unused-vars': 'off',
+      // A function that answers an async interface is async even if it has nothing to wait for: its errors become rejections.
+      '@typescript-eslint/require-await': 'off',
+      // A type parameter that appears once still names what a caller may ask for, as in get<T>(type: T).
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/runtime/**'],
+    rules: inputsOnly,
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/cli/**', '**/*.test.ts'],
+    rules: { 'no-console': 'error' },
+  },
+  {
+    files: dialectFiles,
+    ignores: ['**/*.test.ts'],
+    plugins: { 'kernel-dialect': kernelDialect },
+    rules: Object.fromEntries(Object.keys(kernelDialect.rules).map((name) => [`kernel-dialect/${name}`, 'error'])),
+  },
+  {
+    files: ['**/*.test.ts', 'test/**/*.ts'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
+  {
+    files: ['*.config.{js,ts}'],
+    rules: { 'no-restricted-exports': 'off' },
+  },
+  {
+    files: ['**/*.{js,cjs,mjs}'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { globals: { module: 'readonly' } },
+  },
+)

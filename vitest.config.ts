@@ -1,0 +1,54 @@
+import { defineConfig } from 'vitest/config'
+import type { TestProjectInlineConfiguration } from 'vitest/config'
+
+/** With this set, tests that need a server are left out. */
+const isEmbedded = process.env['FLOWFABRIC_TEST_EMBEDDED'] === '1'
+
+/** A test file that needs a server says so in its name: `valkey.test.ts` or `<subject>.valkey.test.ts`. */
+const VALKEY_TESTS = '**/{*.,}valkey.test.ts'
+
+interface Suite {
+  readonly name: string
+  readonly include: string
+  readonly exclude?: string
+  readonly timeoutMs: number
+  /** One file after the other, for tests that start processes of their own. */
+  readonly isSerial?: boolean
+}
+
+const suites: Suite[] = [
+  { name: 'unit', include: '{src,eslint,scripts}/**/*.test.ts', timeoutMs: 10_000 },
+  { name: 'table', include: 'test/table/**/*.test.ts', exclude: VALKEY_TESTS, timeoutMs: 10_000 },
+  { name: 'table-valkey', include: `test/table/${VALKEY_TESTS}`, timeoutMs: 60_000 },
+  { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 20_000 },
+  { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 120_000 },
+  { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
+  { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 60_000, isSerial: true },
+]
+
+function project({ name, include, exclude, timeoutMs, isSerial = false }: Suite): TestProjectInlineConfiguration {
+  const excluded = exclude === undefined ? [] : [exclude]
+  if (isEmbedded) excluded.push(VALKEY_TESTS)
+  return {
+    extends: true,
+    test: {
+      name,
+      include: [include],
+      exclude: excluded,
+      testTimeout: timeoutMs,
+      hookTimeout: timeoutMs,
+      fileParallelism: !isSerial,
+    },
+  }
+}
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    pool: 'forks',
+    maxWorkers: 2,
+    allowOnly: false,
+    teardownTimeout: 10_000,
+    projects: suites.map(project),
+  },
+})
