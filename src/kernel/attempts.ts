@@ -1,0 +1,49 @@
+/** The history of attempts. An attempt that simply completes leaves no record of its own: the execution's record tells it. */
+import { ATTEMPT_HISTORY_MAX } from './limits.ts'
+import type { Attempt, AttemptOutcome, Execution, Failure, Instant } from './records.ts'
+import { integerText, joinName } from './text.ts'
+import type { Tx } from './tx.ts'
+
+function attemptId(executionId: string, attempt: number): string {
+  return joinName(executionId, integerText(attempt))
+}
+
+/** The current attempt as history would tell it. */
+export function attemptRecord(
+  execution: Execution,
+  outcome: AttemptOutcome,
+  endedAt: Instant,
+  failure: Failure | undefined,
+): Attempt | undefined {
+  const attempt = execution.attempt
+  if (attempt === undefined) return undefined
+  return {
+    type: 'attempt',
+    id: attemptId(execution.id, attempt.number),
+    executionId: execution.id,
+    number: attempt.number,
+    kind: attempt.kind,
+    startedAt: attempt.startedAt,
+    endedAt,
+    epoch: execution.epoch,
+    workerId: attempt.workerId,
+    workerInstanceId: attempt.workerInstanceId,
+    outcome,
+    failure,
+  }
+}
+
+/** Writes the current attempt into history, and drops the one that is now too old to keep. */
+export function recordAttempt(
+  tx: Tx,
+  execution: Execution,
+  outcome: AttemptOutcome,
+  endedAt: Instant,
+  failure: Failure | undefined,
+): void {
+  const record = attemptRecord(execution, outcome, endedAt, failure)
+  if (record === undefined) return
+  tx.put(record)
+  const dropped = record.number - ATTEMPT_HISTORY_MAX
+  if (dropped > 0) tx.remove('attempt', attemptId(execution.id, dropped))
+}

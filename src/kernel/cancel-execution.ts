@@ -1,0 +1,64 @@
+/**
+ * Cancels from any phase. What nobody holds ends at once. A running execution's holder is asked through its lease and
+ * given a grace, after which the due pass ends it; with `force` it ends now. A holder may cancel its own with its fence.
+ */
+import { emitFor } from './emit.ts'
+import { refuseUnlessHeld } from './leases.ts'
+import type { LeaseRefusal } from './leases.ts'
+import { endCancelled } from './phases.ts'
+import type { Execution, ExecutionId, Fence, Instant } from './records.ts'
+import { refused, refusedFor } from './results.ts'
+import type { Refused } from './results.ts'
+import type { Tx } from './tx.ts'
+
+export interface CancelInput {
+  readonly executionId: ExecutionId
+  readonly reason: string
+  readonly by: string
+  /** The holder's own fence. Without it the call speaks with an operator's authority. */
+  readonly fence?: Fence | undefined
+  readonly force: boolean
+  readonly graceMs: number
+}
+
+export type CancelResult =
+  | { readonly kind: 'cancelled' | 'already_cancelled' }
+  | { readonly kind: 'cancel_requested'; readonly forceAt: Instant }
+  | LeaseRefusal
+  | Refused<'execution_not_found' | 'execution_ended'>
+
+export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  const state = execution.state
+  if (state.phase === 'ended') {
+    return state.outcome === 'cancelled' ? { kind: 'already_cancelled' } : refusedFor('execution_ended', execution)
+  }
+  if (input.fence !== undefined) {
+    const refusal = refuseUnlessHeld(tx, execution, input.fence)
+    if (refusal !== undefined) return refusal
+  }
+
+  if (state.phase === 'active' && input.fence === undefined && !input.force) return requestCancel(tx, execution, input)
+  endCancelled(tx, execution, input.reason, input.by)
+  return { kind: 'cancelled' }
+}
+
+/** The first wish counts: asking again neither extends the grace nor replaces the reason. */
+function requestCancel(tx: Tx, execution: Execution, input: CancelInput): CancelResult {
+  const state = execution.state
+  if (state.phase !== 'active') return tx.fault('a cancel is asked of an execution that nobody holds', execution.id)
+  if (state.cancel !== undefined) return { kind: 'cancel_requested', forceAt: state.cancel.forceAt }
+  const forceAt = tx.now + input.graceMs
+  state.cancel = { reason: input.reason, by: input.by, at: tx.now, forceAt }
+  tx.put(execution)
+  emitFor(tx, execution, 'cancel_requested', {
+    attempt: execution.attempt?.number,
+    workerId: state.lease.workerId,
+    workerInstanceId: state.lease.workerInstanceId,
+    until: forceAt,
+    reason: input.reason,
+    by: input.by,
+  })
+  return { kind: 'cancel_requested', forceAt }
+}

@@ -1,0 +1,156 @@
+/** The only way in to an execution: a worker asks for work, and gets leases together with all it needs to begin. */
+import { payloadKey } from './blobs.ts'
+import { laneIndex, readyIndex } from './indexes.ts'
+import {
+  CLAIM_COUNT_MAX,
+  CLAIM_DUE_COUNT,
+  CLAIM_PAYLOAD_BYTES,
+  CLAIM_RECOVERY_SCAN_COUNT,
+  DUE_SCAN_COUNT,
+} from './limits.ts'
+import { mergeOrdered } from './order.ts'
+import { activate } from './phases.ts'
+import type { AttemptKind, BlobInfo, Execution, ExecutionId, Fence, Instant, Tag } from './records.ts'
+import { runDueRecords } from './run-due.ts'
+import type { IndexEntry, Position, Tx } from './tx.ts'
+
+export interface QueueName {
+  readonly lane: string
+  readonly class: string
+}
+
+export interface ClaimInput {
+  /** Minted by the caller; it becomes the id of every lease that this claim takes. */
+  readonly requestId: string
+  readonly workerId: string
+  readonly workerInstanceId: string
+  readonly queues: readonly QueueName[]
+  readonly count: number
+  readonly leaseTtlMs: number
+  /** Set when the reply to an earlier call with this request id was lost: what that call took is handed out again. */
+  readonly repeated?: boolean | undefined
+  readonly seed: number
+}
+
+/** An execution in a worker's hands. */
+export interface Claimed {
+  readonly executionId: ExecutionId
+  readonly key: string | undefined
+  readonly namespace: string
+  readonly task: string
+  readonly lane: string
+  readonly priority: number
+  readonly tags: Tag[]
+  readonly fence: Fence
+  readonly attemptKind: AttemptKind
+  readonly failureCount: number
+  readonly leaseExpiresAt: Instant
+  readonly timeoutAt: Instant | undefined
+  readonly deadlineAt: Instant | undefined
+  readonly createdAt: Instant
+  readonly payload: BlobInfo | undefined
+  /** The payload's number among the blobs of the reply. */
+  readonly payloadBlob: number | undefined
+}
+
+export interface ClaimResult {
+  readonly kind: 'claimed'
+  readonly executions: Claimed[]
+  /** Whether more was ready in the queues asked for than was taken. */
+  readonly more: boolean
+  /** The store's clock, against which the instants in the reply are to be read. */
+  readonly at: Instant
+}
+
+export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
+  const claimed: Claimed[] = []
+  if (input.repeated === true) recoverClaimed(tx, input, claimed)
+  if (claimed.length > 0) return { kind: 'claimed', executions: claimed, more: true, at: tx.now }
+
+  // A claimer sees to what is due first, so that work does not wait for an engine's next pass.
+  runDueRecords(tx, { limit: CLAIM_DUE_COUNT, seed: input.seed })
+  const count = Math.min(input.count, CLAIM_COUNT_MAX)
+  const heads: IndexEntry[][] = []
+  let readyCount = 0
+  for (const queue of input.queues) {
+    // One more than is wanted tells whether anything remains.
+    const head = tx.range({ index: readyIndex(queue.lane, queue.class), limit: count + 1 })
+    readyCount = readyCount + head.length
+    heads.push(head)
+  }
+  const ids: string[] = []
+  for (const entry of mergeOrdered(heads, count)) ids.push(entry.id)
+  takeLeases(tx, input, tx.getMany('execution', ids), claimed)
+  return { kind: 'claimed', executions: claimed, more: readyCount > claimed.length, at: tx.now }
+}
+
+function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[]): void {
+  let payloadBytes = 0
+  for (const execution of candidates) {
+    if (tx.room() < 1) return
+    if (execution.state.phase !== 'eligible')
+      return tx.fault('a ready index names an execution that is not eligible', execution.id)
+    // Past its deadline it belongs to the due pass, which has not come round to it yet.
+    if (execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
+    payloadBytes = payloadBytes + (execution.payload?.size ?? 0)
+    if (claimed.length > 0 && payloadBytes > CLAIM_PAYLOAD_BYTES) return
+    activate(tx, execution, {
+      id: input.requestId,
+      workerId: input.workerId,
+      workerInstanceId: input.workerInstanceId,
+      acquiredAt: tx.now,
+      expiresAt: tx.now + input.leaseTtlMs,
+    })
+    claimed.push(handOver(tx, execution))
+  }
+}
+
+/** Looks for what a lost reply had handed out: bounded; what it does not find comes back when its lease expires. */
+function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
+  const lanes: string[] = []
+  for (const queue of input.queues) if (!lanes.includes(queue.lane)) lanes.push(queue.lane)
+  let scanned = 0
+  for (const lane of lanes) {
+    let from: Position | undefined = undefined
+    while (scanned < CLAIM_RECOVERY_SCAN_COUNT) {
+      const page: Execution[] = tx.scan(
+        { index: laneIndex(lane, 'active'), from, reverse: true, limit: DUE_SCAN_COUNT },
+        'execution',
+      )
+      for (const execution of page) {
+        const state = execution.state
+        if (state.phase !== 'active' || state.lease.id !== input.requestId || state.lease.expiresAt <= tx.now) continue
+        if (state.lease.workerInstanceId === input.workerInstanceId) claimed.push(handOver(tx, execution))
+      }
+      scanned = scanned + page.length
+      const last = page[page.length - 1]
+      if (last === undefined || page.length < DUE_SCAN_COUNT) break
+      from = { score: last.createdAt, id: last.id }
+    }
+  }
+}
+
+function handOver(tx: Tx, execution: Execution): Claimed {
+  const state = execution.state
+  const attempt = execution.attempt
+  if (state.phase !== 'active' || attempt === undefined)
+    return tx.fault('a claimed execution is not active', execution.id)
+  return {
+    executionId: execution.id,
+    key: execution.key,
+    namespace: execution.namespace,
+    task: execution.task,
+    lane: execution.lane,
+    priority: execution.priority,
+    tags: execution.tags,
+    fence: { leaseId: state.lease.id, epoch: execution.epoch, attempt: attempt.number },
+    attemptKind: attempt.kind,
+    failureCount: execution.failureCount,
+    leaseExpiresAt: state.lease.expiresAt,
+    timeoutAt: state.timeoutAt,
+    deadlineAt: execution.deadlineAt,
+    createdAt: execution.createdAt,
+    payload: execution.payload,
+    payloadBlob: execution.payload === undefined ? undefined : tx.send(payloadKey(execution.id)),
+  }
+}

@@ -1,0 +1,51 @@
+/** Ends an execution that its worker still holds. Said twice with one fence, it ends once. */
+import { resultKey } from './blobs.ts'
+import { claimForWorker } from './claim-for-worker.ts'
+import type { ClaimInput, ClaimResult } from './claim-for-worker.ts'
+import type { BlobInput } from './create-execution.ts'
+import { leaseEnded, refuseUnlessHeld } from './leases.ts'
+import type { LeaseRefusal } from './leases.ts'
+import { endExecution } from './phases.ts'
+import type { ExecutionId, Fence } from './records.ts'
+import { refused } from './results.ts'
+import type { Refused } from './results.ts'
+import type { Tx } from './tx.ts'
+
+export interface CompleteInput {
+  readonly executionId: ExecutionId
+  readonly fence: Fence
+  readonly result?: BlobInput | undefined
+  /** What to claim in the same step, if anything. */
+  readonly next?: ClaimInput | undefined
+}
+
+export type CompleteResult =
+  | { readonly kind: 'completed' | 'already_completed'; readonly next: ClaimResult | undefined }
+  | LeaseRefusal
+  | Refused<'execution_not_found'>
+
+export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  if (leaseEnded(execution, input.fence, 'completed')) return { kind: 'already_completed', next: claimNext(tx, input) }
+  const refusal = refuseUnlessHeld(tx, execution, input.fence)
+  if (refusal !== undefined) return refusal
+
+  if (input.result !== undefined) {
+    execution.result = { size: input.result.size, encoding: input.result.encoding }
+    tx.keep(resultKey(execution.id), input.result.blob)
+  }
+  endExecution(tx, execution, {
+    outcome: 'completed',
+    how: 'completed',
+    reason: undefined,
+    by: undefined,
+    failure: undefined,
+    attemptOutcome: undefined,
+  })
+  return { kind: 'completed', next: claimNext(tx, input) }
+}
+
+function claimNext(tx: Tx, input: CompleteInput): ClaimResult | undefined {
+  return input.next === undefined ? undefined : claimForWorker(tx, input.next)
+}

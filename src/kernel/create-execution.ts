@@ -1,0 +1,162 @@
+/** Accepts a piece of work. Said twice with one id it is accepted once; `ifExists` says what the second caller wants. */
+import { emitFor } from './emit.ts'
+import { queueId } from './indexes.ts'
+import { payloadKey, resultKey } from './blobs.ts'
+import { removeExecution } from './purge-executions.ts'
+import type {
+  BlobInfo,
+  Execution,
+  ExecutionId,
+  ExecutionState,
+  Instant,
+  PayloadEncoding,
+  RetryPolicy,
+  Tag,
+} from './records.ts'
+import { refusedFor } from './results.ts'
+import type { Refused } from './results.ts'
+import { publicState } from './state.ts'
+import type { PublicState } from './state.ts'
+import type { BlobRef, Tx } from './tx.ts'
+
+export interface BlobInput {
+  readonly blob: BlobRef
+  readonly size: number
+  readonly encoding: PayloadEncoding
+}
+
+export interface CreateInput {
+  readonly executionId: ExecutionId
+  readonly key?: string | undefined
+  /** Minted by the caller, the same for every repetition of one submit. */
+  readonly requestId: string
+  readonly namespace: string
+  readonly task: string
+  readonly lane: string
+  readonly class: string
+  readonly priority: number
+  readonly tags: readonly Tag[]
+  readonly retry: RetryPolicy
+  readonly delayMs?: number | undefined
+  readonly attemptTimeoutMs?: number | undefined
+  readonly totalTimeoutMs?: number | undefined
+  readonly retentionMs: number
+  readonly payload?: BlobInput | undefined
+  readonly ifExists: 'join' | 'reject' | 'replace'
+}
+
+export type CreateResult =
+  | {
+      readonly kind: 'created' | 'replaced' | 'joined'
+      readonly executionId: ExecutionId
+      readonly state: PublicState
+      readonly at: Instant
+    }
+  | Refused<'execution_exists' | 'execution_in_progress'>
+
+export function createExecution(tx: Tx, input: CreateInput): CreateResult {
+  const existing = tx.get('execution', input.executionId)
+  if (existing === undefined) {
+    const execution = newExecution(tx, input, 0)
+    registerQueue(tx, execution)
+    store(tx, execution, input)
+    emitFor(tx, execution, 'execution_created', { until: delayOf(execution) })
+    return answer('created', execution)
+  }
+  if (existing.requestId === input.requestId) return answer('created', existing)
+  switch (input.ifExists) {
+    case 'join':
+      return answer('joined', existing)
+    case 'reject':
+      return refusedFor('execution_exists', existing)
+    case 'replace':
+      return replaceExecution(tx, existing, input)
+  }
+}
+
+/** Not started: changed in place. Ended: purged and begun again. Anything between has side effects that nobody may forget. */
+function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
+  const phase = existing.state.phase
+  const started = phase === 'active' || phase === 'suspended' || (phase !== 'ended' && existing.attempt !== undefined)
+  if (started) return refusedFor('execution_in_progress', existing)
+  if (phase === 'ended' && !removeExecution(tx, existing)) return tx.fault('no room to replace', existing.id)
+  const execution = newExecution(tx, input, existing.epoch)
+  if (phase !== 'ended') execution.createdAt = existing.createdAt
+  registerQueue(tx, execution)
+  store(tx, execution, input)
+  emitFor(tx, execution, 'execution_replaced', { until: delayOf(execution) })
+  return answer('replaced', execution)
+}
+
+function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
+  return {
+    type: 'execution',
+    id: input.executionId,
+    key: input.key,
+    requestId: input.requestId,
+    namespace: input.namespace,
+    task: input.task,
+    lane: input.lane,
+    class: input.class,
+    priority: input.priority,
+    tags: copyTags(input.tags),
+    retry: input.retry,
+    attemptTimeoutMs: input.attemptTimeoutMs,
+    totalTimeoutMs: input.totalTimeoutMs,
+    deadlineAt: input.totalTimeoutMs === undefined ? undefined : tx.now + input.totalTimeoutMs,
+    retentionMs: input.retentionMs,
+    payload: blobInfo(input.payload),
+    result: undefined,
+    createdAt: tx.now,
+    changedAt: tx.now,
+    startedAt: undefined,
+    state: firstState(tx, input.delayMs),
+    next: 'initial',
+    epoch,
+    attempt: undefined,
+    failureCount: 0,
+    reclaimCount: 0,
+    replayCount: 0,
+    failure: undefined,
+    progress: undefined,
+    lastLease: undefined,
+    lastReplay: undefined,
+  }
+}
+
+/** State and index follow from one comparison made here, so a delay of nothing cannot lose the execution. */
+function firstState(tx: Tx, delayMs: number | undefined): ExecutionState {
+  if (delayMs === undefined || delayMs <= 0) return { phase: 'eligible' }
+  return { phase: 'delayed', until: tx.now + delayMs, cause: 'submitted' }
+}
+
+function registerQueue(tx: Tx, execution: Execution): void {
+  const id = queueId(execution.lane, execution.class)
+  if (tx.get('queue', id) !== undefined) return
+  tx.put({ type: 'queue', id, lane: execution.lane, class: execution.class, createdAt: tx.now })
+}
+
+function store(tx: Tx, execution: Execution, input: CreateInput): void {
+  tx.put(execution)
+  tx.forget(resultKey(execution.id))
+  if (input.payload !== undefined) tx.keep(payloadKey(execution.id), input.payload.blob)
+  else tx.forget(payloadKey(execution.id))
+}
+
+function blobInfo(blob: BlobInput | undefined): BlobInfo | undefined {
+  return blob === undefined ? undefined : { size: blob.size, encoding: blob.encoding }
+}
+
+function copyTags(tags: readonly Tag[]): Tag[] {
+  const copy: Tag[] = []
+  for (const tag of tags) copy.push({ name: tag.name, value: tag.value, indexed: tag.indexed })
+  return copy
+}
+
+function delayOf(execution: Execution): Instant | undefined {
+  return execution.state.phase === 'delayed' ? execution.state.until : undefined
+}
+
+function answer(kind: 'created' | 'replaced' | 'joined', execution: Execution): CreateResult {
+  return { kind, executionId: execution.id, state: publicState(execution.state), at: execution.createdAt }
+}

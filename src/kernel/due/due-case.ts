@@ -1,0 +1,13 @@
+/** A timed case says what to do with one execution whose time has come. The due pass calls the first that is due. */
+import type { Execution, Instant } from '../records.ts'
+import type { Tx } from '../tx.ts'
+
+export interface DueCase {
+  readonly name: DueCaseName
+  readonly isDue: (execution: Execution, now: Instant) => boolean
+  /** `seed` feeds the jitter of a retry, should one follow. */
+  readonly run: (tx: Tx, execution: Execution, seed: number) => void
+}
+
+export type DueCaseName =
+  'execution_deadline' | 'cancel_grace' | 'lease_expiry' | 'attempt_timeout' | 'delayed_promoter'

@@ -1,0 +1,134 @@
+/** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
+import { laneIndex, readyIndex } from './indexes.ts'
+import { AHEAD_COUNT_MAX } from './limits.ts'
+import type {
+  BlockCause,
+  CancelRequest,
+  DelayCause,
+  Execution,
+  ExecutionId,
+  Failure,
+  Instant,
+  Outcome,
+} from './records.ts'
+import { refused } from './results.ts'
+import type { Refused } from './results.ts'
+import { claimScore } from './state.ts'
+import type { Tx } from './tx.ts'
+
+export interface ExplainInput {
+  readonly executionId: ExecutionId
+}
+
+export type Explanation =
+  | {
+      readonly why: 'waits_for_worker'
+      readonly since: Instant
+      readonly lane: string
+      readonly task: string
+      /** Executions of the same queue that are claimed first; counting stops at `aheadLimit`. */
+      readonly ahead: number
+      readonly aheadLimit: number
+      /** Executions of the lane that workers hold now. None may mean that no worker serves it. */
+      readonly activeInLane: number
+    }
+  | {
+      readonly why: 'delayed'
+      readonly until: Instant
+      readonly cause: DelayCause
+      readonly failure: Failure | undefined
+      readonly failureCount: number
+      readonly attempts: number
+      /** Time is up, and it becomes claimable as soon as a worker or an engine looks. */
+      readonly isOverdue: boolean
+    }
+  | { readonly why: 'blocked'; readonly by: BlockCause; readonly since: Instant }
+  | {
+      readonly why: 'running'
+      readonly attempt: number
+      readonly since: Instant
+      readonly workerId: string
+      readonly workerInstanceId: string
+      readonly leaseExpiresAt: Instant
+      readonly isLeaseExpired: boolean
+      readonly cancel: CancelRequest | undefined
+    }
+  | { readonly why: 'suspended'; readonly since: Instant }
+  | {
+      readonly why: 'ended'
+      readonly outcome: Outcome
+      readonly endedAt: Instant
+      readonly reason: string | undefined
+      readonly by: string | undefined
+      readonly failure: Failure | undefined
+    }
+
+export type ExplainResult =
+  | { readonly kind: 'explained'; readonly explanation: Explanation; readonly at: Instant }
+  | Refused<'execution_not_found'>
+
+export function explainExecution(tx: Tx, input: ExplainInput): ExplainResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  return { kind: 'explained', explanation: explain(tx, execution), at: tx.now }
+}
+
+function explain(tx: Tx, execution: Execution): Explanation {
+  const state = execution.state
+  switch (state.phase) {
+    case 'eligible':
+      return explainWaiting(tx, execution)
+    case 'delayed':
+      return {
+        why: 'delayed',
+        until: state.until,
+        cause: state.cause,
+        failure: execution.failure,
+        failureCount: execution.failureCount,
+        attempts: execution.retry.attempts,
+        isOverdue: state.until <= tx.now,
+      }
+    case 'blocked':
+      return { why: 'blocked', by: state.by, since: execution.changedAt }
+    case 'active':
+      return {
+        why: 'running',
+        attempt: execution.attempt?.number ?? 0,
+        since: state.lease.acquiredAt,
+        workerId: state.lease.workerId,
+        workerInstanceId: state.lease.workerInstanceId,
+        leaseExpiresAt: state.lease.expiresAt,
+        isLeaseExpired: state.lease.expiresAt <= tx.now,
+        cancel: state.cancel,
+      }
+    case 'suspended':
+      return { why: 'suspended', since: execution.changedAt }
+    case 'ended':
+      return {
+        why: 'ended',
+        outcome: state.outcome,
+        endedAt: state.at,
+        reason: state.reason,
+        by: state.by,
+        failure: execution.failure,
+      }
+  }
+}
+
+function explainWaiting(tx: Tx, execution: Execution): Explanation {
+  const upToHere = tx.countUpTo({
+    index: readyIndex(execution.lane, execution.class),
+    to: claimScore(execution),
+    limit: AHEAD_COUNT_MAX + 1,
+  })
+  return {
+    why: 'waits_for_worker',
+    since: execution.changedAt,
+    lane: execution.lane,
+    task: execution.task,
+    // The count includes the execution itself, and any that were created in the same millisecond.
+    ahead: Math.max(0, upToHere - 1),
+    aheadLimit: AHEAD_COUNT_MAX,
+    activeInLane: tx.countUpTo({ index: laneIndex(execution.lane, 'active'), limit: AHEAD_COUNT_MAX }),
+  }
+}

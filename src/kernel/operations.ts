@@ -1,0 +1,60 @@
+/** Every operation under the name that it has everywhere: in stores, clients, routes, commands and metrics. */
+import { cancelExecution } from './cancel-execution.ts'
+import { changePriority } from './change-priority.ts'
+import { claimForWorker } from './claim-for-worker.ts'
+import { completeExecution } from './complete-execution.ts'
+import { countExecutions } from './count-executions.ts'
+import { createExecution } from './create-execution.ts'
+import { delayExecution } from './delay-execution.ts'
+import { describeExecution } from './describe-execution.ts'
+import { explainExecution } from './explain-execution.ts'
+import { failExecution } from './fail-execution.ts'
+import { listExecutions } from './list-executions.ts'
+import { purgeExecutions } from './purge-executions.ts'
+import { reconcileIndexes } from './reconcile-indexes.ts'
+import { releaseExecution } from './release-execution.ts'
+import { renewLease } from './renew-lease.ts'
+import { replayExecution } from './replay-execution.ts'
+import { revokeLease } from './revoke-lease.ts'
+import { runDue } from './run-due.ts'
+import { setTags } from './set-tags.ts'
+import { updateProgress } from './update-progress.ts'
+
+export const operations = {
+  createExecution,
+  claimForWorker,
+  renewLease,
+  completeExecution,
+  failExecution,
+  releaseExecution,
+  delayExecution,
+  updateProgress,
+  cancelExecution,
+  revokeLease,
+  changePriority,
+  setTags,
+  replayExecution,
+  runDue,
+  purgeExecutions,
+  reconcileIndexes,
+  describeExecution,
+  listExecutions,
+  countExecutions,
+  explainExecution,
+}
+
+export type OperationName = keyof typeof operations
+export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]>[1]
+export type OperationResult<N extends OperationName> = ReturnType<(typeof operations)[N]>
+
+const READ_OPERATIONS: readonly OperationName[] = [
+  'describeExecution',
+  'listExecutions',
+  'countExecutions',
+  'explainExecution',
+]
+
+/** Whether an operation never writes, so that a store may run it beside a writer. */
+export function isReadOperation(name: OperationName): boolean {
+  return READ_OPERATIONS.includes(name)
+}

@@ -1,0 +1,33 @@
+/** Sorting that gives the same order everywhere: a total order by a number, then by an ASCII id. */
+import { isTextBefore } from './text.ts'
+
+export interface Keyed {
+  readonly score: number
+  readonly id: string
+}
+
+export function comesBefore(a: Keyed, b: Keyed): boolean {
+  return a.score < b.score || (a.score === b.score && isTextBefore(a.id, b.id))
+}
+
+/** Merges lists that are each in order into the first `limit` of their union. */
+export function mergeOrdered<T extends Keyed>(lists: readonly T[][], limit: number): T[] {
+  const heads: number[] = []
+  for (let i = 0; i < lists.length; i++) heads.push(0)
+  const merged: T[] = []
+  while (merged.length < limit) {
+    let best: T | undefined = undefined
+    let bestList = -1
+    for (let i = 0; i < lists.length; i++) {
+      const candidate = lists[i]?.[heads[i] ?? 0]
+      if (candidate !== undefined && (best === undefined || comesBefore(candidate, best))) {
+        best = candidate
+        bestList = i
+      }
+    }
+    if (best === undefined) break
+    merged.push(best)
+    heads[bestList] = (heads[bestList] ?? 0) + 1
+  }
+  return merged
+}

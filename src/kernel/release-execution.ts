@@ -1,0 +1,33 @@
+/** A holder hands an execution back, as at shutdown: another worker goes on with the same attempt, none is burnt. */
+import { cancelIfAsked } from './fail-execution.ts'
+import { leaseEnded, refuseUnlessHeld } from './leases.ts'
+import type { LeaseRefusal } from './leases.ts'
+import { makeEligible } from './phases.ts'
+import type { ExecutionId, Fence } from './records.ts'
+import { refused } from './results.ts'
+import type { Refused } from './results.ts'
+import type { Tx } from './tx.ts'
+
+export interface ReleaseInput {
+  readonly executionId: ExecutionId
+  readonly fence: Fence
+  readonly reason: string
+}
+
+export type ReleaseResult =
+  | { readonly kind: 'released' | 'already_released' | 'cancelled' | 'already_cancelled' }
+  | LeaseRefusal
+  | Refused<'execution_not_found'>
+
+export function releaseExecution(tx: Tx, input: ReleaseInput): ReleaseResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  if (leaseEnded(execution, input.fence, 'released')) return { kind: 'already_released' }
+  if (leaseEnded(execution, input.fence, 'cancelled')) return { kind: 'already_cancelled' }
+  const refusal = refuseUnlessHeld(tx, execution, input.fence)
+  if (refusal !== undefined) return refusal
+
+  if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  makeEligible(tx, execution, { next: 'continue', how: 'released', event: 'execution_released', reason: input.reason })
+  return { kind: 'released' }
+}

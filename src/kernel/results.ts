@@ -1,0 +1,43 @@
+/** The shapes that every operation answers in. A refusal has written nothing. */
+import type { ErrorCode } from './errors.ts'
+import type { Execution, ExecutionId, Outcome, Phase } from './records.ts'
+import type { PublicState } from './state.ts'
+import { publicState } from './state.ts'
+
+/** What a refusal tells besides its code. */
+export interface RefusalDetail {
+  readonly executionId?: ExecutionId | undefined
+  readonly state?: PublicState | undefined
+  readonly phase?: Phase | undefined
+  readonly outcome?: Outcome | undefined
+  readonly epoch?: number | undefined
+  readonly attempt?: number | undefined
+  readonly limit?: number | undefined
+}
+
+export interface Refused<C extends ErrorCode = ErrorCode> {
+  readonly kind: 'refused'
+  readonly code: C
+  readonly detail: RefusalDetail
+}
+
+export function refused<C extends ErrorCode>(code: C, detail: RefusalDetail): Refused<C> {
+  return { kind: 'refused', code, detail }
+}
+
+/** A refusal that says how the execution stands, so that its caller needs no second look. */
+export function refusedFor<C extends ErrorCode>(code: C, execution: Execution): Refused<C> {
+  const state = execution.state
+  return {
+    kind: 'refused',
+    code,
+    detail: {
+      executionId: execution.id,
+      state: publicState(state),
+      phase: state.phase,
+      outcome: state.phase === 'ended' ? state.outcome : undefined,
+      epoch: execution.epoch,
+      attempt: execution.attempt?.number,
+    },
+  }
+}

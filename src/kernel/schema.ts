@@ -1,0 +1,275 @@
+/** The stored order of every record's fields. New fields go to the end; a change of any other kind is a new data version. */
+import { packFields, unpackFields } from './codec.ts'
+import type { Cell, Field, FieldKind } from './codec.ts'
+import { eventTypes } from './events.ts'
+import type { FabricEvent } from './events.ts'
+import type { AnyRecord, RecordType, RecordTypes } from './records.ts'
+
+/** Stored with a store's configuration. Only kernels of the same data version may share a store. */
+export const DATA_VERSION = 1
+
+const text: FieldKind = { kind: 'text' }
+const number: FieldKind = { kind: 'number' }
+const flag: FieldKind = { kind: 'flag' }
+const textList: FieldKind = { kind: 'list', of: text }
+
+function word(words: readonly string[]): FieldKind {
+  return { kind: 'word', words }
+}
+
+function object(fields: readonly Field[]): FieldKind {
+  return { kind: 'object', fields }
+}
+
+const outcomes = ['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const
+const attemptKind = word(['initial', 'retry', 'reclaim', 'replay'])
+
+const failure = object([
+  { name: 'category', of: text },
+  { name: 'message', of: text },
+  { name: 'stack', of: text },
+  { name: 'at', of: number },
+])
+
+const lease = object([
+  { name: 'id', of: text },
+  { name: 'workerId', of: text },
+  { name: 'workerInstanceId', of: text },
+  { name: 'acquiredAt', of: number },
+  { name: 'expiresAt', of: number },
+])
+
+const cancelRequest = object([
+  { name: 'reason', of: text },
+  { name: 'by', of: text },
+  { name: 'at', of: number },
+  { name: 'forceAt', of: number },
+])
+
+const state: FieldKind = {
+  kind: 'union',
+  tag: 'phase',
+  variants: [
+    { word: 'eligible', fields: [] },
+    {
+      word: 'delayed',
+      fields: [
+        { name: 'until', of: number },
+        { name: 'cause', of: word(['submitted', 'retry', 'worker']) },
+      ],
+    },
+    { word: 'blocked', fields: [{ name: 'by', of: word(['dependencies', 'budget', 'limit', 'operator', 'hold']) }] },
+    {
+      word: 'active',
+      fields: [
+        { name: 'lease', of: lease },
+        { name: 'timeoutAt', of: number },
+        { name: 'cancel', of: cancelRequest },
+      ],
+    },
+    { word: 'suspended', fields: [{ name: 'suspensionId', of: text }] },
+    {
+      word: 'ended',
+      fields: [
+        { name: 'outcome', of: word(outcomes) },
+        { name: 'at', of: number },
+        { name: 'reason', of: text },
+        { name: 'by', of: text },
+      ],
+    },
+  ],
+}
+
+const backoff: FieldKind = {
+  kind: 'union',
+  tag: 'kind',
+  variants: [
+    { word: 'fixed', fields: [{ name: 'delayMs', of: number }] },
+    {
+      word: 'exponential',
+      fields: [
+        { name: 'initialMs', of: number },
+        { name: 'maxMs', of: number },
+        { name: 'factor', of: number },
+      ],
+    },
+  ],
+}
+
+const blobInfo = object([
+  { name: 'size', of: number },
+  { name: 'encoding', of: word(['json', 'bytes']) },
+])
+
+const executionFields: readonly Field[] = [
+  { name: 'id', of: text },
+  { name: 'key', of: text },
+  { name: 'requestId', of: text },
+  { name: 'namespace', of: text },
+  { name: 'task', of: text },
+  { name: 'lane', of: text },
+  { name: 'class', of: text },
+  { name: 'priority', of: number },
+  {
+    name: 'tags',
+    of: {
+      kind: 'list',
+      of: object([
+        { name: 'name', of: text },
+        { name: 'value', of: text },
+        { name: 'indexed', of: flag },
+      ]),
+    },
+  },
+  {
+    name: 'retry',
+    of: object([
+      { name: 'attempts', of: number },
+      { name: 'backoff', of: backoff },
+      { name: 'jitter', of: flag },
+      { name: 'onlyCategories', of: textList },
+    ]),
+  },
+  { name: 'attemptTimeoutMs', of: number },
+  { name: 'totalTimeoutMs', of: number },
+  { name: 'deadlineAt', of: number },
+  { name: 'retentionMs', of: number },
+  { name: 'payload', of: blobInfo },
+  { name: 'result', of: blobInfo },
+  { name: 'createdAt', of: number },
+  { name: 'changedAt', of: number },
+  { name: 'startedAt', of: number },
+  { name: 'state', of: state },
+  { name: 'next', of: word(['initial', 'retry', 'reclaim', 'replay', 'continue']) },
+  { name: 'epoch', of: number },
+  {
+    name: 'attempt',
+    of: object([
+      { name: 'number', of: number },
+      { name: 'kind', of: attemptKind },
+      { name: 'startedAt', of: number },
+      { name: 'usedMs', of: number },
+      { name: 'workerId', of: text },
+      { name: 'workerInstanceId', of: text },
+    ]),
+  },
+  { name: 'failureCount', of: number },
+  { name: 'reclaimCount', of: number },
+  { name: 'replayCount', of: number },
+  { name: 'failure', of: failure },
+  {
+    name: 'progress',
+    of: object([
+      { name: 'percent', of: number },
+      { name: 'message', of: text },
+      { name: 'at', of: number },
+    ]),
+  },
+  {
+    name: 'lastLease',
+    of: object([
+      { name: 'id', of: text },
+      { name: 'epoch', of: number },
+      {
+        name: 'how',
+        of: word([
+          'completed',
+          'failed',
+          'cancelled',
+          'expired',
+          'released',
+          'delayed',
+          'timed_out',
+          'lease_expired',
+          'lease_revoked',
+        ]),
+      },
+      { name: 'until', of: number },
+    ]),
+  },
+  {
+    name: 'lastReplay',
+    of: object([
+      { name: 'requestId', of: text },
+      { name: 'reason', of: text },
+      { name: 'by', of: text },
+      { name: 'at', of: number },
+    ]),
+  },
+]
+
+const attemptFields: readonly Field[] = [
+  { name: 'id', of: text },
+  { name: 'executionId', of: text },
+  { name: 'number', of: number },
+  { name: 'kind', of: attemptKind },
+  { name: 'startedAt', of: number },
+  { name: 'endedAt', of: number },
+  { name: 'epoch', of: number },
+  { name: 'workerId', of: text },
+  { name: 'workerInstanceId', of: text },
+  {
+    name: 'outcome',
+    of: word(['completed', 'failed', 'timed_out', 'cancelled', 'expired', 'lease_expired', 'lease_revoked']),
+  },
+  { name: 'failure', of: failure },
+]
+
+const queueFields: readonly Field[] = [
+  { name: 'id', of: text },
+  { name: 'lane', of: text },
+  { name: 'class', of: text },
+  { name: 'createdAt', of: number },
+]
+
+const eventFields: readonly Field[] = [
+  { name: 'type', of: word(eventTypes) },
+  { name: 'at', of: number },
+  { name: 'executionId', of: text },
+  { name: 'namespace', of: text },
+  { name: 'task', of: text },
+  { name: 'lane', of: text },
+  { name: 'tags', of: textList },
+  { name: 'attempt', of: number },
+  { name: 'epoch', of: number },
+  { name: 'workerId', of: text },
+  { name: 'workerInstanceId', of: text },
+  { name: 'outcome', of: word(outcomes) },
+  { name: 'until', of: number },
+  { name: 'reason', of: text },
+  { name: 'by', of: text },
+  { name: 'category', of: text },
+  { name: 'percent', of: number },
+  { name: 'priority', of: number },
+]
+
+export const recordTypes: readonly RecordType[] = ['execution', 'attempt', 'queue']
+
+function fieldsOf(type: RecordType): readonly Field[] {
+  switch (type) {
+    case 'execution':
+      return executionFields
+    case 'attempt':
+      return attemptFields
+    case 'queue':
+      return queueFields
+  }
+}
+
+export function packRecord(record: AnyRecord): Cell[] {
+  return packFields(fieldsOf(record.type), record)
+}
+
+export function unpackRecord<T extends RecordType>(type: T, cells: Cell[]): RecordTypes[T] {
+  const value = unpackFields(fieldsOf(type), cells)
+  value['type'] = type
+  return value as unknown as RecordTypes[T]
+}
+
+export function packEvent(event: FabricEvent): Cell[] {
+  return packFields(eventFields, event)
+}
+
+export function unpackEvent(cells: Cell[]): FabricEvent {
+  return unpackFields(eventFields, cells) as unknown as FabricEvent
+}

@@ -1,0 +1,58 @@
+/**
+ * All that the kernel sees of a store, and all that a store must provide. Reads see the operation's own writes; writes
+ * take effect when the operation returns, or not at all.
+ */
+import type { FabricEvent } from './events.ts'
+import type { Instant, RecordType, RecordTypes } from './records.ts'
+
+/** A place in an index: entries are ordered by score, then by id. With an id, a range begins just past that entry. */
+export interface Position {
+  readonly score: number
+  readonly id?: string | undefined
+}
+
+export interface IndexEntry {
+  readonly index: string
+  readonly score: number
+  readonly id: string
+}
+
+export interface Range {
+  readonly index: string
+  /** Where to begin; left out, at the end that `reverse` names. */
+  readonly from?: Position | undefined
+  /** The last score that still counts. */
+  readonly to?: number | undefined
+  readonly reverse?: boolean | undefined
+  readonly limit: number
+}
+
+/** An opaque handle to raw bytes that came with the call. The kernel knows their size and encoding, never their content. */
+export type BlobRef = number
+
+export interface Tx {
+  /** The store's clock, one value for the whole batch. */
+  readonly now: Instant
+  readonly get: <T extends RecordType>(type: T, id: string) => RecordTypes[T] | undefined
+  /** The records that exist, in the order of the ids. */
+  readonly getMany: <T extends RecordType>(type: T, ids: string[]) => RecordTypes[T][]
+  readonly put: (record: RecordTypes[RecordType]) => void
+  readonly remove: (type: RecordType, id: string) => void
+  readonly range: (range: Range) => IndexEntry[]
+  /** A range together with the records its entries name, in one read. */
+  readonly scan: <T extends RecordType>(range: Range, type: T) => RecordTypes[T][]
+  readonly countUpTo: (range: Range) => number
+  /** The score under which an id stands in an index. */
+  readonly score: (index: string, id: string) => number | undefined
+  /** Sets or removes an index entry against the derivation. Only the index reconciler may. */
+  readonly repair: (index: string, id: string, score: number | undefined) => void
+  readonly emit: (event: FabricEvent) => void
+  readonly keep: (key: string, blob: BlobRef) => void
+  readonly forget: (key: string) => void
+  /** Attaches stored bytes to the reply and says under which number; undefined if nothing is stored there. */
+  readonly send: (key: string) => number | undefined
+  /** Records that this operation may still put or remove. */
+  readonly room: () => number
+  /** An impossible state: this operation fails with `corruption` and writes nothing. `recordId` names the record at fault. */
+  readonly fault: (reason: string, recordId: string) => never
+}

@@ -1,0 +1,3 @@
+export * from './log.ts'
+export * from './runtime.ts'
+export * from './virtual.ts'

@@ -1,0 +1,102 @@
+/**
+ * Clock, timers, ids and randomness: the only place that touches the global ones. Everything outside the kernel gets a
+ * `Runtime` passed in, so that a test can own time and chance.
+ */
+import { randomFillSync } from 'node:crypto'
+
+export interface Timer {
+  cancel(): void
+}
+
+export interface Runtime {
+  /** Milliseconds since the epoch, by this machine's clock. */
+  now(): number
+  /** Milliseconds that never go back, for measuring how long something took. */
+  monotonic(): number
+  /** Calls back once after a time. The timer does not keep the process alive when `background` is set. */
+  after(ms: number, callback: () => void, options?: { background?: boolean }): Timer
+  /** Calls back when the present turn of the event loop is over. */
+  soon(callback: () => void): void
+  /** A version 7 UUID: later ones sort behind earlier ones of the same process. */
+  uuid(): string
+  /** A fraction in [0, 1). */
+  random(): number
+}
+
+/** The longest time that one platform timer can wait. */
+const LONGEST_TIMER_MS = 2_147_483_647
+
+export function systemRuntime(): Runtime {
+  const uuid = uuidGenerator(() => Date.now())
+  return {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    after(ms, callback, options) {
+      const handle = setTimeout(callback, Math.min(Math.max(0, ms), LONGEST_TIMER_MS))
+      if (options?.background === true) handle.unref()
+      return { cancel: () => clearTimeout(handle) }
+    },
+    soon: (callback) => void setImmediate(callback),
+    uuid,
+    random: () => Math.random(),
+  }
+}
+
+const POOL_BYTES = 4_096
+const RANDOM_BYTES_PER_ID = 8
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** Makes ids whose first 48 bits are the time and whose next 12 count within a millisecond; the rest is random. */
+export function uuidGenerator(now: () => number): () => string {
+  const pool = new Uint8Array(POOL_BYTES)
+  let used = POOL_BYTES
+  let lastMs = 0
+  let counter = 0
+  return () => {
+    if (used + RANDOM_BYTES_PER_ID > POOL_BYTES) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const ms = now()
+    if (ms > lastMs) {
+      lastMs = ms
+      counter = (pool[used] ?? 0) & 0x7f
+    } else {
+      counter += 1
+      if (counter > 0xfff) {
+        lastMs += 1
+        counter = 0
+      }
+    }
+    const time = lastMs.toString(16).padStart(12, '0')
+    const random = pool.subarray(used, used + RANDOM_BYTES_PER_ID)
+    used += RANDOM_BYTES_PER_ID
+    let tail = ''
+    for (const byte of random) tail += HEX[byte] ?? ''
+    const variant = (8 + (parseInt(tail[0] ?? '0', 16) & 3)).toString(16)
+    const count = counter.toString(16).padStart(3, '0')
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`
+  }
+}
+
+/** A seed for the kernel: an integer from 1 to 2^31 - 2. */
+export function randomSeed(runtime: Runtime): number {
+  return 1 + Math.floor(runtime.random() * 2_147_483_645)
+}
+
+/** Waits. Ends early, without an error, when the signal aborts. */
+export function sleep(runtime: Runtime, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve()
+      return
+    }
+    const finish = () => {
+      timer.cancel()
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+    const timer = runtime.after(ms, finish)
+    signal?.addEventListener('abort', finish, { once: true })
+  })
+}

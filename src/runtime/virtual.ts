@@ -1,0 +1,77 @@
+/** A runtime whose clock somebody moves by hand. Timers fire in order as the clock passes them; turns are real ones. */
+import { uuidGenerator } from './runtime.ts'
+import type { Runtime, Timer } from './runtime.ts'
+
+interface PendingTimer {
+  readonly at: number
+  readonly order: number
+  readonly callback: () => void
+}
+
+export interface VirtualRuntime extends Runtime {
+  /** Moves the clock on by this much, firing each timer at its own moment and letting what it starts settle. */
+  advance(ms: number): Promise<void>
+  /** Sets the clock alone, also back, firing nothing. */
+  jump(ms: number): void
+  /** When the next timer fires, if any waits. */
+  nextTimerAt(): number | undefined
+}
+
+/** Turns of the event loop after which whatever a timer started is taken to have settled. */
+const SETTLE_TURNS = 12
+
+export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1): VirtualRuntime {
+  let now = startAt
+  let elapsed = 0
+  let order = 0
+  let state = seed
+  const timers = new Set<PendingTimer>()
+
+  const first = (): PendingTimer | undefined => {
+    let best: PendingTimer | undefined
+    for (const timer of timers) {
+      if (best === undefined || timer.at < best.at || (timer.at === best.at && timer.order < best.order)) best = timer
+    }
+    return best
+  }
+  const settle = async () => {
+    for (let i = 0; i < SETTLE_TURNS; i++) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  return {
+    now: () => now,
+    monotonic: () => elapsed,
+    after(ms, callback): Timer {
+      const timer: PendingTimer = { at: elapsed + Math.max(0, ms), order: order++, callback }
+      timers.add(timer)
+      return { cancel: () => void timers.delete(timer) }
+    },
+    soon: (callback) => void setImmediate(callback),
+    uuid: uuidGenerator(() => now),
+    random() {
+      state = (state * 16_807) % 2_147_483_647
+      return state / 2_147_483_647
+    },
+    async advance(ms) {
+      const end = elapsed + ms
+      await settle()
+      for (let timer = first(); timer !== undefined && timer.at <= end; timer = first()) {
+        timers.delete(timer)
+        now += Math.max(0, timer.at - elapsed)
+        elapsed = Math.max(elapsed, timer.at)
+        timer.callback()
+        await settle()
+      }
+      now += end - elapsed
+      elapsed = end
+      await settle()
+    },
+    jump(ms) {
+      now += ms
+    },
+    nextTimerAt: () => {
+      const timer = first()
+      return timer === undefined ? undefined : now + (timer.at - elapsed)
+    },
+  }
+}
