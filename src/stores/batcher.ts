@@ -1,0 +1,148 @@
+/**
+ * Turns single calls into batches. A partition's batch is sent at the end of the turn while fewer than two are in
+ * flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
+ */
+import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
+import type { OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { EngineError } from './engine-error.ts'
+import { executionPartition } from './store.ts'
+import type { Answer, Call, Partition, Store } from './store.ts'
+
+export interface Reply<N extends OperationName> {
+  readonly result: OperationResult<N>
+  readonly blobs: readonly Uint8Array[]
+}
+
+interface Waiting {
+  readonly call: Call
+  readonly bytes: number
+  readonly resolve: (answer: Extract<Answer, { kind: 'answered' }>) => void
+  readonly reject: (error: unknown) => void
+}
+
+interface Lane {
+  readonly partition: Partition
+  waiting: Waiting[]
+  inFlight: number
+  isScheduled: boolean
+}
+
+/** Batches of one partition that may be under way at once: one being run, one on its way. */
+const IN_FLIGHT_MAX = 2
+/** What an operation's arguments are taken to weigh besides its blobs. */
+const ARGUMENT_BYTES = 512
+
+export class Batcher {
+  readonly #store: Store
+  readonly #runtime: Runtime
+  readonly #lanes = new Map<Partition, Lane>()
+  #fillNumber = 0
+  #isClosed = false
+  #idle: (() => void)[] = []
+
+  constructor(store: Store, runtime: Runtime) {
+    this.#store = store
+    this.#runtime = runtime
+  }
+
+  get store(): Store {
+    return this.#store
+  }
+
+  run<N extends OperationName>(
+    partition: Partition,
+    operation: N,
+    input: OperationInput<N>,
+    blobs: readonly Uint8Array[] = [],
+  ): Promise<Reply<N>> {
+    if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed'))
+    const bytes = blobs.reduce((sum, blob) => sum + blob.byteLength, ARGUMENT_BYTES)
+    return new Promise((resolve, reject) => {
+      const lane = this.#lane(partition)
+      const call = { operation, input, blobs } as unknown as Call
+      lane.waiting.push({ call, bytes, resolve: resolve as unknown as Waiting['resolve'], reject })
+      this.#schedule(lane)
+    })
+  }
+
+  /** Where a new execution goes: to the partition whose batch is being filled now, else to the next in turn. */
+  partitionNumberToFill(): number {
+    const count = this.#store.settings.executionPartitions
+    const filling = this.#lanes.get(executionPartition(this.#fillNumber))
+    if (filling === undefined || filling.waiting.length === 0 || filling.waiting.length >= BATCH_OPERATION_LIMIT) {
+      this.#fillNumber = (this.#fillNumber + 1) % count
+    }
+    return this.#fillNumber
+  }
+
+  /** Refuses new calls and waits for those under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    while ([...this.#lanes.values()].some((lane) => lane.inFlight > 0 || lane.waiting.length > 0)) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve))
+    }
+  }
+
+  #lane(partition: Partition): Lane {
+    let lane = this.#lanes.get(partition)
+    if (lane === undefined) {
+      lane = { partition, waiting: [], inFlight: 0, isScheduled: false }
+      this.#lanes.set(partition, lane)
+    }
+    return lane
+  }
+
+  #schedule(lane: Lane): void {
+    if (lane.isScheduled || lane.inFlight >= IN_FLIGHT_MAX) return
+    lane.isScheduled = true
+    this.#runtime.soon(() => {
+      lane.isScheduled = false
+      while (lane.waiting.length > 0 && lane.inFlight < IN_FLIGHT_MAX) void this.#send(lane, takeBatch(lane))
+    })
+  }
+
+  async #send(lane: Lane, batch: Waiting[]): Promise<void> {
+    lane.inFlight += 1
+    try {
+      const answers = await this.#store.run(
+        lane.partition,
+        batch.map((waiting) => waiting.call),
+      )
+      const notRun: Waiting[] = []
+      batch.forEach((waiting, i) => {
+        const answer = answers[i]
+        if (answer === undefined || answer.kind === 'not_run') notRun.push(waiting)
+        else if (answer.kind === 'answered') waiting.resolve(answer)
+        else
+          waiting.reject(
+            new EngineError('corruption', { message: `${answer.reason} (${answer.recordId})`, field: answer.recordId }),
+          )
+      })
+      if (notRun.length === batch.length) {
+        for (const waiting of notRun)
+          waiting.reject(new EngineError('store_unavailable', { message: 'The store ran nothing.' }))
+      } else {
+        lane.waiting.unshift(...notRun)
+      }
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error)
+    } finally {
+      lane.inFlight -= 1
+      if (lane.waiting.length > 0) this.#schedule(lane)
+      for (const resolve of this.#idle.splice(0)) resolve()
+    }
+  }
+}
+
+/** The oldest calls that fit into one batch; a single call may be larger than a batch. */
+function takeBatch(lane: Lane): Waiting[] {
+  let count = 0
+  let bytes = 0
+  for (const waiting of lane.waiting) {
+    if (count === BATCH_OPERATION_LIMIT || (count > 0 && bytes + waiting.bytes > BATCH_BYTES)) break
+    bytes += waiting.bytes
+    count += 1
+  }
+  return lane.waiting.splice(0, count)
+}

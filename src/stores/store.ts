@@ -1,0 +1,94 @@
+/** The port: what a client, a worker or an engine asks of a store. A store knows records and indexes, no behaviour. */
+import type {
+  FabricEvent,
+  IndexEntry,
+  Instant,
+  OperationInput,
+  OperationName,
+  OperationResult,
+} from '../kernel/index.ts'
+import type { AnyRecord } from '../kernel/index.ts'
+
+/** `<family>:<number>`. Everything that one operation touches lives in one partition. */
+export type Partition = `${PartitionFamily}:${number}`
+/** `fp` holds executions and what belongs to them. */
+export type PartitionFamily = 'fp'
+
+export function executionPartition(number: number): Partition {
+  return `fp:${number}`
+}
+
+export interface Call<N extends OperationName = OperationName> {
+  readonly operation: N
+  readonly input: OperationInput<N>
+  /** Raw bytes that the input refers to by number. */
+  readonly blobs: readonly Uint8Array[]
+}
+
+export type Answer<N extends OperationName = OperationName> =
+  | { readonly kind: 'answered'; readonly result: OperationResult<N>; readonly blobs: readonly Uint8Array[] }
+  /** The operation met an impossible state and wrote nothing. */
+  | { readonly kind: 'fault'; readonly reason: string; readonly recordId: string }
+  /** The call had done enough before this operation's turn; it is to be sent again. */
+  | { readonly kind: 'not_run' }
+
+export interface StoredEvent extends FabricEvent {
+  /** Rises by one from event to event of a partition. */
+  readonly sequence: number
+}
+
+export interface EventPage {
+  readonly events: readonly StoredEvent[]
+  /** The oldest event that is still kept; anything before it was trimmed. */
+  readonly firstSequence: number
+  /** The newest event of the partition. */
+  readonly lastSequence: number
+}
+
+/** A hint that something changed. It is never the truth: whoever is woken looks for himself. */
+export interface Wake {
+  readonly partition: Partition
+  /** Ready indexes that gained entries; undefined means that any may have. */
+  readonly ready?: readonly string[] | undefined
+  /** The earliest timer that was set. */
+  readonly dueAt?: Instant | undefined
+  /** Whether the event log grew. */
+  readonly hasEvents: boolean
+}
+
+/** Fixed when the store is first used, the same for everyone who uses it. */
+export interface StoreSettings {
+  readonly executionPartitions: number
+  /** Names of tags by which executions are listed from an index of their own. */
+  readonly indexedTags: readonly string[]
+}
+
+/** What an operator wants to know of a store. */
+export interface StoreReport {
+  readonly kind: string
+  readonly version: string
+  readonly location: string
+  readonly durability: string
+  readonly warnings: readonly string[]
+}
+
+/** Everything in a partition, for tests that prove invariants. */
+export interface PartitionDump {
+  readonly records: readonly AnyRecord[]
+  readonly entries: readonly IndexEntry[]
+  readonly blobKeys: readonly string[]
+  readonly events: readonly StoredEvent[]
+}
+
+export interface Store {
+  readonly settings: StoreSettings
+  /** Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. */
+  run(partition: Partition, calls: readonly Call[]): Promise<Answer[]>
+  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage>
+  /** Drops events that are older than an instant or beyond a count. Says how many. */
+  trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number>
+  onWake(listener: (wake: Wake) => void): () => void
+  report(): Promise<StoreReport>
+  dump(partition: Partition): Promise<PartitionDump>
+  close(): Promise<void>
+}

@@ -1,0 +1,23 @@
+import type { Wake } from './store.ts'
+
+/** Those who want to hear that something changed. A listener only takes note; it must not throw. */
+export class WakeListeners {
+  readonly #listeners = new Set<(wake: Wake) => void>()
+
+  get size(): number {
+    return this.#listeners.size
+  }
+
+  add(listener: (wake: Wake) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  tell(wake: Wake): void {
+    for (const listener of this.#listeners) listener(wake)
+  }
+
+  clear(): void {
+    this.#listeners.clear()
+  }
+}
