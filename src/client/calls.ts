@@ -1,0 +1,183 @@
+/**
+ * The client's calls as unions: what the kernel answered, refusals included. `fabric.try` is this; the throwing client
+ * is a thin layer over it.
+ */
+import { CANCEL_GRACE_DEFAULT_MS, LIST_PAGE_MAX } from '../kernel/index.ts'
+import type {
+  CancelResult,
+  CountResult,
+  CreateResult,
+  ExecutionId,
+  ExplainResult,
+  ListResult,
+  OperationInput,
+  OperationName,
+  Position,
+  PriorityResult,
+  PublicState,
+  ReplayResult,
+  RevokeResult,
+  SetTagsResult,
+} from '../kernel/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import type { Batcher, Reply } from '../stores/batcher.ts'
+import { executionPartition } from '../stores/store.ts'
+import { parseDuration } from './duration.ts'
+import type { Duration } from './duration.ts'
+import { executionIdFromKey, mintExecutionId, partitionOf, resolveExecutionId } from './ids.ts'
+import { checkKey, checkPriority, checkReason, checkTagName, checkTags } from './names.ts'
+import type { Tags } from './names.ts'
+import { prepareSubmit } from './submit.ts'
+import type { SubmitItem } from './submit.ts'
+
+export interface CancelOptions {
+  readonly by?: string
+  /** End a running execution now instead of asking its worker to stop. */
+  readonly force?: boolean
+  /** How long its worker is given to stop. */
+  readonly grace?: Duration
+}
+
+export interface ListQuery {
+  readonly lane?: string
+  readonly task?: string
+  readonly state?: PublicState
+  readonly tag?: { readonly name: string; readonly value: string }
+  /** All namespaces if left out. */
+  readonly namespace?: string
+  readonly createdFrom?: number
+  readonly createdTo?: number
+}
+
+export class Calls {
+  readonly #batcher: Batcher
+  readonly #runtime: Runtime
+  readonly namespace: string
+
+  constructor(batcher: Batcher, runtime: Runtime, namespace: string) {
+    this.#batcher = batcher
+    this.#runtime = runtime
+    this.namespace = namespace
+  }
+
+  get #settings() {
+    return this.#batcher.store.settings
+  }
+
+  /** The execution that an id or a key names. */
+  resolve(idOrKey: string): ExecutionId {
+    return resolveExecutionId(idOrKey, this.namespace, this.#settings.executionPartitions)
+  }
+
+  /** One operation of the kernel, in the partition that the id names. */
+  run<N extends OperationName>(
+    id: ExecutionId,
+    operation: N,
+    input: OperationInput<N>,
+    blobs?: readonly Uint8Array[],
+  ): Promise<Reply<N>> {
+    return this.#batcher.run(partitionOf(id), operation, input, blobs)
+  }
+
+  async submit(item: SubmitItem): Promise<CreateResult> {
+    const key = item.options?.id
+    const count = this.#settings.executionPartitions
+    const executionId =
+      key === undefined
+        ? mintExecutionId(this.#batcher.partitionNumberToFill(), this.#runtime)
+        : executionIdFromKey(this.namespace, checkKey(key), count)
+    const ids = { executionId, requestId: this.#runtime.uuid() }
+    const setting = { namespace: this.namespace, indexedTags: this.#settings.indexedTags }
+    const prepared = await prepareSubmit(item, ids, setting)
+    return (await this.run(executionId, 'createExecution', prepared.input, prepared.blobs)).result
+  }
+
+  async cancel(idOrKey: string, reason: string, options: CancelOptions = {}): Promise<CancelResult> {
+    const executionId = this.resolve(idOrKey)
+    const graceMs = options.grace === undefined ? CANCEL_GRACE_DEFAULT_MS : parseDuration(options.grace, 'grace')
+    const input = {
+      executionId,
+      reason: checkReason(reason),
+      by: checkReason(options.by ?? 'client', 'by'),
+      force: options.force ?? false,
+      graceMs,
+    }
+    return (await this.run(executionId, 'cancelExecution', input)).result
+  }
+
+  async replay(
+    idOrKey: string,
+    options: { readonly reason?: string; readonly by?: string } = {},
+  ): Promise<ReplayResult> {
+    const executionId = this.resolve(idOrKey)
+    const reason = options.reason === undefined ? undefined : checkReason(options.reason)
+    const by = checkReason(options.by ?? 'client', 'by')
+    return (
+      await this.run(executionId, 'replayExecution', { executionId, requestId: this.#runtime.uuid(), reason, by })
+    ).result
+  }
+
+  async revokeLease(
+    idOrKey: string,
+    reason: string,
+    options: { readonly leaseId?: string; readonly by?: string } = {},
+  ): Promise<RevokeResult> {
+    const executionId = this.resolve(idOrKey)
+    const input = {
+      executionId,
+      leaseId: options.leaseId,
+      reason: checkReason(reason),
+      by: checkReason(options.by ?? 'client', 'by'),
+    }
+    return (await this.run(executionId, 'revokeLease', input)).result
+  }
+
+  async changePriority(idOrKey: string, priority: number): Promise<PriorityResult> {
+    const executionId = this.resolve(idOrKey)
+    return (await this.run(executionId, 'changePriority', { executionId, priority: checkPriority(priority) })).result
+  }
+
+  /** Sets the tags that have a value and removes those that are `undefined`. */
+  async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<SetTagsResult> {
+    const executionId = this.resolve(idOrKey)
+    const set: Tags = Object.fromEntries(
+      Object.entries(tags).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    )
+    const remove = Object.keys(tags).filter((name) => tags[name] === undefined)
+    for (const name of remove) checkTagName(name)
+    const input = { executionId, set: checkTags(set, this.#settings.indexedTags), remove }
+    return (await this.run(executionId, 'setTags', input)).result
+  }
+
+  describe(
+    idOrKey: string,
+    parts: { readonly attempts?: boolean; readonly payload?: boolean; readonly result?: boolean } = {},
+  ): Promise<Reply<'describeExecution'>> {
+    const executionId = this.resolve(idOrKey)
+    return this.run(executionId, 'describeExecution', { executionId, ...parts })
+  }
+
+  async why(idOrKey: string): Promise<ExplainResult> {
+    const executionId = this.resolve(idOrKey)
+    return (await this.run(executionId, 'explainExecution', { executionId })).result
+  }
+
+  /** One step of a listing in one partition. */
+  async listStep(
+    partition: number,
+    query: ListQuery,
+    limit: number,
+    cursor: Position | undefined,
+  ): Promise<ListResult> {
+    const tag =
+      query.tag === undefined
+        ? undefined
+        : { ...query.tag, indexed: this.#settings.indexedTags.includes(query.tag.name) }
+    const input = { ...query, tag, limit: Math.min(limit, LIST_PAGE_MAX), cursor }
+    return (await this.#batcher.run(executionPartition(partition), 'listExecutions', input)).result
+  }
+
+  async countStep(partition: number, lane: string | undefined, cursor: Position | undefined): Promise<CountResult> {
+    return (await this.#batcher.run(executionPartition(partition), 'countExecutions', { lane, cursor })).result
+  }
+}

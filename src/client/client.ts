@@ -1,0 +1,207 @@
+/** What a program uses to submit work and to look after it. Refusals are thrown as `EngineError`; `try` returns them. */
+import type { ExecutionId, Explanation, OperationName, OperationResult, Refused } from '../kernel/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { Batcher } from '../stores/batcher.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import type { Store, StoreReport } from '../stores/store.ts'
+import { Calls } from './calls.ts'
+import type { CancelOptions } from './calls.ts'
+import { describe } from './description.ts'
+import type { ExecutionDescription } from './description.ts'
+import { EndWatcher } from './end-watcher.ts'
+import { ExecutionHandle } from './execution-handle.ts'
+import { explanationText } from './explanation-text.ts'
+import { countLanes, listExecutions } from './listing.ts'
+import type { ExecutionPage, LaneSummary, ListOptions } from './listing.ts'
+import { checkNamespace, invalidInput } from './names.ts'
+import type { SubmitItem, SubmitOptions } from './submit.ts'
+import { subscribe } from './subscription.ts'
+import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
+import type { Task } from './task.ts'
+
+export interface ClientOptions {
+  readonly namespace?: string
+}
+
+export type SubmitOutcome<Output> =
+  | { readonly ok: true; readonly execution: ExecutionHandle<Output> }
+  | { readonly ok: false; readonly error: EngineError }
+
+/** Items that one `submitMany` takes. */
+const SUBMIT_MANY_MAX = 10_000
+
+export class Client {
+  readonly store: Store
+  readonly runtime: Runtime
+  readonly batcher: Batcher
+  readonly namespace: string
+  /** The same calls, answering unions instead of throwing refusals. */
+  readonly try: Calls
+  readonly #ends: EndWatcher
+  readonly #abort = new AbortController()
+  #closing: Promise<void> | undefined
+
+  constructor(store: Store, runtime: Runtime, options: ClientOptions = {}) {
+    this.store = store
+    this.runtime = runtime
+    this.namespace = checkNamespace(options.namespace ?? 'default')
+    this.batcher = new Batcher(store, runtime)
+    this.try = new Calls(this.batcher, runtime, this.namespace)
+    this.#ends = new EndWatcher(store, runtime)
+  }
+
+  /**
+   * Hands over a piece of work. When this resolves, the work is stored and will not get lost.
+   *
+   * @example
+   * const execution = await fabric.submit(greet, { name: 'Ada' }, { id: 'greet:ada', delay: '5s' })
+   * console.log(await execution.result())
+   */
+  async submit<Input, Parsed, Returned, Output>(
+    task: Task<Input, Parsed, Returned, Output>,
+    input: Input,
+    options: SubmitOptions = {},
+  ): Promise<ExecutionHandle<Output>> {
+    this.#refuseIfClosed()
+    const result = accept(await this.try.submit({ task, input, options }))
+    return new ExecutionHandle<Output>(this, result.executionId, task, result.kind)
+  }
+
+  /** Many at once: one outcome for each item, in their order. Not atomic: some may be refused while others are accepted. */
+  async submitMany<Input, Parsed, Returned, Output>(
+    task: Task<Input, Parsed, Returned, Output>,
+    items: readonly { readonly input: Input; readonly options?: SubmitOptions }[],
+  ): Promise<SubmitOutcome<Output>[]> {
+    this.#refuseIfClosed()
+    if (items.length > SUBMIT_MANY_MAX) {
+      throw invalidInput(
+        'items',
+        `items has ${items.length} entries, but at most ${SUBMIT_MANY_MAX} can be submitted at once.`,
+      )
+    }
+    return await Promise.all(items.map((item) => this.#submitOne<Output>({ task, ...item })))
+  }
+
+  /** A handle for an execution that exists, by its id or by its key. */
+  execution<Input, Parsed, Returned, Output = unknown>(
+    idOrKey: string,
+    task?: Task<Input, Parsed, Returned, Output>,
+  ): ExecutionHandle<Output> {
+    return new ExecutionHandle<Output>(this, this.try.resolve(idOrKey), task)
+  }
+
+  async describe(idOrKey: string): Promise<ExecutionDescription> {
+    this.#refuseIfClosed()
+    const reply = await this.try.describe(idOrKey, { attempts: true, payload: true, result: true })
+    return describe(accept(reply.result), reply.blobs)
+  }
+
+  async why(idOrKey: string): Promise<{ readonly explanation: Explanation; readonly text: string }> {
+    this.#refuseIfClosed()
+    const { explanation } = accept(await this.try.why(idOrKey))
+    return { explanation, text: explanationText(explanation) }
+  }
+
+  async cancel(
+    idOrKey: string,
+    reason: string,
+    options?: CancelOptions,
+  ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'> {
+    this.#refuseIfClosed()
+    return accept(await this.try.cancel(idOrKey, reason, options)).kind
+  }
+
+  async replay(idOrKey: string, options?: { readonly reason?: string; readonly by?: string }): Promise<void> {
+    this.#refuseIfClosed()
+    accept(await this.try.replay(idOrKey, options))
+  }
+
+  /** Takes an execution away from the worker that holds it; another one starts it anew. */
+  async revokeLease(
+    idOrKey: string,
+    reason: string,
+    options?: { readonly leaseId?: string; readonly by?: string },
+  ): Promise<void> {
+    this.#refuseIfClosed()
+    accept(await this.try.revokeLease(idOrKey, reason, options))
+  }
+
+  async changePriority(idOrKey: string, priority: number): Promise<void> {
+    this.#refuseIfClosed()
+    accept(await this.try.changePriority(idOrKey, priority))
+  }
+
+  async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
+    this.#refuseIfClosed()
+    accept(await this.try.setTags(idOrKey, tags))
+  }
+
+  async list(options: ListOptions = {}): Promise<ExecutionPage> {
+    this.#refuseIfClosed()
+    return await listExecutions(this.try, this.store.settings.executionPartitions, options)
+  }
+
+  /** Every lane that has executions, with how many in each state. */
+  async lanes(lane?: string): Promise<LaneSummary[]> {
+    this.#refuseIfClosed()
+    return await countLanes(this.try, this.store.settings.executionPartitions, lane)
+  }
+
+  /** Events as they happen, in order within a partition. Each carries a cursor from which a later call goes on. */
+  subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
+    this.#refuseIfClosed()
+    const signals = options.signal === undefined ? [this.#abort.signal] : [options.signal, this.#abort.signal]
+    const executionId = options.executionId === undefined ? {} : { executionId: this.try.resolve(options.executionId) }
+    return subscribe(this.store, this.runtime, { ...options, ...executionId, signal: AbortSignal.any(signals) })
+  }
+
+  report(): Promise<StoreReport> {
+    return this.store.report()
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined
+  }
+
+  /** Finishes calls under way, ends subscriptions and waits, and closes the store. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  watchEnd(id: ExecutionId, notify: () => void): ReturnType<EndWatcher['watch']> {
+    this.#refuseIfClosed()
+    return this.#ends.watch(id, notify)
+  }
+
+  async #close(): Promise<void> {
+    this.#abort.abort()
+    this.#ends.close()
+    await this.batcher.close()
+    await this.store.close()
+  }
+
+  async #submitOne<Output>(item: SubmitItem): Promise<SubmitOutcome<Output>> {
+    try {
+      const result = accept(await this.try.submit(item))
+      return { ok: true, execution: new ExecutionHandle<Output>(this, result.executionId, item.task, result.kind) }
+    } catch (error) {
+      if (error instanceof EngineError) return { ok: false, error }
+      throw error
+    }
+  }
+
+  #refuseIfClosed(): void {
+    if (this.isClosed) throw new EngineError('fabric_closed')
+  }
+}
+
+/** The result, or the refusal as an error. */
+export function accept<R extends OperationResult<OperationName>>(result: R): Exclude<R, Refused> {
+  if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
+  return result as Exclude<R, Refused>
+}

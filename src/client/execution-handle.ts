@@ -1,0 +1,104 @@
+/** One handle for one execution: its result, its state, and what can be done to it. */
+import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import type { CancelOptions } from './calls.ts'
+import type { Client } from './client.ts'
+import type { ExecutionDescription } from './description.ts'
+import { ExecutionEndedError } from './errors.ts'
+import type { SubscriptionItem } from './subscription.ts'
+import type { AnyTask } from './task.ts'
+import { validate } from './validation.ts'
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal
+}
+
+export class ExecutionHandle<Output = unknown> {
+  readonly id: ExecutionId
+  /** Set by a submit: whether it started the execution or met one that existed. */
+  readonly created: 'created' | 'joined' | 'replaced' | undefined
+  readonly #client: Client
+  readonly #task: AnyTask | undefined
+
+  constructor(client: Client, id: ExecutionId, task?: AnyTask, created?: 'created' | 'joined' | 'replaced') {
+    this.#client = client
+    this.id = id
+    this.#task = task
+    this.created = created
+  }
+
+  /** Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. */
+  async result(options: WaitOptions = {}): Promise<Output> {
+    const ended = await this.wait(options)
+    if (ended.outcome !== 'completed') {
+      throw new ExecutionEndedError(ended.outcome ?? 'failed', {
+        executionId: this.id,
+        state: ended.state,
+        message: ended.failure?.message ?? ended.reason,
+      })
+    }
+    return (await validate(this.#task?.outputSchema, ended.result, 'invalid_output', 'result')) as Output
+  }
+
+  /** Waits for the end, whatever it is. */
+  async wait(options: WaitOptions = {}): Promise<ExecutionDescription> {
+    const { signal } = options
+    let notify: () => void = () => undefined
+    let changed = new Promise<void>((resolve) => (notify = resolve))
+    const watch = this.#client.watchEnd(this.id, () => notify())
+    const onAbort = () => notify()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    try {
+      await watch.isReady
+      for (;;) {
+        if (signal?.aborted === true) throw new EngineError('aborted', {}, { cause: signal.reason })
+        const description = await this.describe()
+        if (description.outcome !== undefined) return description
+        await changed
+        changed = new Promise((resolve) => (notify = resolve))
+      }
+    } finally {
+      watch.stop()
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  describe(): Promise<ExecutionDescription> {
+    return this.#client.describe(this.id)
+  }
+
+  async state(): Promise<PublicState> {
+    return (await this.describe()).state
+  }
+
+  /** Why it is not running, or what it is doing: facts, and a sentence. */
+  why(): Promise<{ readonly explanation: Explanation; readonly text: string }> {
+    return this.#client.why(this.id)
+  }
+
+  cancel(
+    reason = 'cancelled by its caller',
+    options?: CancelOptions,
+  ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'> {
+    return this.#client.cancel(this.id, reason, options)
+  }
+
+  /** Runs an ended execution again. */
+  async replay(options?: { readonly reason?: string; readonly by?: string }): Promise<void> {
+    await this.#client.replay(this.id, options)
+  }
+
+  changePriority(priority: number): Promise<void> {
+    return this.#client.changePriority(this.id, priority)
+  }
+
+  setTags(tags: Readonly<Record<string, string | undefined>>): Promise<void> {
+    return this.#client.setTags(this.id, tags)
+  }
+
+  events(
+    options: { readonly signal?: AbortSignal; readonly fromStart?: boolean; readonly cursor?: string } = {},
+  ): AsyncGenerator<SubscriptionItem, void, undefined> {
+    return this.#client.subscribe({ ...options, executionId: this.id })
+  }
+}

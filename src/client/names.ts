@@ -1,0 +1,134 @@
+/** One validator for each kind of name, used wherever such a name comes in. */
+import {
+  INDEXED_TAG_COUNT_MAX,
+  KEY_BYTES,
+  LANE_BYTES,
+  NAME_BYTES,
+  PRIORITY_MAX,
+  REASON_BYTES,
+  TAG_COUNT_MAX,
+  TAG_VALUE_BYTES,
+} from '../kernel/index.ts'
+import type { Tag } from '../kernel/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
+
+export type Tags = Readonly<Record<string, string>>
+
+const PRINTABLE_ASCII = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
+const TAG_NAME = /^[a-z][a-z0-9_.-]{0,63}$/
+// eslint-disable-next-line no-control-regex -- names must not contain control bytes, the index separator among them
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+export function invalidInput(field: string, message: string): EngineError {
+  return new EngineError('invalid_input', { field, message })
+}
+
+function checkAsciiName(value: unknown, field: string, maximumBytes: number): string {
+  if (typeof value !== 'string' || value.length > maximumBytes || !PRINTABLE_ASCII.test(value)) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but must be 1 to ${maximumBytes} printable ASCII characters, without spaces at its ends.`,
+    )
+  }
+  return value
+}
+
+export function checkLane(value: unknown, field = 'lane'): string {
+  return checkAsciiName(value, field, LANE_BYTES)
+}
+
+export function checkTaskName(value: unknown, field = 'task'): string {
+  return checkAsciiName(value, field, NAME_BYTES)
+}
+
+export function checkNamespace(value: unknown, field = 'namespace'): string {
+  return checkAsciiName(value, field, NAME_BYTES)
+}
+
+export function checkWorkerId(value: unknown, field = 'workerId'): string {
+  return checkAsciiName(value, field, NAME_BYTES)
+}
+
+export function checkKey(value: unknown, field = 'id'): string {
+  if (typeof value !== 'string' || value === '' || CONTROL.test(value) || Buffer.byteLength(value) > KEY_BYTES) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but must be a text of 1 to ${KEY_BYTES} bytes without control characters.`,
+    )
+  }
+  return value
+}
+
+export function checkReason(value: unknown, field = 'reason'): string {
+  if (typeof value !== 'string' || Buffer.byteLength(value) > REASON_BYTES) {
+    throw invalidInput(field, `${field} must be a text of at most ${REASON_BYTES} bytes.`)
+  }
+  return value
+}
+
+export function checkPriority(value: unknown, field = 'priority'): number {
+  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > PRIORITY_MAX) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but must be a whole number from 0 to ${PRIORITY_MAX}; higher goes first.`,
+    )
+  }
+  return value as number
+}
+
+export function checkTagName(value: unknown, field = 'tags'): string {
+  if (typeof value !== 'string' || !TAG_NAME.test(value)) {
+    throw invalidInput(
+      field,
+      `${field} has the name ${show(value)}, but a tag's name must begin with a-z and have at most 64 characters of a-z, 0-9, '_', '.' and '-'.`,
+    )
+  }
+  return value
+}
+
+export function checkTagValue(value: unknown, field: string): string {
+  if (typeof value !== 'string' || CONTROL.test(value) || Buffer.byteLength(value) > TAG_VALUE_BYTES) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but a tag's value must be a text of at most ${TAG_VALUE_BYTES} bytes without control characters.`,
+    )
+  }
+  return value
+}
+
+/** Tags as they are stored: in the order of their names, each marked if the store indexes it. */
+export function checkTags(tags: unknown, indexedTags: readonly string[], field = 'tags'): Tag[] {
+  if (tags === undefined) return []
+  if (typeof tags !== 'object' || tags === null || Array.isArray(tags))
+    throw invalidInput(field, `${field} must be an object of texts.`)
+  const entries = Object.entries(tags as Record<string, unknown>)
+  if (entries.length > TAG_COUNT_MAX)
+    throw invalidInput(field, `${field} has ${entries.length} tags, but at most ${TAG_COUNT_MAX} are allowed.`)
+  return entries
+    .map(([name, value]) => ({
+      name: checkTagName(name, field),
+      value: checkTagValue(value, `${field}.${name}`),
+      indexed: indexedTags.includes(name),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+export function checkIndexedTags(names: readonly string[], field = 'indexedTags'): readonly string[] {
+  if (names.length > INDEXED_TAG_COUNT_MAX) {
+    throw invalidInput(
+      field,
+      `${field} has ${names.length} names, but at most ${INDEXED_TAG_COUNT_MAX} tags can be indexed.`,
+    )
+  }
+  return [...new Set(names.map((name) => checkTagName(name, field)))].sort()
+}
+
+export function tagsToObject(tags: readonly Tag[]): Tags {
+  return Object.fromEntries(tags.map((tag) => [tag.name, tag.value]))
+}
+
+/** A value as an error may show it: short, and on one line. */
+export function show(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

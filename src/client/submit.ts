@@ -1,0 +1,75 @@
+/** From a task, an input and options to the arguments of `createExecution`. Everything is checked before anything is sent. */
+import { PAYLOAD_BYTES } from '../kernel/index.ts'
+import type { CreateInput, ExecutionId } from '../kernel/index.ts'
+import { parseDuration } from './duration.ts'
+import type { Duration } from './duration.ts'
+import { checkTags, invalidInput, show } from './names.ts'
+import type { Tags } from './names.ts'
+import { encodeValue } from './payload.ts'
+import { overridePolicy } from './task.ts'
+import type { AnyTask, TaskSettings } from './task.ts'
+import { validate } from './validation.ts'
+
+export interface SubmitOptions extends TaskSettings {
+  /** Your own id. Submitting twice with one id starts one execution. */
+  readonly id?: string
+  /** `join` follows the existing execution (the default), `reject` refuses, `replace` begins again. */
+  readonly ifExists?: 'join' | 'reject' | 'replace'
+  /** How long to wait before it may run. A negative one is no delay. */
+  readonly delay?: Duration
+  readonly tags?: Tags
+}
+
+export interface SubmitItem {
+  readonly task: AnyTask
+  readonly input: unknown
+  readonly options?: SubmitOptions
+}
+
+export interface PreparedSubmit {
+  readonly input: CreateInput
+  readonly blobs: readonly Uint8Array[]
+}
+
+export interface SubmitSetting {
+  readonly namespace: string
+  readonly indexedTags: readonly string[]
+}
+
+/** The latest that a past delay can lie: refuses nonsense, accepts a clock that is a little behind. */
+const PAST_DELAY_MAX_MS = 31_557_600_000
+
+export async function prepareSubmit(
+  item: SubmitItem,
+  ids: { readonly executionId: ExecutionId; readonly requestId: string },
+  setting: SubmitSetting,
+): Promise<PreparedSubmit> {
+  const { task, options = {} } = item
+  await validate(task.inputSchema, item.input, 'invalid_payload', 'input')
+  const policy = overridePolicy(task.policy, options)
+  const payload = encodeValue(item.input, 'input', PAYLOAD_BYTES)
+  const input: CreateInput = {
+    executionId: ids.executionId,
+    key: options.id,
+    requestId: ids.requestId,
+    namespace: setting.namespace,
+    task: task.name,
+    lane: policy.lane,
+    class: task.name,
+    priority: policy.priority,
+    tags: checkTags(options.tags, setting.indexedTags),
+    retry: policy.retry,
+    delayMs: options.delay === undefined ? undefined : parseDuration(options.delay, 'delay', -PAST_DELAY_MAX_MS),
+    attemptTimeoutMs: policy.attemptTimeoutMs,
+    totalTimeoutMs: policy.totalTimeoutMs,
+    retentionMs: policy.retentionMs,
+    payload: payload?.input,
+    ifExists: checkIfExists(options.ifExists),
+  }
+  return { input, blobs: payload === undefined ? [] : [payload.bytes] }
+}
+
+function checkIfExists(value: SubmitOptions['ifExists'] = 'join'): CreateInput['ifExists'] {
+  if (['join', 'reject', 'replace'].includes(value)) return value
+  throw invalidInput('ifExists', `ifExists is ${show(value)}, but must be 'join', 'reject' or 'replace'.`)
+}

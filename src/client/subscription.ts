@@ -1,0 +1,101 @@
+/** Events of all partitions as one async sequence, from any cursor that is still kept. */
+import type { EventType } from '../kernel/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { executionPartition } from '../stores/store.ts'
+import type { EventPage, Store, StoredEvent } from '../stores/store.ts'
+import { decodeCursor, encodeCursor } from './event-cursor.ts'
+import { EventReader } from './event-reader.ts'
+
+export interface SubscribeOptions {
+  /** Where an earlier subscription stopped. Without one, only what happens from now on is seen. */
+  readonly cursor?: string
+  /** Begin with the oldest event that is kept; for use without a cursor. */
+  readonly fromStart?: boolean
+  readonly namespace?: string
+  readonly tag?: { readonly name: string; readonly value: string }
+  readonly types?: readonly EventType[]
+  readonly executionId?: string
+  readonly signal?: AbortSignal
+}
+
+export type SubscriptionItem =
+  | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }
+  /** Events were trimmed before they could be read; look at the executions themselves. */
+  | { readonly kind: 'trimmed'; readonly missed: number; readonly cursor: string }
+
+/** Pages that wait for a slow consumer: each reader holds one and reads no further. */
+interface ReadyPage {
+  readonly reader: EventReader
+  readonly number: number
+  readonly page: EventPage
+}
+
+export async function* subscribe(
+  store: Store,
+  runtime: Runtime,
+  options: SubscribeOptions,
+): AsyncGenerator<SubscriptionItem, void, undefined> {
+  const count = store.settings.executionPartitions
+  const positions =
+    options.cursor === undefined
+      ? await startPositions(store, options.fromStart === true)
+      : decodeCursor(options.cursor, count)
+  const abort = new AbortController()
+  const stop = () => abort.abort()
+  options.signal?.addEventListener('abort', stop, { once: true })
+  if (options.signal?.aborted === true) stop()
+  const readers = positions.map((position, i) => new EventReader(store, runtime, executionPartition(i), position))
+  const pending = new Map(readers.map((reader, number) => [number, nextPage(reader, number, abort.signal)]))
+  try {
+    while (!abort.signal.aborted) {
+      const ready = await Promise.race(pending.values())
+      if (ready === undefined) return
+      yield* itemsOf(ready, positions, options)
+      pending.set(ready.number, nextPage(ready.reader, ready.number, abort.signal))
+    }
+  } finally {
+    stop()
+    options.signal?.removeEventListener('abort', stop)
+    for (const reader of readers) reader.close()
+    await Promise.allSettled(pending.values())
+  }
+}
+
+async function startPositions(store: Store, fromStart: boolean): Promise<number[]> {
+  const numbers = Array.from({ length: store.settings.executionPartitions }, (_, i) => i)
+  return await Promise.all(
+    numbers.map(async (number) => {
+      const page = await store.readEvents(executionPartition(number), 0, 1)
+      return fromStart ? page.firstSequence - 1 : page.lastSequence
+    }),
+  )
+}
+
+async function nextPage(reader: EventReader, number: number, signal: AbortSignal): Promise<ReadyPage | undefined> {
+  const page = await reader.next(signal)
+  return page === undefined ? undefined : { reader, number, page }
+}
+
+function* itemsOf(ready: ReadyPage, positions: number[], options: SubscribeOptions): Generator<SubscriptionItem> {
+  const { reader, number, page } = ready
+  const missed = page.firstSequence - 1 - reader.position
+  if (missed > 0) {
+    positions[number] = page.firstSequence - 1
+    yield { kind: 'trimmed', missed, cursor: encodeCursor(positions) }
+  }
+  for (const event of page.events) {
+    positions[number] = event.sequence
+    if (isWanted(event, options)) yield { kind: 'event', event, cursor: encodeCursor(positions) }
+  }
+  reader.advance(page)
+}
+
+/** A value that is missing never matches. */
+function isWanted(event: StoredEvent, options: SubscribeOptions): boolean {
+  const { namespace, tag, types, executionId } = options
+  if (namespace !== undefined && event.namespace !== namespace) return false
+  if (executionId !== undefined && event.executionId !== executionId) return false
+  if (types !== undefined && !types.includes(event.type)) return false
+  if (tag === undefined) return true
+  return event.tags.some((part, i) => i % 2 === 0 && part === tag.name && event.tags[i + 1] === tag.value)
+}

@@ -1,0 +1,147 @@
+/**
+ * A task is a contract: a name, schemas and how its executions are to be treated. It can be imported anywhere, also
+ * where its handler cannot. A handler is one ordinary async function that fulfils the contract in a worker.
+ */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { RETENTION_DEFAULT_MS } from '../kernel/index.ts'
+import type { RetryPolicy } from '../kernel/index.ts'
+import { parseDuration } from './duration.ts'
+import type { Duration } from './duration.ts'
+import { checkLane, checkPriority, checkTaskName, invalidInput } from './names.ts'
+import { parseRetry } from './retry.ts'
+import type { RetryOptions } from './retry.ts'
+import type { TaskContext } from './context.ts'
+
+export interface TimeoutOptions {
+  /** How long one attempt may run; after that it counts as failed and the retry policy decides. */
+  readonly attempt?: Duration
+  /** How long the execution may take from submit to end, retries and waits included. */
+  readonly total?: Duration
+}
+
+/** How executions of a task are treated unless a submit says otherwise. */
+export interface TaskSettings {
+  readonly lane?: string
+  readonly priority?: number
+  readonly retry?: RetryOptions
+  readonly timeout?: TimeoutOptions
+  /** How long an ended execution is kept. */
+  readonly retention?: Duration
+}
+
+export interface TaskOptions<I extends StandardSchemaV1, O extends StandardSchemaV1> extends TaskSettings {
+  readonly input?: I
+  readonly output?: O
+}
+
+/** What the settings come to once they are checked. */
+export interface TaskPolicy {
+  readonly lane: string
+  readonly priority: number
+  readonly retry: RetryPolicy
+  readonly attemptTimeoutMs: number | undefined
+  readonly totalTimeoutMs: number | undefined
+  readonly retentionMs: number
+}
+
+export interface HandlerOptions {
+  /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
+  readonly concurrency?: number
+}
+
+export type HandlerFunction<Parsed, Returned> = (input: Parsed, context: TaskContext) => Promise<Returned> | Returned
+
+/** A task together with the function that does its work: what a worker is given. */
+export interface Handler {
+  readonly task: AnyTask
+  readonly options: HandlerOptions
+  readonly run: (input: unknown, context: TaskContext) => Promise<unknown>
+}
+
+/**
+ * `Input` is what a submit takes, `Parsed` what the handler sees after the schema, `Returned` what the handler gives
+ * back, `Output` what the caller's `result()` answers.
+ */
+export interface Task<Input, Parsed, Returned, Output> {
+  readonly name: string
+  readonly policy: TaskPolicy
+  readonly inputSchema: StandardSchemaV1 | undefined
+  readonly outputSchema: StandardSchemaV1 | undefined
+  handle(run: HandlerFunction<Parsed, Returned>): Handler
+  handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned>): Handler
+  /** Carries the types; never has a value. */
+  readonly types?: { readonly input: Input; readonly output: Output }
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
+export type AnyTask = Task<any, any, any, any>
+
+/**
+ * Defines a task by its schemas, or by type parameters alone.
+ *
+ * @example
+ * const greet = task<{ name: string }, string>('greet', { retry: { attempts: 3 } })
+ * const greetHandler = greet.handle(({ name }) => `Hello, ${name}`)
+ */
+export function task<Input = unknown, Output = unknown>(
+  name: string,
+  settings?: TaskSettings,
+): Task<Input, Input, Output, Output>
+export function task<I extends StandardSchemaV1, O extends StandardSchemaV1>(
+  name: string,
+  options: TaskOptions<I, O> & ({ readonly input: I } | { readonly output: O }),
+): Task<
+  StandardSchemaV1.InferInput<I>,
+  StandardSchemaV1.InferOutput<I>,
+  StandardSchemaV1.InferInput<O>,
+  StandardSchemaV1.InferOutput<O>
+>
+export function task(
+  name: string,
+  options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
+): Task<unknown, unknown, unknown, unknown> {
+  checkTaskName(name, 'task name')
+  const self: Task<unknown, unknown, unknown, unknown> = {
+    name,
+    policy: parsePolicy(options),
+    inputSchema: options.input,
+    outputSchema: options.output,
+    handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
+      const [handlerOptions, run] = parts.length === 1 ? [{}, parts[0]] : parts
+      if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)
+      checkConcurrency(handlerOptions.concurrency, name)
+      return { task: self, options: handlerOptions, run: async (input, context) => await run(input, context) }
+    },
+  }
+  return self
+}
+
+function parsePolicy(settings: TaskSettings): TaskPolicy {
+  const { timeout = {}, retention } = settings
+  return {
+    lane: checkLane(settings.lane ?? 'default'),
+    priority: checkPriority(settings.priority ?? 0),
+    retry: parseRetry(settings.retry),
+    attemptTimeoutMs: timeout.attempt === undefined ? undefined : parseDuration(timeout.attempt, 'timeout.attempt', 1),
+    totalTimeoutMs: timeout.total === undefined ? undefined : parseDuration(timeout.total, 'timeout.total', 1),
+    retentionMs: retention === undefined ? RETENTION_DEFAULT_MS : parseDuration(retention, 'retention'),
+  }
+}
+
+/** A task's policy with what one submit changes about it. */
+export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
+  const changed = parsePolicy(settings)
+  return {
+    lane: settings.lane === undefined ? policy.lane : changed.lane,
+    priority: settings.priority === undefined ? policy.priority : changed.priority,
+    retry: settings.retry === undefined ? policy.retry : changed.retry,
+    attemptTimeoutMs: changed.attemptTimeoutMs ?? policy.attemptTimeoutMs,
+    totalTimeoutMs: changed.totalTimeoutMs ?? policy.totalTimeoutMs,
+    retentionMs: settings.retention === undefined ? policy.retentionMs : changed.retentionMs,
+  }
+}
+
+function checkConcurrency(value: unknown, taskName: string): void {
+  if (value === undefined || (Number.isInteger(value) && (value as number) >= 1)) return
+  throw invalidInput('concurrency', `concurrency of task '${taskName}' must be a whole number of at least 1.`)
+}
