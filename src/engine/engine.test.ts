@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest'
+import { DUE_INDEX } from '../kernel/index.ts'
+import { silentLog } from '../runtime/index.ts'
+import { Batcher } from '../stores/batcher.ts'
+import type { EngineError } from '../stores/engine-error.ts'
+import { createWorld, storeWith, valueOf } from './engine.fixture.ts'
+import type { World } from './engine.fixture.ts'
+import { CLOSE_GRACE_MS, LEAST_INTERVAL_MS, startEngine } from './engine.ts'
+import type { EngineOptions } from './engine.ts'
+import { metricsRegistry } from './metrics.ts'
+
+function start(world: World, options: Partial<EngineOptions> = {}) {
+  return startEngine({ batcher: world.batcher, runtime: world.runtime, log: silentLog, ...options })
+}
+
+test('all scanners run, and tell how they stand', async () => {
+  const world = createWorld()
+  await using engine = start(world)
+  await world.submit({ delayMs: 30_500 })
+
+  await world.runtime.advance(120_000)
+
+  const [due, retention, reconciler] = engine.status()
+  expect(due).toMatchObject({
+    kind: 'enabled',
+    scanner: 'due',
+    everyMs: 1_000,
+    restartCount: 0,
+    errorCount: 0,
+    backoffCount: 0,
+    lastCycle: { processed: 0, errors: 0 },
+  })
+  expect(retention).toMatchObject({ kind: 'enabled', scanner: 'retention_trimmer', everyMs: 60_000 })
+  expect(reconciler).toMatchObject({ kind: 'enabled', scanner: 'index_reconciler', everyMs: 45_000 })
+  for (const status of engine.status()) {
+    if (status.kind !== 'enabled') throw new Error('a scanner is off')
+    expect(status.cycleCount).toBeGreaterThan(0)
+    expect(status.nextRunAt).toBeGreaterThan(world.runtime.now())
+    expect(status.nextRunAt).toBeLessThanOrEqual(world.runtime.now() + 1.1 * status.everyMs + 1)
+  }
+  const promoted = { scanner: 'due', case: 'delayed_promoter' }
+  expect(valueOf(engine.metrics, 'ff_scanner_items_total', promoted)).toBe(1)
+})
+
+test('damage over which one scanner stumbles is repaired by another, and forgotten', async () => {
+  const world = createWorld()
+  await using engine = start(world, { intervals: { index_reconciler: 10_000 } })
+  const id = await world.submit()
+  await world.damageIndex('fp:0', DUE_INDEX, id, world.runtime.now())
+  await world.runtime.advance(30_000)
+  const errors = () => valueOf(engine.metrics, 'ff_scanner_errors_total', { scanner: 'due' })
+  const before = errors()
+  expect(before).toBeGreaterThan(0)
+
+  await world.runtime.advance(30_000)
+
+  expect(errors()).toBe(before)
+  expect(engine.status()[0]).toMatchObject({ scanner: 'due', backoffCount: 0 })
+  expect((await world.claim()).map((claimed) => claimed.executionId)).toEqual([id])
+})
+
+test('an interval of zero switches a scanner off', async () => {
+  const world = createWorld()
+  await using engine = start(world, { intervals: { due: 0, retention_trimmer: 0 } })
+  await world.submit({ delayMs: 1_000 })
+
+  await world.runtime.advance(60_000)
+
+  expect(engine.status().map((status) => status.kind)).toEqual(['disabled', 'disabled', 'enabled'])
+  expect(await world.events('execution_promoted')).toEqual([])
+})
+
+test('a filter that asks for nothing leaves nobody out', async () => {
+  const world = createWorld()
+  await using _engine = start(world, { filter: {} })
+  await world.submit({ namespace: 'anyone', delayMs: 1_000 })
+
+  await world.runtime.advance(1_000)
+
+  expect(await world.events('execution_promoted')).toHaveLength(1)
+})
+
+test('metrics go where they are wanted', async () => {
+  const world = createWorld()
+  const metrics = metricsRegistry()
+  await using engine = start(world, { metrics })
+  await world.runtime.advance(0)
+
+  expect(engine.metrics).toBe(metrics)
+  expect(valueOf(metrics, 'ff_scanner_cycle_total', { scanner: 'due' })).toBe(1)
+})
+
+describe('settings that make no sense are refused by name', () => {
+  test.each<[string, Record<string, number>]>([
+    ['intervals.due', { due: -1 }],
+    ['intervals.due', { due: LEAST_INTERVAL_MS - 1 }],
+    ['intervals.retention_trimmer', { retention_trimmer: 1_000.5 }],
+    ['intervals.index_reconciler', { index_reconciler: Number.NaN }],
+    ['intervals.unheard_of', { unheard_of: 1_000 }],
+  ])('%s %j', (field, intervals) => {
+    const world = createWorld()
+    const refusal = expect.objectContaining({
+      code: 'invalid_configuration',
+      detail: expect.objectContaining({ field }) as EngineError['detail'],
+    }) as EngineError
+
+    expect(() => start(world, { intervals })).toThrow(refusal)
+    expect(world.runtime.nextTimerAt()).toBeUndefined()
+  })
+})
+
+describe('closing', () => {
+  test('stops everything and leaves nothing behind, however often it is asked', async () => {
+    const world = createWorld()
+    const engine = start(world)
+    await world.runtime.advance(5_000)
+
+    expect(await Promise.all([engine.close(), engine.close()])).toEqual([0, 0])
+    await engine[Symbol.asyncDispose]()
+
+    await world.submit({ delayMs: 1_000 })
+    expect(world.runtime.nextTimerAt()).toBeUndefined()
+  })
+
+  test('lets a call under way finish', async () => {
+    const world = createWorld()
+    await world.submit({ delayMs: 1_000 })
+    world.runtime.jump(1_000)
+    const engine = start(world)
+    await new Promise<void>((resolve) => world.runtime.soon(resolve))
+
+    await engine.close()
+
+    expect(await world.events('execution_promoted')).toHaveLength(1)
+  })
+
+  test('does not wait for ever for a store that does not answer', async () => {
+    const world = createWorld()
+    const silent = storeWith(world.store, { run: () => new Promise(() => undefined) })
+    const batcher = new Batcher(silent, world.runtime)
+    const engine = start(world, { batcher, log: world.log })
+    await world.runtime.advance(0)
+
+    const closed = engine.close()
+    await world.runtime.advance(CLOSE_GRACE_MS)
+
+    expect(await closed).toBe(1)
+    expect(world.log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { unfinished: 1 } })
+  })
+})

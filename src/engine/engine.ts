@@ -1,0 +1,118 @@
+/**
+ * The background work of a fabric: what time brings about, what retention removes, what must be proven. An engine may
+ * run in a worker's process or in one of its own; any number may work on one store, each thing still happens once.
+ */
+import type { TenantFilter } from '../kernel/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
+import type { Batcher } from '../stores/batcher.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import { metricsRegistry } from './metrics.ts'
+import type { MetricsRegistry } from './metrics.ts'
+import { Runner } from './runner.ts'
+import type { RunnerStatus } from './runner.ts'
+import type { Scanner } from './scanner.ts'
+import { due } from './scanners/due.ts'
+import { indexReconciler } from './scanners/index-reconciler.ts'
+import { retentionTrimmer } from './scanners/retention-trimmer.ts'
+import { Supervisor } from './supervisor.ts'
+
+export type ScannerName = 'due' | 'retention_trimmer' | 'index_reconciler'
+
+export const LEAST_INTERVAL_MS = 10
+/** How long closing waits for calls under way. */
+export const CLOSE_GRACE_MS = 15_000
+
+export interface EngineOptions {
+  readonly batcher: Batcher
+  readonly runtime: Runtime
+  readonly log: Log
+  /** Whose executions this engine sees to; without it, everyone's. */
+  readonly filter?: TenantFilter | undefined
+  /** Milliseconds between full passes, where they shall differ from a scanner's own. Zero switches a scanner off. */
+  readonly intervals?: Readonly<Partial<Record<ScannerName, number | undefined>>> | undefined
+  /** Where the scanners' metrics go, if not into a registry of the engine's own. */
+  readonly metrics?: MetricsRegistry | undefined
+}
+
+export type ScannerStatus =
+  | { readonly kind: 'disabled'; readonly scanner: ScannerName }
+  | ({
+      readonly kind: 'enabled'
+      readonly scanner: ScannerName
+      readonly everyMs: number
+      readonly restartCount: number
+    } & RunnerStatus)
+
+export interface Engine extends AsyncDisposable {
+  readonly metrics: MetricsRegistry
+  status(): ScannerStatus[]
+  /** Stops all scanners, letting calls under way finish within a bound. Says how many scanners had not finished by then. */
+  close(): Promise<number>
+}
+
+/** Starts the background work at once. Whoever starts an engine closes it, before the batcher that it was given. */
+export function startEngine(options: EngineOptions): Engine {
+  const { runtime, log, intervals = {}, metrics = metricsRegistry() } = options
+  checkIntervals(intervals)
+  const supervisor = new Supervisor(runtime, log, metrics)
+  const runnerOptions = { batcher: options.batcher, runtime, log, metrics, filter: wholeFilter(options.filter) }
+
+  /** Starts one scanner and answers how to look at it. */
+  const startScanner = <Cursor>(scanner: Scanner<ScannerName, Cursor>): (() => ScannerStatus) => {
+    const everyMs = intervals[scanner.name] ?? scanner.everyMs
+    if (everyMs === 0) return () => ({ kind: 'disabled', scanner: scanner.name })
+    const runner = new Runner({ ...scanner, everyMs }, runnerOptions)
+    supervisor.start(runner)
+    return () => ({
+      kind: 'enabled',
+      scanner: scanner.name,
+      everyMs,
+      restartCount: supervisor.restartCount(scanner.name),
+      ...runner.status(),
+    })
+  }
+  const statuses = [startScanner(due), startScanner(retentionTrimmer), startScanner(indexReconciler)]
+
+  let closing: Promise<number> | undefined
+  const close = () => (closing ??= stop(supervisor, log))
+  return {
+    metrics,
+    status: () => statuses.map((status) => status()),
+    close,
+    async [Symbol.asyncDispose]() {
+      await close()
+    },
+  }
+}
+
+async function stop(supervisor: Supervisor, log: Log): Promise<number> {
+  const unfinished = await supervisor.stop(CLOSE_GRACE_MS)
+  if (unfinished > 0) log.warn({ unfinished, graceMs: CLOSE_GRACE_MS }, 'scanners did not finish in time')
+  return unfinished
+}
+
+/** A filter that asks for nothing lets everything through, and costs nothing. */
+function wholeFilter(filter: TenantFilter | undefined): TenantFilter | undefined {
+  return filter?.namespace === undefined && filter?.tag === undefined ? undefined : filter
+}
+
+const scannerNames: readonly string[] = [due.name, retentionTrimmer.name, indexReconciler.name]
+
+function checkIntervals(intervals: Readonly<Record<string, number | undefined>>): void {
+  for (const [name, everyMs] of Object.entries(intervals)) {
+    const field = `intervals.${name}`
+    if (!scannerNames.includes(name)) {
+      throw new EngineError('invalid_configuration', {
+        field,
+        message: `${field}: no scanner has this name; there are ${scannerNames.join(', ')}.`,
+      })
+    }
+    if (everyMs === undefined || everyMs === 0) continue
+    if (!Number.isInteger(everyMs) || everyMs < LEAST_INTERVAL_MS) {
+      throw new EngineError('invalid_configuration', {
+        field,
+        message: `${field}: ${everyMs} is neither 0 (off) nor a whole number of milliseconds from ${LEAST_INTERVAL_MS} on.`,
+      })
+    }
+  }
+}

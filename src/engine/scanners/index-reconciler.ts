@@ -1,0 +1,25 @@
+import { SEPARATOR } from '../../kernel/index.ts'
+import type { ReconcileCursor } from '../../kernel/index.ts'
+import { countCases, scanner } from '../scanner.ts'
+import type { Scanner } from '../scanner.ts'
+
+/** Pages that one pass looks at; the next pass goes on where this one stopped, so that any store is walked in the end. */
+const PAGES_PER_PASS = 100
+
+/** Finds records whose index entries differ from what their state derives, repairs them and says which. Expected to find nothing. */
+export const indexReconciler: Scanner<'index_reconciler', ReconcileCursor> = scanner({
+  name: 'index_reconciler',
+  everyMs: 45_000,
+  goesOn: 'next_cycle',
+  stepsPerPass: PAGES_PER_PASS,
+  scan: async (partition, { filter, from, log }) => {
+    const page = await partition.run('reconcileIndexes', { filter, cursor: from })
+    for (const { problem, index, id } of page.repaired) {
+      log.warn(
+        { partition: partition.name, problem, index: index.replaceAll(SEPARATOR, '/'), id },
+        'an index entry was wrong and has been repaired',
+      )
+    }
+    return { counts: countCases(page.repaired.map((entry) => entry.problem)), next: page.cursor }
+  },
+})

@@ -1,0 +1,30 @@
+import type { Position } from '../../kernel/index.ts'
+import { scanner } from '../scanner.ts'
+import type { Scanner } from '../scanner.ts'
+
+/** Events of a partition are kept this long … */
+export const EVENT_RETENTION_MS = 86_400_000
+/** … and at most this many of them. */
+export const EVENT_COUNT_MAX = 100_000
+
+/**
+ * Removes executions whose retention is over, and events that are too old or too many. It comes by its interval alone:
+ * a page a minute is cheaper than one call for every execution that ends, and nobody waits for a removal.
+ */
+export const retentionTrimmer: Scanner<'retention_trimmer', Position> = scanner({
+  name: 'retention_trimmer',
+  everyMs: 60_000,
+  scan: async (partition, { filter, skip, from }) => {
+    const purge = await partition.run('purgeExecutions', { filter, skip, from })
+    // The log is everyone's, so it is trimmed whatever the filter: once, behind the last page.
+    const trimmed =
+      purge.next === undefined ? await partition.trimEvents(purge.at - EVENT_RETENTION_MS, EVENT_COUNT_MAX) : 0
+    return {
+      counts: { execution_purged: purge.purged.length, event_trimmed: trimmed },
+      items: purge.purged,
+      next: purge.next,
+      at: purge.at,
+      lagMs: purge.oldestDueAt === undefined ? 0 : purge.at - purge.oldestDueAt,
+    }
+  },
+})
