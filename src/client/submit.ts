@@ -1,6 +1,7 @@
 /** From a task, an input and options to the arguments of `createExecution`. Everything is checked before anything is sent. */
 import { PAYLOAD_BYTES } from '../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../kernel/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { checkTags, invalidInput, show } from './names.ts'
@@ -44,7 +45,8 @@ export async function prepareSubmit(
   ids: { readonly executionId: ExecutionId; readonly requestId: string },
   setting: SubmitSetting,
 ): Promise<PreparedSubmit> {
-  const { task, options = {} } = item
+  const { options = {} } = item
+  const task = checkTask(item.task)
   await validate(task.inputSchema, item.input, 'invalid_payload', 'input')
   const policy = overridePolicy(task.policy, options)
   const payload = encodeValue(item.input, 'input', PAYLOAD_BYTES)
@@ -67,6 +69,12 @@ export async function prepareSubmit(
     ifExists: checkIfExists(options.ifExists),
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
+}
+
+/** What is not a task at all, such as a name alone, is refused before it is taken apart. */
+function checkTask(task: unknown): AnyTask {
+  if (typeof task === 'object' && task !== null && 'policy' in task && 'name' in task) return task as AnyTask
+  throw new EngineError('unknown_task', { field: 'task', message: `task is ${show(task)}.` })
 }
 
 function checkIfExists(value: SubmitOptions['ifExists'] = 'join'): CreateInput['ifExists'] {

@@ -39,8 +39,9 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
     if (refusal !== undefined) return refusal
   }
 
-  if (state.phase === 'active' && input.fence === undefined && !input.force) return requestCancel(tx, execution, input)
-  endCancelled(tx, execution, input.reason, input.by)
+  const isHeld = state.phase === 'active' && state.lease.expiresAt > tx.now
+  if (isHeld && input.fence === undefined && !input.force) return requestCancel(tx, execution, input)
+  endCancelled(tx, execution, input.reason, input.by, 'cancelled')
   return { kind: 'cancelled' }
 }
 

@@ -68,7 +68,7 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   if (claimed.length > 0) return { kind: 'claimed', executions: claimed, more: true, at: tx.now }
 
   // A claimer sees to what is due first, so that work does not wait for an engine's next pass.
-  runDueRecords(tx, { limit: CLAIM_DUE_COUNT, seed: input.seed })
+  runDueRecords(tx, { limit: CLAIM_DUE_COUNT, seed: input.seed }, false)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
   const heads: IndexEntry[][] = []
   let readyCount = 0
@@ -79,7 +79,8 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
     heads.push(head)
   }
   const ids: string[] = []
-  for (const entry of mergeOrdered(heads, count)) ids.push(entry.id)
+  // A queue that is asked for twice would otherwise hand out one execution twice; in order, equal ids stand together.
+  for (const entry of mergeOrdered(heads, count)) if (entry.id !== ids[ids.length - 1]) ids.push(entry.id)
   takeLeases(tx, input, tx.getMany('execution', ids), claimed)
   return { kind: 'claimed', executions: claimed, more: readyCount > claimed.length, at: tx.now }
 }
@@ -88,8 +89,8 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
   let payloadBytes = 0
   for (const execution of candidates) {
     if (tx.room() < 1) return
-    if (execution.state.phase !== 'eligible')
-      return tx.fault('a ready index names an execution that is not eligible', execution.id)
+    // A wrong entry is the index reconciler's to find; it must not keep the queue from everybody.
+    if (execution.state.phase !== 'eligible') continue
     // Past its deadline it belongs to the due pass, which has not come round to it yet.
     if (execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
     payloadBytes = payloadBytes + (execution.payload?.size ?? 0)

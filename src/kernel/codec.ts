@@ -63,7 +63,7 @@ function packVariant(tag: string, variants: readonly Variant[], value: Fields): 
     const variant = variants[i]
     if (variant !== undefined && variant.word === value[tag]) {
       const cells: Cell[] = [i]
-      for (const field of variant.fields) cells.push(packValue(field.of, value[field.name]))
+      packBehind(cells, variant.fields, value)
       return cells
     }
   }
@@ -72,12 +72,15 @@ function packVariant(tag: string, variants: readonly Variant[], value: Fields): 
 
 /** The stored form of an object. */
 export function packFields(fields: readonly Field[], value: object): Cell[] {
-  const values = value as Fields
   const cells: Cell[] = []
+  packBehind(cells, fields, value as Fields)
+  return cells
+}
+
+function packBehind(cells: Cell[], fields: readonly Field[], values: Fields): void {
   for (const field of fields) cells.push(packValue(field.of, values[field.name]))
   const unknown = values[UNKNOWN_VALUES] as Cell[] | undefined
   if (unknown !== undefined) for (const cell of unknown) cells.push(cell)
-  return cells
 }
 
 function unpackValue(of: FieldKind, cell: Cell | undefined): unknown {
@@ -105,25 +108,27 @@ function unpackValue(of: FieldKind, cell: Cell | undefined): unknown {
 function unpackVariant(tag: string, variants: readonly Variant[], cells: Cell[]): Fields | undefined {
   const variant = variants[cells[0] as number]
   if (variant === undefined) return undefined
-  const value: Fields = {}
+  const value = unpackBehind(1, variant.fields, cells)
   value[tag] = variant.word
-  for (let i = 0; i < variant.fields.length; i++) {
-    const field = variant.fields[i]
-    if (field !== undefined) value[field.name] = unpackValue(field.of, cells[i + 1])
-  }
   return value
 }
 
 /** The object that `packFields` made these cells from. */
 export function unpackFields(fields: readonly Field[], cells: Cell[]): Fields {
+  return unpackBehind(0, fields, cells)
+}
+
+/** The fields whose values stand behind the first `skipped` cells. */
+function unpackBehind(skipped: number, fields: readonly Field[], cells: Cell[]): Fields {
   const value: Fields = {}
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i]
-    if (field !== undefined) value[field.name] = unpackValue(field.of, cells[i])
+    if (field !== undefined) value[field.name] = unpackValue(field.of, cells[skipped + i])
   }
-  if (cells.length > fields.length) {
+  const known = skipped + fields.length
+  if (cells.length > known) {
     const unknown: Cell[] = []
-    for (let i = fields.length; i < cells.length; i++) unknown.push(cells[i] ?? false)
+    for (let i = known; i < cells.length; i++) unknown.push(cells[i] ?? false)
     value[UNKNOWN_VALUES] = unknown
   }
   return value

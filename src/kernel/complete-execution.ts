@@ -27,7 +27,8 @@ export type CompleteResult =
 export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
-  if (leaseEnded(execution, input.fence, 'completed')) return { kind: 'already_completed', next: claimNext(tx, input) }
+  if (leaseEnded(execution, input.fence, 'completed'))
+    return { kind: 'already_completed', next: claimNext(tx, input, true) }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
@@ -43,9 +44,11 @@ export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult 
     failure: undefined,
     attemptOutcome: undefined,
   })
-  return { kind: 'completed', next: claimNext(tx, input) }
+  return { kind: 'completed', next: claimNext(tx, input, false) }
 }
 
-function claimNext(tx: Tx, input: CompleteInput): ClaimResult | undefined {
-  return input.next === undefined ? undefined : claimForWorker(tx, input.next)
+/** What a repeated call claims are first of all the executions that its lost reply had handed out. */
+function claimNext(tx: Tx, input: CompleteInput, isRepeated: boolean): ClaimResult | undefined {
+  if (input.next === undefined) return undefined
+  return claimForWorker(tx, isRepeated ? { ...input.next, repeated: true } : input.next)
 }

@@ -4,6 +4,7 @@ import { COUNT_MAX, QUEUE_SCAN_COUNT } from './limits.ts'
 import type { Queue } from './records.ts'
 import { publicStates } from './state.ts'
 import type { PublicState } from './state.ts'
+import { SEPARATOR } from './text.ts'
 import type { Position, Tx } from './tx.ts'
 
 export interface CountInput {
@@ -12,6 +13,7 @@ export interface CountInput {
   readonly cursor?: Position | undefined
 }
 
+/** Of a lane that goes on behind a page the next page has the rest: the counts of both add up. */
 export interface LaneCounts {
   readonly lane: string
   /** A count that reaches the limit of counting stands at the limit. */
@@ -37,20 +39,27 @@ export function countExecutions(tx: Tx, input: CountInput): CountResult {
     classes.push(queue.class)
     const next: Queue | undefined = queues[i + 1]
     if (next?.lane === queue.lane) continue
-    lanes.push({ lane: queue.lane, counts: countLane(tx, queue.lane, classes), classes })
+    const isContinued = lanes.length === 0 && startsWithLane(input.cursor?.id, queue.lane)
+    lanes.push({ lane: queue.lane, counts: countLane(tx, queue.lane, classes, isContinued), classes })
     classes = []
   }
   return { kind: 'counted', lanes, cursor: last === undefined ? undefined : { score: 0, id: last.id } }
 }
 
+function startsWithLane(queueId: string | undefined, lane: string): boolean {
+  return queueId?.startsWith(lane + SEPARATOR) === true
+}
+
+/** A lane that an earlier page began has its states counted there; here only the rest of its queues is added. */
 function countLane(
   tx: Tx,
   lane: string,
   classes: readonly string[],
+  isContinued: boolean,
 ): { readonly state: PublicState; readonly count: number }[] {
   const counts: { readonly state: PublicState; readonly count: number }[] = []
   for (const state of publicStates) {
-    let count = tx.countUpTo({ index: laneIndex(lane, state), limit: COUNT_MAX })
+    let count = isContinued ? 0 : tx.countUpTo({ index: laneIndex(lane, state), limit: COUNT_MAX })
     if (state === 'waiting') {
       for (const className of classes) {
         count = count + tx.countUpTo({ index: readyIndex(lane, className), limit: COUNT_MAX })

@@ -1,8 +1,8 @@
 /** Accepts a piece of work. Said twice with one id it is accepted once; `ifExists` says what the second caller wants. */
 import { emitFor } from './emit.ts'
 import { queueId } from './indexes.ts'
-import { payloadKey, resultKey } from './blobs.ts'
-import { removeExecution } from './purge-executions.ts'
+import { payloadKey } from './blobs.ts'
+import { forgetEmptyQueues, removeExecution } from './purge-executions.ts'
 import type {
   BlobInfo,
   Execution,
@@ -15,6 +15,7 @@ import type {
 } from './records.ts'
 import { refusedFor } from './results.ts'
 import type { Refused } from './results.ts'
+import { mergeTags } from './set-tags.ts'
 import { publicState } from './state.ts'
 import type { PublicState } from './state.ts'
 import type { BlobRef, Tx } from './tx.ts'
@@ -81,9 +82,13 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   if (started) return refusedFor('execution_in_progress', existing)
   if (phase === 'ended' && !removeExecution(tx, existing)) return tx.fault('no room to replace', existing.id)
   const execution = newExecution(tx, input, existing.epoch)
-  if (phase !== 'ended') execution.createdAt = existing.createdAt
+  if (phase !== 'ended') {
+    execution.createdAt = existing.createdAt
+    tx.forget(payloadKey(execution.id))
+  }
   registerQueue(tx, execution)
   store(tx, execution, input)
+  if (queueOf(existing) !== queueOf(execution)) forgetEmptyQueues(tx, existing.lane)
   emitFor(tx, execution, 'execution_replaced', { until: delayOf(execution) })
   return answer('replaced', execution)
 }
@@ -99,7 +104,7 @@ function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
     lane: input.lane,
     class: input.class,
     priority: input.priority,
-    tags: copyTags(input.tags),
+    tags: mergeTags([], input.tags, []),
     retry: input.retry,
     attemptTimeoutMs: input.attemptTimeoutMs,
     totalTimeoutMs: input.totalTimeoutMs,
@@ -130,27 +135,23 @@ function firstState(tx: Tx, delayMs: number | undefined): ExecutionState {
   return { phase: 'delayed', until: tx.now + delayMs, cause: 'submitted' }
 }
 
+function queueOf(execution: Execution): string {
+  return queueId(execution.lane, execution.class)
+}
+
 function registerQueue(tx: Tx, execution: Execution): void {
-  const id = queueId(execution.lane, execution.class)
+  const id = queueOf(execution)
   if (tx.get('queue', id) !== undefined) return
   tx.put({ type: 'queue', id, lane: execution.lane, class: execution.class, createdAt: tx.now })
 }
 
 function store(tx: Tx, execution: Execution, input: CreateInput): void {
   tx.put(execution)
-  tx.forget(resultKey(execution.id))
   if (input.payload !== undefined) tx.keep(payloadKey(execution.id), input.payload.blob)
-  else tx.forget(payloadKey(execution.id))
 }
 
 function blobInfo(blob: BlobInput | undefined): BlobInfo | undefined {
   return blob === undefined ? undefined : { size: blob.size, encoding: blob.encoding }
-}
-
-function copyTags(tags: readonly Tag[]): Tag[] {
-  const copy: Tag[] = []
-  for (const tag of tags) copy.push({ name: tag.name, value: tag.value, indexed: tag.indexed })
-  return copy
 }
 
 function delayOf(execution: Execution): Instant | undefined {

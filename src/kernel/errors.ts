@@ -133,8 +133,14 @@ export const errorCatalogue = {
   unknown_task: {
     status: 400,
     retry: 'never',
-    text: 'No handler or task has this name.',
-    advice: 'Check the spelling, or register the handler.',
+    text: 'There is no such task.',
+    advice: 'Pass a value that task(…) made, and check the name.',
+  },
+  worker_stopping: {
+    status: 503,
+    retry: 'later',
+    text: 'The worker is stopping.',
+    advice: 'Stop the work; it is handed back, and another worker goes on with it.',
   },
   fabric_closed: { status: 409, retry: 'never', text: 'The fabric is closed.', advice: 'Create a new one.' },
   aborted: {
@@ -160,6 +166,12 @@ export const errorCatalogue = {
     retry: 'never',
     text: 'The store was written by a newer version.',
     advice: 'Upgrade this program.',
+  },
+  store_not_found: {
+    status: 503,
+    retry: 'never',
+    text: 'There is no store at this location.',
+    advice: 'Check the location, or let a program that submits work or `flowfabric dev` make the store.',
   },
   store_unavailable: {
     status: 503,

@@ -47,3 +47,9 @@ export interface FabricEvent extends EventDetail {
   /** Names and values alternating, so that a reader can filter without a look-up. */
   readonly tags: string[]
 }
+
+/** Whether the holder of the execution should hear of an event at once, because it changes what the holder may do. */
+export function concernsHolder(event: FabricEvent): boolean {
+  if (event.type === 'execution_ended') return event.outcome === 'cancelled' || event.outcome === 'expired'
+  return event.type === 'cancel_requested' || event.type === 'lease_revoked'
+}

@@ -63,11 +63,11 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
   return { kind: 'failed' }
 }
 
-/** A holder that gives up an execution somebody wants cancelled has answered that wish. */
+/** An attempt that ends without a result, where somebody wants the execution cancelled, ends that execution too. */
 export function cancelIfAsked(tx: Tx, execution: Execution): boolean {
   const state = execution.state
   if (state.phase !== 'active' || state.cancel === undefined) return false
-  endCancelled(tx, execution, state.cancel.reason, state.cancel.by)
+  endCancelled(tx, execution, state.cancel.reason, state.cancel.by, 'cancelled')
   return true
 }
 

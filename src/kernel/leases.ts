@@ -29,5 +29,6 @@ function lossOf(execution: Execution, fence: Fence): 'lease_expired' | 'lease_re
 /** Whether this very lease ended this way: a call that its holder repeats is then answered as it was the first time. */
 export function leaseEnded(execution: Execution, fence: Fence, how: LeaseEnd): boolean {
   const last = execution.lastLease
-  return last !== undefined && last.how === how && last.id === fence.leaseId && last.epoch === fence.epoch
+  if (last === undefined || last.how !== how || last.id !== fence.leaseId) return false
+  return last.epoch === fence.epoch && execution.attempt?.number === fence.attempt
 }

@@ -9,6 +9,7 @@ import { delayExecution } from './delay-execution.ts'
 import { describeExecution } from './describe-execution.ts'
 import { explainExecution } from './explain-execution.ts'
 import { failExecution } from './fail-execution.ts'
+import { inspectPartition } from './inspect-partition.ts'
 import { listExecutions } from './list-executions.ts'
 import { purgeExecutions } from './purge-executions.ts'
 import { reconcileIndexes } from './reconcile-indexes.ts'
@@ -41,6 +42,7 @@ export const operations = {
   listExecutions,
   countExecutions,
   explainExecution,
+  inspectPartition,
 }
 
 export type OperationName = keyof typeof operations
@@ -52,6 +54,7 @@ const READ_OPERATIONS: readonly OperationName[] = [
   'listExecutions',
   'countExecutions',
   'explainExecution',
+  'inspectPartition',
 ]
 
 /** Whether an operation never writes, so that a store may run it beside a writer. */

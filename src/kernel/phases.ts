@@ -122,7 +122,7 @@ export interface Ending {
 }
 
 /** Whether an attempt was begun and has not come to an end: it runs, or it was parked and would be continued. */
-export function hasOpenAttempt(execution: Execution): boolean {
+function hasOpenAttempt(execution: Execution): boolean {
   if (execution.attempt === undefined || execution.state.phase === 'ended') return false
   return execution.state.phase === 'active' || execution.next === 'continue'
 }
@@ -150,10 +150,10 @@ export function endExecution(tx: Tx, execution: Execution, ending: Ending): void
 }
 
 /** Ends an execution as cancelled, from any phase that is not the last. */
-export function endCancelled(tx: Tx, execution: Execution, reason: string, by: string): void {
+export function endCancelled(tx: Tx, execution: Execution, reason: string, by: string, how: LeaseEnd): void {
   endExecution(tx, execution, {
     outcome: 'cancelled',
-    how: 'cancelled',
+    how,
     reason,
     by,
     failure: undefined,

@@ -3,7 +3,7 @@ import { payloadKey, resultKey } from './blobs.ts'
 import { emitFor } from './emit.ts'
 import { matchesFilter } from './filter.ts'
 import type { TenantFilter } from './filter.ts'
-import { PURGE_INDEX, attemptsIndex, queueId, readyIndex, laneIndex } from './indexes.ts'
+import { PURGE_INDEX, QUEUES_INDEX, attemptsIndex, laneIndex, readyIndex } from './indexes.ts'
 import { ATTEMPT_HISTORY_MAX, PURGE_COUNT_MAX } from './limits.ts'
 import type { Execution, Instant } from './records.ts'
 import { publicStates } from './state.ts'
@@ -33,6 +33,7 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
   const ids: string[] = []
   for (const entry of due) if (input.skip === undefined || !input.skip.includes(entry.id)) ids.push(entry.id)
   const purged: string[] = []
+  const lanes: string[] = []
   let oldestDueAt: Instant | undefined = undefined
   let outOfRoom = false
   for (const execution of tx.getMany('execution', ids)) {
@@ -45,9 +46,10 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
     }
     purged.push(execution.id)
     oldestDueAt = oldestDueAt ?? state.at + execution.retentionMs
+    if (!lanes.includes(execution.lane)) lanes.push(execution.lane)
     emitFor(tx, execution, 'execution_purged', {})
-    forgetQueueIfEmpty(tx, execution)
   }
+  for (const lane of lanes) forgetEmptyQueues(tx, lane)
   const next = nextPosition(due, input, outOfRoom)
   const first =
     next === undefined ? tx.range({ index: PURGE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0] : undefined
@@ -72,13 +74,13 @@ export function removeExecution(tx: Tx, execution: Execution): boolean {
   return true
 }
 
-/** A queue that nobody uses any more would otherwise stay for ever, one for each lane that was ever named. */
-function forgetQueueIfEmpty(tx: Tx, execution: Execution): void {
-  if (tx.room() < 1) return
-  if (tx.countUpTo({ index: readyIndex(execution.lane, execution.class), limit: 1 }) > 0) return
-  for (const state of publicStates) {
-    if (tx.countUpTo({ index: laneIndex(execution.lane, state), limit: 1 }) > 0) return
+/** Queues that nobody uses any more would otherwise stay for ever, one for each lane and class that was ever named. */
+export function forgetEmptyQueues(tx: Tx, lane: string): void {
+  // What is not ready stands in an index of its lane, whatever its class: only a lane without any tells of each queue.
+  for (const state of publicStates) if (tx.countUpTo({ index: laneIndex(lane, state), limit: 1 }) > 0) return
+  const queues = tx.scan({ index: QUEUES_INDEX, from: { score: 0, id: lane }, limit: tx.room() }, 'queue')
+  for (const queue of queues) {
+    if (queue.lane !== lane) return
+    if (tx.countUpTo({ index: readyIndex(lane, queue.class), limit: 1 }) === 0) tx.remove('queue', queue.id)
   }
-  const id = queueId(execution.lane, execution.class)
-  if (tx.get('queue', id) !== undefined) tx.remove('queue', id)
 }

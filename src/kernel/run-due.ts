@@ -46,7 +46,7 @@ export interface DueResult {
 }
 
 export function runDue(tx: Tx, input: DueInput): DueResult {
-  const result = runDueRecords(tx, input)
+  const result = runDueRecords(tx, input, true)
   const upcoming =
     result.next === undefined ? tx.range({ index: DUE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0] : undefined
   return {
@@ -59,8 +59,15 @@ export function runDue(tx: Tx, input: DueInput): DueResult {
   }
 }
 
-/** The body of the due pass, which a claim also runs over a few records before it looks for work. */
-export function runDueRecords(tx: Tx, input: DueInput): Pick<DueResult, 'handled' | 'next' | 'oldestDueAt'> {
+/**
+ * The body of the due pass, which a claim also runs over a few records before it looks for work. Only a strict pass
+ * fails on an entry that its record contradicts: such an entry must be heard of, but must not stop every claim.
+ */
+export function runDueRecords(
+  tx: Tx,
+  input: DueInput,
+  isStrict: boolean,
+): Pick<DueResult, 'handled' | 'next' | 'oldestDueAt'> {
   const limit = Math.min(input.limit, DUE_SCAN_COUNT)
   const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
   const handled: { readonly case: DueCaseName; readonly executionId: string }[] = []
@@ -73,21 +80,22 @@ export function runDueRecords(tx: Tx, input: DueInput): Pick<DueResult, 'handled
     // What there is no room for stays where it is, at the head of the next call.
     if (tx.room() < DUE_ITEM_WORK) return { handled, next: input.from ?? { score: 0 }, oldestDueAt }
     if (!matchesFilter(execution, input.filter)) continue
+    const dueCase = firstDue(execution, tx.now)
+    if (dueCase === undefined) {
+      if (isStrict) return tx.fault('the due index names an execution for which nothing is due', execution.id)
+      continue
+    }
     seed = nextSeed(seed)
     oldestDueAt = oldestDueAt ?? dueAt(execution)
-    handled.push({ case: runFirstDue(tx, execution, seed), executionId: execution.id })
+    dueCase.run(tx, execution, seed)
+    handled.push({ case: dueCase.name, executionId: execution.id })
   }
   const last = due[due.length - 1]
   const next = due.length < limit || last === undefined ? undefined : { score: last.score, id: last.id }
   return { handled, next, oldestDueAt }
 }
 
-function runFirstDue(tx: Tx, execution: Execution, seed: number): DueCaseName {
-  for (const dueCase of dueCases) {
-    if (dueCase.isDue(execution, tx.now)) {
-      dueCase.run(tx, execution, seed)
-      return dueCase.name
-    }
-  }
-  return tx.fault('the due index names an execution for which nothing is due', execution.id)
+function firstDue(execution: Execution, now: Instant): DueCase | undefined {
+  for (const dueCase of dueCases) if (dueCase.isDue(execution, now)) return dueCase
+  return undefined
 }

@@ -22,10 +22,21 @@ export function setTags(tx: Tx, input: SetTagsInput): SetTagsResult {
   const tags = mergeTags(execution.tags, input.set, input.remove)
   if (tags.length > TAG_COUNT_MAX) return refused('invalid_input', { executionId: execution.id, limit: TAG_COUNT_MAX })
 
+  if (areEqual(tags, execution.tags)) return { kind: 'set', tags }
   execution.tags = tags
   tx.put(execution)
   emitFor(tx, execution, 'tags_set', {})
   return { kind: 'set', tags }
+}
+
+function areEqual(a: readonly Tag[], b: readonly Tag[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) {
+    const one = a[i]
+    const other = b[i]
+    if (one?.name !== other?.name || one?.value !== other?.value || one?.indexed !== other?.indexed) return false
+  }
+  return true
 }
 
 /** Tags stay in the order of their names, so that equal tags are stored alike. */

@@ -44,8 +44,11 @@ export interface Tx {
   readonly countUpTo: (range: Range) => number
   /** The score under which an id stands in an index. */
   readonly score: (index: string, id: string) => number | undefined
-  /** Sets or removes an index entry against the derivation. Only the index reconciler may. */
-  readonly repair: (index: string, id: string, score: number | undefined) => void
+  /**
+   * Sets or removes an index entry against the derivation. Only the index reconciler may. `standsAt` is the score under
+   * which it was found: a damaged index may hold an id more than once.
+   */
+  readonly repair: (index: string, id: string, score: number | undefined, standsAt?: number) => void
   readonly emit: (event: FabricEvent) => void
   readonly keep: (key: string, blob: BlobRef) => void
   readonly forget: (key: string) => void

@@ -1,4 +1,4 @@
-import { scheduleRetry } from '../fail-execution.ts'
+import { cancelIfAsked, scheduleRetry } from '../fail-execution.ts'
 import { endExecution } from '../phases.ts'
 import type { Failure } from '../records.ts'
 import type { DueCase } from './due-case.ts'
@@ -11,6 +11,7 @@ export const attemptTimeout: DueCase = {
     return state.phase === 'active' && state.timeoutAt !== undefined && state.timeoutAt <= now
   },
   run: (tx, execution, seed) => {
+    if (cancelIfAsked(tx, execution)) return
     const failure: Failure = {
       category: 'timeout',
       message: 'the attempt ran longer than its timeout',

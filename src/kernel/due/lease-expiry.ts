@@ -28,7 +28,7 @@ export function requeueLostLease(
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('a lease is lost that nobody holds', execution.id)
   if (state.cancel !== undefined) {
-    endCancelled(tx, execution, state.cancel.reason, state.cancel.by)
+    endCancelled(tx, execution, state.cancel.reason, state.cancel.by, how)
     return 'cancelled'
   }
   const failure: Failure = { category: how, message: reason, stack: undefined, at: tx.now }

@@ -1,0 +1,208 @@
+/** docs/states.md: what an execution goes through, and what every operation does to it. */
+import { dueCases, eventTypes, isReadOperation, operations, publicStates } from '../../src/kernel/index.ts'
+import type { DueCaseName, EventType, OperationName, Phase, PublicState } from '../../src/kernel/index.ts'
+import { places, transitions } from '../../src/kernel/transitions.ts'
+import type { Place, Transition } from '../../src/kernel/transitions.ts'
+import { GENERATED, code, codes, table } from './markdown.ts'
+
+const states: Record<PublicState, { phase: Phase; meaning: string }> = {
+  waiting: {
+    phase: 'eligible',
+    meaning: 'Ready to run as soon as a worker asks for work, or held back by an operator.',
+  },
+  delayed: {
+    phase: 'delayed',
+    meaning: 'Waits for a time: a delay it was submitted with, a retry, or a pause it asked for.',
+  },
+  rate_limited: { phase: 'blocked', meaning: 'Waits for room in a limit or a budget.' },
+  waiting_children: { phase: 'blocked', meaning: 'Waits for the executions that it depends on.' },
+  active: { phase: 'active', meaning: 'A worker holds it.' },
+  suspended: { phase: 'suspended', meaning: 'Waits for a signal; no worker is held.' },
+  completed: { phase: 'ended', meaning: 'Its handler returned a result.' },
+  failed: { phase: 'ended', meaning: 'Its last attempt failed, or its lease was lost too often.' },
+  cancelled: { phase: 'ended', meaning: 'Somebody cancelled it.' },
+  expired: { phase: 'ended', meaning: 'It ran out of time: its deadline passed, or its last attempt took too long.' },
+  skipped: { phase: 'ended', meaning: 'What it depended on can no longer happen.' },
+}
+
+const summaries: Record<OperationName, string> = {
+  createExecution:
+    'Accepts a piece of work. If the id exists already, `ifExists` decides: `join` follows the existing execution, `reject` refuses, `replace` changes one that has not started and begins an ended one again.',
+  claimForWorker:
+    'Hands executions to a worker, each under a lease of its own. It first sees to whatever is due, so that an execution whose time has come can be taken at once and one that is past its deadline cannot.',
+  renewLease: 'Extends a lease that is still alive, and tells its holder whether somebody wants the work cancelled.',
+  completeExecution: 'Ends an execution with its result.',
+  failExecution:
+    'Reports that an attempt failed. The retry policy decides whether another follows; if a cancel was asked for, the execution ends as cancelled instead.',
+  releaseExecution: 'Hands an execution back, as at shutdown. Another worker goes on with the same attempt.',
+  delayExecution: 'Parks an execution for a while. The same attempt goes on afterwards.',
+  updateProgress: 'Says how far a running execution has come.',
+  cancelExecution:
+    'Cancels an execution. What nobody holds ends at once. The holder of a running one is asked first and has a grace to stop; with force it ends at once.',
+  revokeLease: 'Takes a lease away from its holder. The execution is offered to other workers at once.',
+  changePriority: 'Moves an execution forward or back in its queue.',
+  setTags: 'Adds, changes and removes tags.',
+  replayExecution: 'Makes an ended execution run again. Its history is kept.',
+  runDue: 'Does everything whose time has come; see the timed cases below.',
+  purgeExecutions: 'Removes ended executions whose retention is over, with all that belongs to them.',
+  reconcileIndexes: 'Proves that records and indexes agree, and repairs indexes that do not.',
+  describeExecution: 'Tells everything about one execution.',
+  listExecutions: 'Lists executions, newest first.',
+  countExecutions: 'Counts the executions of each lane by state.',
+  explainExecution: 'Answers why an execution is not running.',
+  inspectPartition: 'Tells how much a partition holds and what is overdue in it.',
+}
+
+const timedCases: Record<DueCaseName, string> = {
+  execution_deadline: 'The total deadline has passed: the execution expires, whatever retries remain.',
+  cancel_grace: 'A holder was asked to stop and its grace is over: the execution ends as cancelled.',
+  lease_expiry:
+    'A worker has gone silent: the execution is offered to other workers, for a new attempt. It ends as cancelled if that was asked for, and as failed if leases were lost too often.',
+  attempt_timeout:
+    'An attempt has run too long: it has failed, and the retry policy decides whether another follows. If none does, the execution expires.',
+  delayed_promoter: 'A delay is over: the execution can be claimed.',
+}
+
+const events: Record<EventType, string> = {
+  execution_created: 'An execution was accepted.',
+  execution_replaced: 'An execution was submitted again and replaced the one with the same id.',
+  attempt_started: 'A worker took the execution.',
+  attempt_failed: 'An attempt failed or ran too long, and another follows at `until`.',
+  lease_expired: 'The holder did not renew its lease; the execution is offered to others.',
+  lease_revoked: 'An operator took the lease away; the execution is offered to others.',
+  execution_released: 'The holder handed the execution back.',
+  execution_delayed: 'The holder parked the execution until `until`.',
+  execution_promoted: 'A delay is over; the execution can be claimed.',
+  cancel_requested: 'The holder was asked to stop; at `until` the execution is ended without it.',
+  execution_ended: 'The execution ended, with this `outcome`.',
+  execution_replayed: 'An ended execution was made runnable again.',
+  execution_purged: 'An ended execution was removed after its retention.',
+  progress_updated: 'The holder said how far it has come.',
+  priority_changed: 'The priority changed.',
+  tags_set: 'The tags changed.',
+}
+
+/** Changes of phase by what brings them about, drawn from the transitions. */
+function diagram(names: readonly OperationName[]): string {
+  const edges = new Map<string, Set<string>>()
+  for (const name of names) {
+    for (const from of places) {
+      for (const to of transitions[name][from].to) {
+        if (to === from) continue
+        const edge = `${from === 'absent' ? '[*]' : from} --> ${to === 'absent' ? '[*]' : to}`
+        edges.set(edge, (edges.get(edge) ?? new Set()).add(name))
+      }
+    }
+  }
+  const lines = [...edges].map(([edge, by]) => `  ${edge}: ${[...by].join(', ')}`)
+  return ['```mermaid', 'stateDiagram-v2', ...lines, '```'].join('\n')
+}
+
+function placeText(place: Place): string {
+  return place === 'absent' ? 'does not exist' : `is ${code(place)}`
+}
+
+function leadsTo(from: Place, { to }: Transition): string {
+  if (to.length === 0) return '—'
+  if (from === 'absent' && to.every((place) => place === 'absent')) return 'nothing happens'
+  return to.map((place) => (place === from ? 'stays' : place === 'absent' ? 'is removed' : code(place))).join(', ')
+}
+
+function refusedWith({ refused }: Transition): string {
+  return refused.length === 0 ? '—' : codes(refused)
+}
+
+/** The phases to which some way leads from nothing. */
+function reachable(names: readonly OperationName[]): Set<Place> {
+  const reached = new Set<Place>(['absent'])
+  // A set that grows while it is walked is walked to its end.
+  for (const place of reached) {
+    for (const name of names) for (const to of transitions[name][place].to) reached.add(to)
+  }
+  return reached
+}
+
+function notYetMet(names: readonly OperationName[]): string {
+  const reached = reachable(names)
+  const unreached = places.filter((place) => !reached.has(place))
+  if (unreached.length === 0) return ''
+  return `No operation of this version leads to ${unreached.map(code).join(' or ')}: dependencies, limits and signals use
+them. A program that names all states is ready for them.`
+}
+
+function section(name: OperationName): string {
+  const rows = places.map((place) => {
+    const cell: Transition = transitions[name][place]
+    return [placeText(place), leadsTo(place, cell), refusedWith(cell)]
+  })
+  return `### ${name}\n\n${summaries[name]}\n\n${table(['An execution that', 'goes to', 'or the call is refused with'], rows)}`
+}
+
+function phaseText(state: PublicState): string {
+  // Two causes of being held back are shown to users as waiting.
+  return state === 'waiting' ? `${code('eligible')}, ${code('blocked')}` : code(states[state].phase)
+}
+
+export function statesPage(): string {
+  const names = Object.keys(operations) as OperationName[]
+  const looking = names.filter((name) => isReadOperation(name) || name === 'reconcileIndexes')
+  const changing = names.filter((name) => !looking.includes(name))
+  return `${GENERATED}
+
+# States
+
+An execution is always in one of six phases. Users see a finer word, its state. The state is derived from the record and
+never stored, so the two cannot disagree.
+
+${table(
+  ['State', 'Phase', 'Meaning'],
+  publicStates.map((state) => [code(state), phaseText(state), states[state].meaning]),
+)}
+
+## How the phase changes
+
+${diagram(changing)}
+
+${notYetMet(changing)}
+
+What has ended stays as it ended: only a replay or a replacement makes it run again, and after its retention it is removed.
+
+## What every operation does
+
+Each operation can be repeated safely. Said twice with the same input it is done once, and the second answer says so, for
+instance \`already_completed\`. A call that is refused has changed nothing.
+
+A worker proves with its fence (lease, epoch and attempt) that it still holds an execution. Once the lease is over, or
+somebody else has the execution, its calls are refused with \`lease_expired\`, \`lease_revoked\`, \`stale_lease\` or
+\`execution_not_active\`, and it must stop. [Errors](errors.md) says what each code means.
+
+"Stays" means that the execution remains in its phase: the operation changed something else, or found its work done.
+
+${changing.map(section).join('\n\n')}
+
+### Operations that change no execution
+
+${table(
+  ['Operation', 'What it does'],
+  looking.map((name) => [code(name), summaries[name]]),
+)}
+
+## Timed cases
+
+Whatever time alone changes is one of these. If several are due at once, the first in this list is done.
+
+${table(
+  ['Case', 'What happens'],
+  dueCases.map(({ name }) => [code(name), timedCases[name]]),
+)}
+
+## Events
+
+Every change leaves an event in the log of its partition, in order.
+
+${table(
+  ['Event', 'Meaning'],
+  eventTypes.map((type) => [code(type), events[type]]),
+)}
+`
+}

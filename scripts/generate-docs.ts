@@ -1,0 +1,42 @@
+/**
+ * Writes the pages of the documentation that repeat what the source says: docs/states.md and docs/errors.md.
+ *
+ *   node scripts/generate-docs.ts            writes them
+ *   node scripts/generate-docs.ts --check    fails if they differ from what would be written
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { format, resolveConfig } from 'prettier'
+import { errorsPage } from './docs/errors-page.ts'
+import { statesPage } from './docs/states-page.ts'
+import { root } from './run.ts'
+
+const pages = [
+  { file: 'docs/states.md', write: statesPage },
+  { file: 'docs/errors.md', write: errorsPage },
+]
+
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+for (const page of pages) {
+  const file = path.join(root, page.file)
+  const text = await format(page.write(), { ...(await resolveConfig(file)), filepath: file })
+  if ((await read(file)) === text) continue
+  if (values.check) {
+    console.error(`${page.file} is not what the source says. Run: npm run docs:generate`)
+    process.exitCode = 1
+  } else {
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, text)
+    console.log(`${page.file} written`)
+  }
+}

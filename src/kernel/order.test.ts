@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { comesBefore, mergeOrdered } from './order.ts'
+import type { Keyed } from './order.ts'
+
+const keyed: fc.Arbitrary<Keyed> = fc.record({
+  score: fc.integer({ min: -3, max: 3 }),
+  id: fc.constantFrom('a', 'B', 'b', 'c-1', 'c_1'),
+})
+
+function inOrder(list: readonly Keyed[]): Keyed[] {
+  return [...list].sort((a, b) => (comesBefore(a, b) ? -1 : comesBefore(b, a) ? 1 : 0))
+}
+
+test('a lower score comes first, and among equal scores the id that is smaller by its bytes', () => {
+  expect(comesBefore({ score: 1, id: 'z' }, { score: 2, id: 'a' })).toBe(true)
+  expect(comesBefore({ score: 1, id: 'B' }, { score: 1, id: 'a' })).toBe(true)
+  expect(comesBefore({ score: 1, id: 'a' }, { score: 1, id: 'a' })).toBe(false)
+})
+
+test('the order is total: of two different keys exactly one comes first', () => {
+  fc.assert(
+    fc.property(keyed, keyed, (a, b) => {
+      const isSame = a.score === b.score && a.id === b.id
+      expect(Number(comesBefore(a, b)) + Number(comesBefore(b, a))).toBe(isSame ? 0 : 1)
+    }),
+  )
+})
+
+test('merging ordered lists gives the first of their union, in order', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(keyed, { maxLength: 6 }).map(inOrder), { maxLength: 5 }),
+      fc.nat(12),
+      (lists, limit) => {
+        expect(mergeOrdered(lists, limit)).toEqual(inOrder(lists.flat()).slice(0, limit))
+      },
+    ),
+  )
+})

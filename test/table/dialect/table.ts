@@ -1,0 +1,88 @@
+/** The table: every trial in every situation, said twice with the same input, and what came of it. */
+import type { FabricEvent, Phase } from '../../../src/kernel/index.ts'
+import { callerTrials } from './caller-trials.ts'
+import { canonicalText } from './canonical-text.ts'
+import { engineTrials } from './engine-trials.ts'
+import { holderTrials } from './holder-trials.ts'
+import { storedEvents, storedRecord, storedText } from './memory.ts'
+import type { Memory, Said } from './memory.ts'
+import type { Platform } from './platform.ts'
+import { situations } from './situations.ts'
+import type { Situation } from './situations.ts'
+import type { Trial } from './trial.ts'
+import { START_AT, executionId, say } from './world.ts'
+
+export const trials: readonly Trial[] = callerTrials.concat(holderTrials).concat(engineTrials)
+
+/** Between the first saying and the second, so that an answer from memory can be told from a fresh one. */
+const REPEAT_AFTER_MS = 500
+
+export interface Saying {
+  readonly said: Said<{ readonly kind: string }>
+  readonly events: FabricEvent[]
+  /** Everything stored afterwards, as text. */
+  readonly stored: string
+}
+
+export interface Outcome {
+  readonly trial: Trial
+  readonly situation: Situation
+  readonly phaseBefore: Phase | 'absent'
+  readonly phaseBetween: Phase | 'absent'
+  readonly phaseAfter: Phase | 'absent'
+  readonly storedBefore: string
+  readonly first: Saying
+  readonly again: Saying
+  readonly memory: Memory
+}
+
+export function trialName(trial: Trial): string {
+  return trial.manner === '' ? trial.operation : trial.operation + ', ' + trial.manner
+}
+
+export function runTrial(platform: Platform, trial: Trial, situation: Situation): Outcome {
+  const world = situation.build(platform)
+  const memory = world.memory
+  const phaseBefore = phaseIn(memory)
+  const storedBefore = storedText(memory)
+  const speak = (): Saying => {
+    const eventCount = memory.events.length
+    const said = say(world, trial.blobs, (tx) => trial.run(tx))
+    return { said, events: storedEvents(memory, eventCount), stored: storedText(memory) }
+  }
+  world.now = START_AT + trial.atMs
+  const first = speak()
+  const phaseBetween = phaseIn(memory)
+  world.now = world.now + REPEAT_AFTER_MS
+  const again = speak()
+  return {
+    trial,
+    situation,
+    phaseBefore,
+    phaseBetween,
+    phaseAfter: phaseIn(memory),
+    storedBefore,
+    first,
+    again,
+    memory,
+  }
+}
+
+function phaseIn(memory: Memory): Phase | 'absent' {
+  return storedRecord(memory, 'execution', executionId)?.state.phase ?? 'absent'
+}
+
+/** All that one row of the table came to, to the last field, in words that both languages print alike. */
+export function rowText(platform: Platform, trial: Trial): string {
+  const lines: string[] = []
+  for (const situation of situations) {
+    const outcome = runTrial(platform, trial, situation)
+    lines.push('== ' + trialName(trial) + ' x ' + situation.name)
+    for (const saying of [outcome.first, outcome.again]) {
+      lines.push(canonicalText(platform, saying.said))
+      for (const event of saying.events) lines.push(canonicalText(platform, event))
+      lines.push(saying.stored)
+    }
+  }
+  return lines.join('\n')
+}

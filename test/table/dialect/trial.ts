@@ -1,0 +1,26 @@
+/** One way of calling one operation. The table tries each of them in every situation. */
+import type { OperationName, Tx } from '../../../src/kernel/index.ts'
+import { RETENTION_MS, TOTAL_TIMEOUT_MS } from './world.ts'
+
+export interface Trial {
+  readonly operation: OperationName
+  /** What sets this way of calling it apart from the others; empty if there is only one. */
+  readonly manner: string
+  /** Counted from the start of the world. */
+  readonly atMs: number
+  readonly blobs: readonly string[]
+  readonly run: (tx: Tx) => { readonly kind: string }
+}
+
+/** When an operation is tried, unless the trial is about time: soon after the situation came about. */
+export const SOON_MS = 5_000
+/** After a delay and before the end of a cancel's grace. */
+export const DELAYS_OVER_MS = 20_000
+/** After the grace and before an attempt's timeout. */
+export const GRACE_OVER_MS = 40_000
+/** After the timeout and before the lease's end. */
+export const TIMEOUT_OVER_MS = 50_000
+/** After the lease's end and before the deadline. */
+export const LEASES_OVER_MS = 70_000
+export const DEADLINE_OVER_MS = TOTAL_TIMEOUT_MS + SOON_MS
+export const RETENTION_OVER_MS = RETENTION_MS + SOON_MS

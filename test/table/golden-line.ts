@@ -1,0 +1,174 @@
+/** One cell of the table as a line that a person can check against the specification. Times count from the start. */
+import type { Execution, FabricEvent, OperationName, OperationResult } from '../../src/kernel/index.ts'
+import { nameText } from './dialect/canonical-text.ts'
+import { storedEntries, storedRecord } from './dialect/memory.ts'
+import type { Memory } from './dialect/memory.ts'
+import { trialName } from './dialect/table.ts'
+import type { Outcome, Saying } from './dialect/table.ts'
+import { START_AT, executionId } from './dialect/world.ts'
+
+type AnyResult = OperationResult<OperationName>
+
+/** Indexes whose scores are moments at which something happens. */
+const timedIndexes = ['due', 'purge']
+
+function since(instant: number): string {
+  return `+${(instant - START_AT) / 1000}s`
+}
+
+function details(parts: readonly (string | false | undefined)[]): string {
+  return parts.filter((part) => part !== false && part !== undefined).join(' ')
+}
+
+function resultText(result: AnyResult): string {
+  switch (result.kind) {
+    case 'refused':
+      return `refused ${result.code}`
+    case 'created':
+    case 'replaced':
+    case 'joined':
+      return `${result.kind} ${result.state} ${since(result.at)}`
+    case 'claimed':
+      return details([
+        'claimed',
+        ...result.executions.map(
+          (one) =>
+            `(${one.fence.leaseId} epoch ${one.fence.epoch} attempt ${one.fence.attempt} ${one.attemptKind} payload ${one.payloadBlob ?? 'none'})`,
+        ),
+        result.executions.length === 0 && 'nothing',
+        result.more && 'more',
+      ])
+    case 'renewed':
+      return details([
+        'renewed to',
+        since(result.expiresAt),
+        result.cancel && `cancel by ${since(result.cancel.forceAt)}`,
+      ])
+    case 'retry_scheduled':
+    case 'already_scheduled':
+      return `${result.kind} ${since(result.retryAt)}`
+    case 'delayed':
+    case 'already_delayed':
+      return `${result.kind} to ${since(result.until)}`
+    case 'cancel_requested':
+      return `${result.kind} by ${since(result.forceAt)}`
+    case 'revoked':
+      return details([result.kind, result.leaseId, result.ended])
+    case 'changed':
+    case 'unchanged':
+      return `${result.kind} ${result.from} to ${result.to}`
+    case 'set':
+      return `${result.kind} ${result.tags.map((tag) => `${tag.name}=${tag.value}`).join(' ')}`
+    case 'replayed':
+    case 'already_replayed':
+      return `${result.kind} ${result.replayCount}`
+    case 'due':
+      return details([
+        'due',
+        ...result.handled.map((one) => one.case),
+        result.next && 'more',
+        result.nextDueAt !== undefined && `next ${since(result.nextDueAt)}`,
+      ])
+    case 'purged':
+      return details([
+        `purged ${result.purged.length}`,
+        result.next && 'more',
+        result.nextDueAt !== undefined && `next ${since(result.nextDueAt)}`,
+      ])
+    case 'reconciled':
+      return details([`examined ${result.examined}, repaired ${result.repaired.length}`, !result.cursor && 'done'])
+    case 'inspected':
+      return details([
+        `inspected ${result.executions}`,
+        result.due.count > 0 && `due ${result.due.count}`,
+        result.due.oldestAt !== undefined && `oldest ${since(result.due.oldestAt)}`,
+        result.due.nextAt !== undefined && `next ${since(result.due.nextAt)}`,
+        result.purge.count > 0 && `to purge ${result.purge.count}`,
+        result.purge.oldestAt !== undefined && `oldest ${since(result.purge.oldestAt)}`,
+        result.purge.nextAt !== undefined && `purge next ${since(result.purge.nextAt)}`,
+      ])
+    case 'described':
+      return details([
+        `described ${result.state}`,
+        ...result.attempts.map((attempt) => `(attempt ${attempt.number} ${attempt.kind} ${attempt.outcome})`),
+        result.payloadBlob !== undefined && 'with payload',
+        result.resultBlob !== undefined && 'with result',
+      ])
+    case 'listed':
+      return details([`listed ${result.executions.length}`, result.cursor && 'more'])
+    case 'counted':
+      return details([
+        'counted',
+        ...result.lanes.map(
+          (lane) => `${lane.lane}: ${lane.counts.map((one) => `${one.count} ${one.state}`).join(' ')}`,
+        ),
+        result.lanes.length === 0 && 'nothing',
+      ])
+    case 'explained':
+      return `explained ${result.explanation.why}`
+    default:
+      return result.kind
+  }
+}
+
+function sayingText({ said }: Saying): string {
+  return said.kind === 'fault' ? `FAULT ${said.fault.reason}` : resultText(said.result as AnyResult)
+}
+
+function stateText(execution: Execution): string {
+  const { state, attempt } = execution
+  const parts: (string | false | undefined)[] = [state.phase]
+  switch (state.phase) {
+    case 'delayed':
+      parts.push(`${state.cause} until ${since(state.until)}`)
+      break
+    case 'blocked':
+      parts.push(`by ${state.by}`)
+      break
+    case 'active':
+      parts.push(`${state.lease.id} until ${since(state.lease.expiresAt)}`)
+      parts.push(state.cancel && `cancel by ${since(state.cancel.forceAt)}`)
+      break
+    case 'ended':
+      parts.push(state.outcome, state.reason !== undefined && `(${state.reason})`)
+      break
+    case 'eligible':
+    case 'suspended':
+      break
+  }
+  parts.push(`epoch ${execution.epoch}`)
+  parts.push(attempt && `attempt ${attempt.number} ${attempt.kind}`)
+  parts.push(state.phase !== 'ended' && state.phase !== 'active' && `next ${execution.next}`)
+  parts.push(execution.failureCount > 0 && `failures ${execution.failureCount}`)
+  parts.push(execution.reclaimCount > 0 && `reclaims ${execution.reclaimCount}`)
+  return details(parts)
+}
+
+function indexText(memory: Memory): string {
+  const names = storedEntries(memory)
+    .filter((entry) => entry.id === executionId)
+    .map((entry) => nameText(entry.index) + (timedIndexes.includes(entry.index) ? ` ${since(entry.score)}` : ''))
+  return names.sort().join(', ')
+}
+
+function eventText(events: readonly FabricEvent[]): string {
+  return events.length === 0 ? 'none' : events.map((event) => event.type).join(', ')
+}
+
+function storedText(outcome: Outcome): string {
+  if (outcome.again.stored === outcome.storedBefore) return 'unchanged'
+  const execution = storedRecord(outcome.memory, 'execution', executionId)
+  return execution === undefined ? 'absent' : `${stateText(execution)}; in ${indexText(outcome.memory)}`
+}
+
+export function goldenLine(outcome: Outcome): string {
+  const { trial, situation, first, again } = outcome
+  const firstText = sayingText(first)
+  const againText = sayingText(again)
+  const events =
+    again.events.length === 0
+      ? eventText(first.events)
+      : `${eventText(first.events)}; again: ${eventText(again.events)}`
+  const repeated = againText === firstText ? 'same' : againText
+  return `${trialName(trial)} × ${situation.name}: ${firstText}; again: ${repeated} → ${storedText(outcome)}; events: ${events}`
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import { entriesOf, isReadOperation, operations } from '../../src/kernel/index.ts'
+import type { OperationName, RefusalDetail } from '../../src/kernel/index.ts'
+import { publicState } from '../../src/kernel/state.ts'
+import { places, transitions } from '../../src/kernel/transitions.ts'
+import type { Place, Transition } from '../../src/kernel/transitions.ts'
+import { storedEntries, storedRecord, storedRecords } from './dialect/memory.ts'
+import { situations } from './dialect/situations.ts'
+import { runTrial, trialName, trials } from './dialect/table.ts'
+import type { Outcome, Saying } from './dialect/table.ts'
+import { executionId } from './dialect/world.ts'
+import { goldenLine } from './golden-line.ts'
+import { nodePlatform } from './node-platform.ts'
+
+const rows = trials.map((trial) => situations.map((situation) => runTrial(nodePlatform, trial, situation)))
+const outcomes = rows.flat()
+const operationNames = Object.keys(operations) as OperationName[]
+
+/** Operations whose every saying is a new one: the later counts. */
+const overwriting: OperationName[] = ['renewLease', 'updateProgress']
+
+function label({ trial, situation }: Outcome): string {
+  return `${trialName(trial)} × ${situation.name}`
+}
+
+function refusalOf({ said }: Saying): { code: string; detail: RefusalDetail } | undefined {
+  if (said.kind === 'fault' || said.result.kind !== 'refused') return undefined
+  return said.result as unknown as { code: string; detail: RefusalDetail }
+}
+
+/** Where an operation led and with which codes it was refused, for each place from which it was tried. */
+function observed(name: OperationName): Record<string, { to: string[]; refused: string[] }> {
+  const seen = new Map<Place, { to: Set<string>; refused: Set<string> }>()
+  const look = (from: Place, saying: Saying, after: Place): void => {
+    const cell = seen.get(from) ?? { to: new Set(), refused: new Set() }
+    seen.set(from, cell)
+    const refusal = refusalOf(saying)
+    if (refusal === undefined) cell.to.add(after)
+    else cell.refused.add(refusal.code)
+  }
+  for (const outcome of outcomes.filter(({ trial }) => trial.operation === name)) {
+    look(outcome.phaseBefore, outcome.first, outcome.phaseBetween)
+    look(outcome.phaseBetween, outcome.again, outcome.phaseAfter)
+  }
+  return Object.fromEntries(
+    [...seen].map(([place, cell]) => [place, { to: [...cell.to].sort(), refused: [...cell.refused].sort() }]),
+  )
+}
+
+describe('the table of operations and phases', () => {
+  test('tries every operation in every phase and on an execution that does not exist', () => {
+    expect(new Set(trials.map((trial) => trial.operation))).toEqual(new Set(operationNames))
+    expect(new Set(outcomes.map((outcome) => outcome.phaseBefore))).toEqual(new Set(places))
+  })
+
+  test('is line by line as it was reviewed', async () => {
+    // A change that is meant is accepted with `vitest run --project table -u`, and each line of its diff is reviewed.
+    const text = rows.map((row) => row.map(goldenLine).join('\n')).join('\n\n')
+    await expect(`${text}\n`).toMatchFileSnapshot('table.golden.txt')
+  })
+
+  test.each(operationNames)('%s leads where its transitions say, and is refused as they say', (name) => {
+    const declared = places.map((place) => {
+      const { to, refused }: Transition = transitions[name][place]
+      return [place, { to: [...to].sort(), refused: [...refused].sort() }]
+    })
+
+    expect(observed(name)).toEqual(Object.fromEntries(declared))
+  })
+
+  test('never meets an impossible state', () => {
+    const faults = outcomes.filter(({ first, again }) => first.said.kind === 'fault' || again.said.kind === 'fault')
+
+    expect(faults.map(label)).toEqual([])
+  })
+
+  test('a refusal writes nothing', () => {
+    const wrote = outcomes.filter(
+      ({ storedBefore, first, again }) =>
+        (refusalOf(first) !== undefined && (first.stored !== storedBefore || first.events.length > 0)) ||
+        (refusalOf(again) !== undefined && (again.stored !== first.stored || again.events.length > 0)),
+    )
+
+    expect(wrote.map(label)).toEqual([])
+  })
+
+  test('a refusal says how the execution stands', () => {
+    for (const outcome of outcomes) {
+      const refusal = refusalOf(outcome.again)
+      if (refusal === undefined) continue
+      const execution = storedRecord(outcome.memory, 'execution', executionId)
+      const { phase, state, epoch, attempt } = refusal.detail
+
+      expect(refusal.detail.executionId, label(outcome)).toBe(executionId)
+      if (execution === undefined || phase === undefined) continue
+      expect([phase, state, epoch, attempt], label(outcome)).toEqual([
+        execution.state.phase,
+        publicState(execution.state),
+        execution.epoch,
+        execution.attempt?.number,
+      ])
+    }
+  })
+
+  test('what is said twice is done once', () => {
+    const doneTwice = outcomes.filter(
+      ({ trial, first, again }) =>
+        !overwriting.includes(trial.operation) && (again.stored !== first.stored || again.events.length > 0),
+    )
+
+    expect(doneTwice.map(label)).toEqual([])
+  })
+
+  test('what only looks changes nothing', () => {
+    const looks = (name: OperationName): boolean => isReadOperation(name) || name === 'reconcileIndexes'
+    const changed = outcomes.filter(
+      ({ trial, storedBefore, again }) => looks(trial.operation) && again.stored !== storedBefore,
+    )
+
+    expect(changed.map(label)).toEqual([])
+  })
+
+  test('records and indexes agree after every operation', () => {
+    const place = (entry: { index: string; score: number; id: string }): string =>
+      [entry.index, entry.score, entry.id].join(' ')
+    for (const { memory, ...outcome } of outcomes) {
+      const derived = storedRecords(memory).flatMap((record) => entriesOf(record).map(place))
+
+      expect(storedEntries(memory).map(place).sort(), label({ memory, ...outcome })).toEqual(derived.sort())
+    }
+  })
+
+  test('an execution stands in its queue or in one index of its lane, never in two', () => {
+    for (const outcome of outcomes) {
+      const standings = storedEntries(outcome.memory).filter(
+        ({ index, id }) => id === executionId && (index.startsWith('ready') || index.startsWith('lane')),
+      )
+
+      expect(standings, label(outcome)).toHaveLength(outcome.phaseAfter === 'absent' ? 0 : 1)
+    }
+  })
+
+  test('an epoch never falls while its execution exists', () => {
+    for (const outcome of outcomes) {
+      const before = storedRecord(outcome.situation.build(nodePlatform).memory, 'execution', executionId)
+      const after = storedRecord(outcome.memory, 'execution', executionId)
+      if (before === undefined || after === undefined) continue
+
+      expect(after.epoch, label(outcome)).toBeGreaterThanOrEqual(before.epoch)
+    }
+  })
+})
