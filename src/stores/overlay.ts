@@ -7,16 +7,20 @@ import {
   CALL_WORK_LIMIT,
   DUE_INDEX,
   OPERATION_WORK_LIMIT,
+  concernsHolder,
   entriesOf,
   isReadyIndex,
   operations,
   packEvent,
   packRecord,
+  recordTypes,
   unpackRecord,
 } from '../kernel/index.ts'
 import type {
   AnyRecord,
   Cell,
+  ExecutionId,
+  FabricEvent,
   IndexEntry,
   Instant,
   OperationName,
@@ -25,54 +29,20 @@ import type {
   RecordTypes,
   Tx,
 } from '../kernel/index.ts'
+import { IndexOverlay } from './index-overlay.ts'
 import type { Answer, Call, Partition, Wake } from './store.ts'
-
-/** What a store can read of one partition as it stood when the batch began. */
-export interface StoredData {
-  record(type: RecordType, id: string): Cell[] | undefined
-  /** In the order of the range; at most its limit. */
-  range(range: Range): IndexEntry[]
-  count(range: Range): number
-  score(index: string, id: string): number | undefined
-  blob(key: string): Uint8Array | undefined
-}
-
-/** What a batch leaves to be written. */
-export interface Writes {
-  readonly records: readonly RecordWrite[]
-  readonly entries: readonly EntryWrite[]
-  readonly blobs: readonly { readonly key: string; readonly bytes: Uint8Array | undefined }[]
-  readonly events: readonly Cell[][]
-}
-
-export interface RecordWrite {
-  readonly type: RecordType
-  readonly id: string
-  /** Undefined removes it. */
-  readonly cells: Cell[] | undefined
-  readonly existed: boolean
-}
-
-/** An index entry as it was and as it shall be; undefined on either side means that there is none. */
-export interface EntryWrite {
-  readonly index: string
-  readonly id: string
-  readonly before: number | undefined
-  readonly after: number | undefined
-}
+import type { EntryWrite, EventWrite, KeptRecord, RecordWrite, StoredData, Writes } from './stored-data.ts'
 
 interface HeldRecord {
   readonly type: RecordType
   readonly id: string
-  readonly stored: boolean
-  cells: Cell[] | undefined
+  /** As it was when the batch began. */
+  readonly stored: Cell[] | undefined
+  /** As the batch has changed it; undefined also if it removed it. */
+  kept: KeptRecord | undefined
+  isChanged: boolean
+  /** The index entries of the record as the batch sees it, once they were needed. */
   entries: readonly IndexEntry[] | undefined
-  changed: boolean
-}
-
-interface HeldEntry {
-  readonly before: number | undefined
-  after: number | undefined
 }
 
 class Fault {
@@ -87,10 +57,11 @@ class Fault {
 export class Overlay {
   readonly #data: StoredData
   readonly #now: Instant
-  readonly #records = new Map<string, HeldRecord>()
-  readonly #indexes = new Map<string, Map<string, HeldEntry>>()
+  readonly #records = new Map<RecordType, Map<string, HeldRecord>>(recordTypes.map((type) => [type, new Map()]))
+  readonly #indexes = new Map<string, IndexOverlay>()
   readonly #blobs = new Map<string, Uint8Array | undefined>()
-  readonly #events: Cell[][] = []
+  readonly #events: EventWrite[] = []
+  readonly #holdersOf: ExecutionId[] = []
   readonly #tx: Tx
   /** Steps that take the running operation's writes back, newest last. */
   #undo: (() => void)[] = []
@@ -116,15 +87,16 @@ export class Overlay {
 
   writes(): Writes {
     const records: RecordWrite[] = []
-    for (const held of this.#records.values()) {
-      if (held.changed && (held.stored || held.cells !== undefined)) {
-        records.push({ type: held.type, id: held.id, cells: held.cells, existed: held.stored })
+    for (const ofType of this.#records.values()) {
+      for (const { type, id, stored, kept, isChanged } of ofType.values()) {
+        const existed = stored !== undefined
+        if (isChanged && (existed || kept !== undefined)) records.push({ type, id, kept, existed })
       }
     }
     const entries: EntryWrite[] = []
-    for (const [index, held] of this.#indexes) {
-      for (const [id, entry] of held) {
-        if (entry.before !== entry.after) entries.push({ index, id, before: entry.before, after: entry.after })
+    for (const [index, { changed }] of this.#indexes) {
+      for (const [id, { before, after }] of changed) {
+        if (before !== after) entries.push({ index, id, before, after })
       }
     }
     const blobs = [...this.#blobs].map(([key, bytes]) => ({ key, bytes }))
@@ -135,10 +107,10 @@ export class Overlay {
   wake(partition: Partition): Wake | undefined {
     const ready: string[] = []
     let dueAt: Instant | undefined
-    for (const [index, held] of this.#indexes) {
+    for (const [index, { changed }] of this.#indexes) {
       const isReady = isReadyIndex(index)
       if (!isReady && index !== DUE_INDEX) continue
-      for (const entry of held.values()) {
+      for (const entry of changed.values()) {
         if (entry.after === undefined || entry.before === entry.after) continue
         if (!isReady) {
           dueAt = Math.min(dueAt ?? entry.after, entry.after)
@@ -150,7 +122,7 @@ export class Overlay {
     }
     const hasEvents = this.#events.length > 0
     if (!hasEvents && ready.length === 0 && dueAt === undefined) return undefined
-    return { partition, ready, dueAt, hasEvents }
+    return { partition, ready, dueAt, hasEvents, holdersOf: this.#holdersOf }
   }
 
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
@@ -177,15 +149,12 @@ export class Overlay {
       getMany: (type, ids) => this.#getMany(type, ids),
       put: (record) => this.#put(record),
       remove: (type, id) => this.#remove(type, id),
-      range: (range) => this.#range(range),
-      scan: (range, type) => this.#getMany(type, this.#range(range).map((entry) => entry.id)),
-      countUpTo: (range) => (this.#indexes.has(range.index) ? this.#range(range).length : this.#data.count(range)),
-      score: (index, id) => this.#entry(index, id).after,
-      repair: (index, id, score) => this.#setEntry(index, id, this.#data.score(index, id), score),
-      emit: (event) => {
-        this.#events.push(packEvent(event))
-        this.#undo.push(() => void this.#events.pop())
-      },
+      range: (range) => this.#index(range.index).range(range),
+      scan: (range, type) => this.#scan(range, type),
+      countUpTo: (range) => this.#index(range.index).count(range),
+      score: (index, id) => this.#index(index).score(id),
+      repair: (index, id, score, standsAt) => this.#setEntry(index, id, standsAt ?? this.#data.score(index, id), score),
+      emit: (event) => this.#emit(event),
       keep: (key, blob) => this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail(`blob ${blob} did not come with the call`, key)),
       forget: (key) => this.#setBlob(key, undefined),
       send: (key) => this.#send(key),
@@ -200,95 +169,93 @@ export class Overlay {
   }
 
   #held(type: RecordType, id: string): HeldRecord {
-    const key = `${type} ${id}`
-    let held = this.#records.get(key)
+    const ofType = this.#records.get(type)
+    let held = ofType?.get(id)
     if (held === undefined) {
-      const cells = this.#data.record(type, id)
-      held = { type, id, stored: cells !== undefined, cells, entries: undefined, changed: false }
-      this.#records.set(key, held)
+      held = { type, id, stored: this.#data.record(type, id), kept: undefined, isChanged: false, entries: undefined }
+      ofType?.set(id, held)
     }
     return held
   }
 
+  /** Unpacking makes the private copy that an operation may change, so its entries are noted before it is handed out. */
   #get<T extends RecordType>(type: T, id: string): RecordTypes[T] | undefined {
-    const { cells } = this.#held(type, id)
-    return cells === undefined ? undefined : unpackRecord(type, cells)
+    const held = this.#held(type, id)
+    const cells = held.isChanged ? held.kept?.cells : held.stored
+    if (cells === undefined) return undefined
+    const record = unpackRecord(type, cells)
+    held.entries ??= entriesOf(record)
+    return record
   }
 
   #getMany<T extends RecordType>(type: T, ids: string[]): RecordTypes[T][] {
     return ids.map((id) => this.#get(type, id)).filter((record) => record !== undefined)
   }
 
+  #scan<T extends RecordType>(range: Range, type: T): RecordTypes[T][] {
+    const entries = this.#index(range.index).range(range)
+    return this.#getMany(
+      type,
+      entries.map((entry) => entry.id),
+    )
+  }
+
   #put(record: AnyRecord): void {
-    this.#write(this.#held(record.type, record.id), packRecord(record), entriesOf(record))
+    const held = this.#held(record.type, record.id)
+    this.#write(held, { record, cells: packRecord(record) }, entriesOf(record))
   }
 
   #remove(type: RecordType, id: string): void {
     this.#write(this.#held(type, id), undefined, [])
   }
 
-  #write(held: HeldRecord, cells: Cell[] | undefined, entries: readonly IndexEntry[]): void {
-    if (this.#operationWork >= OPERATION_WORK_LIMIT) this.#fail('the operation writes more records than it may', held.id)
+  #write(held: HeldRecord, kept: KeptRecord | undefined, after: readonly IndexEntry[]): void {
+    if (this.#operationWork >= OPERATION_WORK_LIMIT) {
+      this.#fail('the operation writes more records than it may', held.id)
+    }
     this.#operationWork += 1
-    const before = held.entries ?? (held.cells === undefined ? [] : entriesOf(unpackRecord(held.type, held.cells)))
-    const { cells: oldCells, entries: oldEntries, changed } = held
+    const before = this.#entriesOf(held)
+    const { kept: oldKept, isChanged } = held
     this.#undo.push(() => {
-      held.cells = oldCells
-      held.entries = oldEntries
-      held.changed = changed
+      held.kept = oldKept
+      held.isChanged = isChanged
+      held.entries = before
     })
-    held.cells = cells
-    held.entries = entries
-    held.changed = true
-    for (const entry of before) {
-      if (!entries.some((other) => other.index === entry.index)) this.#setEntry(entry.index, entry.id, entry.score, undefined)
+    held.kept = kept
+    held.isChanged = true
+    held.entries = after
+    for (const { index, id, score } of before) {
+      if (scoreIn(after, index) === undefined) this.#setEntry(index, id, score, undefined)
     }
-    for (const entry of entries) {
-      const old = before.find((other) => other.index === entry.index)
-      if (old?.score !== entry.score) this.#setEntry(entry.index, entry.id, old?.score, entry.score)
+    for (const { index, id, score } of after) {
+      const old = scoreIn(before, index)
+      if (old !== score) this.#setEntry(index, id, old, score)
     }
   }
 
-  /** `stored` is what the entry was before this batch, should the batch not have touched it yet. */
+  #entriesOf(held: HeldRecord): readonly IndexEntry[] {
+    if (held.entries === undefined) this.#get(held.type, held.id)
+    return held.entries ?? []
+  }
+
+  #index(name: string): IndexOverlay {
+    let index = this.#indexes.get(name)
+    if (index === undefined) {
+      index = new IndexOverlay(this.#data, name)
+      this.#indexes.set(name, index)
+    }
+    return index
+  }
+
   #setEntry(index: string, id: string, stored: number | undefined, after: number | undefined): void {
-    let held = this.#indexes.get(index)
-    if (held === undefined) {
-      held = new Map()
-      this.#indexes.set(index, held)
-    }
-    const touched = held
-    const entry = touched.get(id)
-    if (entry === undefined) {
-      touched.set(id, { before: stored, after })
-      this.#undo.push(() => void touched.delete(id))
-    } else {
-      const old = entry.after
-      entry.after = after
-      this.#undo.push(() => {
-        entry.after = old
-      })
-    }
+    this.#undo.push(this.#index(index).set(id, stored, after))
   }
 
-  #entry(index: string, id: string): HeldEntry {
-    const held = this.#indexes.get(index)?.get(id)
-    if (held !== undefined) return held
-    const before = this.#data.score(index, id)
-    return { before, after: before }
-  }
-
-  #range(range: Range): IndexEntry[] {
-    const touched = this.#indexes.get(range.index)
-    if (touched === undefined || touched.size === 0) return this.#data.range(range)
-    const stored = this.#data.range({ ...range, limit: range.limit + touched.size })
-    const merged = stored.filter((entry) => !touched.has(entry.id))
-    for (const [id, entry] of touched) {
-      if (entry.after !== undefined && inRange(range, entry.after, id)) {
-        merged.push({ index: range.index, score: entry.after, id })
-      }
-    }
-    merged.sort(range.reverse === true ? (a, b) => compareEntries(b, a) : compareEntries)
-    return merged.slice(0, range.limit)
+  #emit(event: FabricEvent): void {
+    this.#events.push({ event, cells: packEvent(event) })
+    this.#undo.push(() => void this.#events.pop())
+    // A hint too many, should the operation be taken back, does no harm.
+    if (concernsHolder(event)) this.#holdersOf.push(event.executionId)
   }
 
   #setBlob(key: string, bytes: Uint8Array | undefined): void {
@@ -309,21 +276,7 @@ export class Overlay {
   }
 }
 
-interface Place {
-  readonly score: number
-  readonly id: string
-}
-
-/** The order of every index: by score, then by id. */
-export function compareEntries(a: Place, b: Place): number {
-  return a.score - b.score || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-}
-
-export function inRange(range: Range, score: number, id: string): boolean {
-  const { from, to } = range
-  const sign = range.reverse === true ? -1 : 1
-  if (to !== undefined && (score - to) * sign > 0) return false
-  if (from === undefined) return true
-  if (from.id === undefined) return (score - from.score) * sign >= 0
-  return compareEntries({ score, id }, { score: from.score, id: from.id }) * sign > 0
+function scoreIn(entries: readonly IndexEntry[], index: string): number | undefined {
+  for (const entry of entries) if (entry.index === index) return entry.score
+  return undefined
 }

@@ -1,5 +1,6 @@
 /** The port: what a client, a worker or an engine asks of a store. A store knows records and indexes, no behaviour. */
 import type {
+  ExecutionId,
   FabricEvent,
   IndexEntry,
   Instant,
@@ -54,6 +55,8 @@ export interface Wake {
   readonly dueAt?: Instant | undefined
   /** Whether the event log grew. */
   readonly hasEvents: boolean
+  /** Executions whose holders have something to hear, such as a wish to cancel; undefined means that any may have. */
+  readonly holdersOf?: readonly ExecutionId[] | undefined
 }
 
 /** Fixed when the store is first used, the same for everyone who uses it. */

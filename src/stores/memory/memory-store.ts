@@ -2,8 +2,8 @@
 import { recordTypes, unpackEvent, unpackRecord } from '../../kernel/index.ts'
 import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { Overlay, compareEntries, inRange } from '../overlay.ts'
-import type { StoredData, Writes } from '../overlay.ts'
+import { compareEntries, inRange } from '../index-overlay.ts'
+import { Overlay } from '../overlay.ts'
 import type {
   Answer,
   Call,
@@ -16,12 +16,11 @@ import type {
   StoredEvent,
   Wake,
 } from '../store.ts'
+import type { StoredData, Writes } from '../stored-data.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 
 class MemoryPartition implements StoredData {
-  readonly records = new Map<RecordType, Map<string, Cell[]>>(
-    recordTypes.map((type) => [type, new Map<string, Cell[]>()]),
-  )
+  readonly records = new Map<RecordType, Map<string, Cell[]>>(recordTypes.map((type) => [type, new Map()]))
   readonly indexes = new Map<string, IndexEntry[]>()
   readonly scores = new Map<string, Map<string, number>>()
   readonly blobs = new Map<string, Uint8Array>()
@@ -56,14 +55,16 @@ class MemoryPartition implements StoredData {
     return this.scores.get(index)?.get(id)
   }
 
+  /** A copy, as everywhere else: what a reader does with its bytes is its own affair. */
   blob(key: string): Uint8Array | undefined {
-    return this.blobs.get(key)
+    const bytes = this.blobs.get(key)
+    return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
 
   apply(writes: Writes): void {
-    for (const { type, id, cells } of writes.records) {
-      if (cells === undefined) this.records.get(type)?.delete(id)
-      else this.records.get(type)?.set(id, cells)
+    for (const { type, id, kept } of writes.records) {
+      if (kept === undefined) this.records.get(type)?.delete(id)
+      else this.records.get(type)?.set(id, kept.cells)
     }
     for (const { index, id, before, after } of writes.entries) {
       if (before !== undefined) this.#removeEntry(index, before, id)
@@ -71,9 +72,9 @@ class MemoryPartition implements StoredData {
     }
     for (const { key, bytes } of writes.blobs) {
       if (bytes === undefined) this.blobs.delete(key)
-      else this.blobs.set(key, bytes)
+      else this.blobs.set(key, new Uint8Array(bytes))
     }
-    for (const cells of writes.events) this.events.push({ sequence: ++this.lastSequence, cells })
+    for (const { cells } of writes.events) this.events.push({ sequence: ++this.lastSequence, cells })
   }
 
   #addEntry(index: string, score: number, id: string): void {

@@ -1,0 +1,73 @@
+/**
+ * What a person sees of a record in a table: columns beside the packed record, derived from it at every write. They are
+ * for queries and constraints alone; a store reads only the packed record back.
+ */
+import { dueAt, publicState } from '../kernel/index.ts'
+import type { Attempt, Execution, FabricEvent, Queue, RecordType, RecordTypes } from '../kernel/index.ts'
+
+export interface Column<T> {
+  readonly name: string
+  /** An integer holds up to 53 bits. */
+  readonly type: 'text' | 'integer'
+  readonly value: (of: T) => string | number | undefined
+}
+
+const executionColumns: readonly Column<Execution>[] = [
+  { name: 'key', type: 'text', value: (execution) => execution.key },
+  { name: 'namespace', type: 'text', value: (execution) => execution.namespace },
+  { name: 'task', type: 'text', value: (execution) => execution.task },
+  { name: 'lane', type: 'text', value: (execution) => execution.lane },
+  { name: 'class', type: 'text', value: (execution) => execution.class },
+  { name: 'state', type: 'text', value: (execution) => publicState(execution.state) },
+  { name: 'priority', type: 'integer', value: (execution) => execution.priority },
+  { name: 'attempt_number', type: 'integer', value: (execution) => execution.attempt?.number },
+  { name: 'failure_count', type: 'integer', value: (execution) => execution.failureCount },
+  { name: 'created_at', type: 'integer', value: (execution) => execution.createdAt },
+  { name: 'changed_at', type: 'integer', value: (execution) => execution.changedAt },
+  { name: 'started_at', type: 'integer', value: (execution) => execution.startedAt },
+  { name: 'due_at', type: 'integer', value: (execution) => dueAt(execution) },
+  {
+    name: 'ended_at',
+    type: 'integer',
+    value: ({ state }) => (state.phase === 'ended' ? state.at : undefined),
+  },
+  { name: 'worker_id', type: 'text', value: (execution) => execution.attempt?.workerId },
+  { name: 'failure_message', type: 'text', value: (execution) => execution.failure?.message },
+]
+
+const attemptColumns: readonly Column<Attempt>[] = [
+  { name: 'execution_id', type: 'text', value: (attempt) => attempt.executionId },
+  { name: 'number', type: 'integer', value: (attempt) => attempt.number },
+  { name: 'kind', type: 'text', value: (attempt) => attempt.kind },
+  { name: 'outcome', type: 'text', value: (attempt) => attempt.outcome },
+  { name: 'started_at', type: 'integer', value: (attempt) => attempt.startedAt },
+  { name: 'ended_at', type: 'integer', value: (attempt) => attempt.endedAt },
+  { name: 'worker_id', type: 'text', value: (attempt) => attempt.workerId },
+  { name: 'failure_category', type: 'text', value: (attempt) => attempt.failure?.category },
+  { name: 'failure_message', type: 'text', value: (attempt) => attempt.failure?.message },
+]
+
+const queueColumns: readonly Column<Queue>[] = [
+  { name: 'lane', type: 'text', value: (queue) => queue.lane },
+  { name: 'class', type: 'text', value: (queue) => queue.class },
+  { name: 'created_at', type: 'integer', value: (queue) => queue.createdAt },
+]
+
+/** The columns of each record type's table, which bears the type's name and also has `partition`, `id` and `record`. */
+export const recordColumns: { readonly [T in RecordType]: readonly Column<RecordTypes[T]>[] } = {
+  execution: executionColumns,
+  attempt: attemptColumns,
+  queue: queueColumns,
+}
+
+/** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */
+export const eventColumns: readonly Column<FabricEvent>[] = [
+  { name: 'at', type: 'integer', value: (event) => event.at },
+  { name: 'type', type: 'text', value: (event) => event.type },
+  { name: 'execution_id', type: 'text', value: (event) => event.executionId },
+  { name: 'namespace', type: 'text', value: (event) => event.namespace },
+  { name: 'task', type: 'text', value: (event) => event.task },
+  { name: 'lane', type: 'text', value: (event) => event.lane },
+  { name: 'attempt_number', type: 'integer', value: (event) => event.attempt },
+  { name: 'outcome', type: 'text', value: (event) => event.outcome },
+]

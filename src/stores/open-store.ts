@@ -1,0 +1,66 @@
+/** From a location, as a person writes it, to an open store. */
+import { INDEXED_TAG_COUNT_MAX } from '../kernel/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { EngineError } from './engine-error.ts'
+import { parseLocation } from './location.ts'
+import type { Synchronous } from './location.ts'
+import { MemoryStore } from './memory/memory-store.ts'
+import { SqliteStore } from './sqlite/sqlite-store.ts'
+import type { Store } from './store.ts'
+
+export interface OpenStoreOptions {
+  readonly runtime: Runtime
+  /** Names of tags to index, fixed when the store is first used. Left out, those that it was set up with, or none. */
+  readonly indexedTags?: readonly string[] | undefined
+  /** For a SQLite file: whether what was answered survives a power failure (`full`) or may lose the last moments (`normal`). */
+  readonly synchronous?: Synchronous | undefined
+  /** For a SQLite file: how often it is looked at for what other processes have written. */
+  readonly watchIntervalMs?: number | undefined
+}
+
+const TAG_NAME = /^[a-z][a-z0-9_.-]{0,63}$/
+
+/**
+ * Opens the store that a location names: `memory:`, `sqlite:./fabric.db`, `sqlite:/var/lib/fabric.db`, `sqlite::memory:`.
+ * Throws an `EngineError` that says what to do if there is no such store, or if it was set up otherwise.
+ */
+export async function openStore(location: string, options: OpenStoreOptions): Promise<Store> {
+  const parsed = parseLocation(location)
+  const { runtime, indexedTags, synchronous, watchIntervalMs } = options
+  if (indexedTags !== undefined) refuseInvalidTags(indexedTags)
+  switch (parsed.kind) {
+    case 'memory':
+      return new MemoryStore(runtime, { executionPartitions: 1, indexedTags: indexedTags ?? [] })
+    case 'sqlite':
+      return SqliteStore.open({
+        runtime,
+        file: parsed.file,
+        synchronous: oneOf('synchronous', parsed.synchronous, synchronous),
+        indexedTags,
+        watchIntervalMs,
+      })
+  }
+}
+
+function refuseInvalidTags(names: readonly string[]): void {
+  const invalid = names.find((name) => !TAG_NAME.test(name))
+  if (invalid !== undefined) {
+    throw invalidTags(`"${invalid}" is not the name of a tag: a small letter, then up to 63 of a-z, 0-9, "_", "." and "-".`)
+  }
+  if (new Set(names).size > INDEXED_TAG_COUNT_MAX) {
+    throw invalidTags(`At most ${INDEXED_TAG_COUNT_MAX} tags can be indexed, not ${names.length}.`)
+  }
+}
+
+function invalidTags(message: string): EngineError {
+  return new EngineError('invalid_configuration', { field: 'indexedTags', message })
+}
+
+/** A setting may stand in the location or in the options; if it stands in both, they must agree. */
+function oneOf<T extends string>(name: string, located: T | undefined, given: T | undefined): T | undefined {
+  if (located !== undefined && given !== undefined && located !== given) {
+    const message = `The location says ${name} "${located}", the options say "${given}": leave one of them out.`
+    throw new EngineError('invalid_configuration', { field: name, message })
+  }
+  return located ?? given
+}

@@ -1,0 +1,114 @@
+/** A store in one SQLite file, shared by any number of processes of one machine. */
+import { isReadOperation } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import { EngineError } from '../engine-error.ts'
+import type { Synchronous } from '../location.ts'
+import { executionPartition } from '../store.ts'
+import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, StoreSettings, Wake } from '../store.ts'
+import { WakeListeners } from '../wake-listeners.ts'
+import { FileWatch, WATCH_INTERVAL_MS } from './file-watch.ts'
+import { openFile } from './file.ts'
+import type { OpenFile } from './file.ts'
+import { ReadSide } from './read-side.ts'
+import { failureInUse } from './sqlite-error.ts'
+import { reportOf } from './store-report.ts'
+import { WriteSide } from './write-side.ts'
+
+export interface SqliteOptions {
+  readonly runtime: Runtime
+  /** A path, or `:memory:`. */
+  readonly file: string
+  readonly synchronous?: Synchronous | undefined
+  /** Left out, those that the file was set up with, or none for a new one. */
+  readonly indexedTags?: readonly string[] | undefined
+  /** How often the file is looked at for what others have written, while anybody listens. */
+  readonly watchIntervalMs?: number | undefined
+}
+
+export class SqliteStore implements Store {
+  readonly settings: StoreSettings
+  readonly #file: OpenFile
+  readonly #readSide: ReadSide
+  readonly #writeSide: WriteSide
+  readonly #watch: FileWatch
+  readonly #listeners = new WakeListeners()
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  static async open(options: SqliteOptions): Promise<SqliteStore> {
+    const { runtime, file, synchronous = 'normal', indexedTags, watchIntervalMs = WATCH_INTERVAL_MS } = options
+    return new SqliteStore(runtime, await openFile(runtime, file, synchronous, { indexedTags }), watchIntervalMs)
+  }
+
+  private constructor(runtime: Runtime, file: OpenFile, watchIntervalMs: number) {
+    this.settings = file.settings
+    this.#file = file
+    this.#readSide = new ReadSide(runtime, file.reader)
+    this.#writeSide = new WriteSide(runtime, file.writer, (wake) => this.#listeners.tell(wake))
+    // On the writer's connection the file changes only by what others commit: what it commits itself was told already.
+    this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#tellAll())
+  }
+
+  run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    const isRead = calls.every((call) => isReadOperation(call.operation))
+    return this.#use(() => (isRead ? this.#readSide : this.#writeSide).run(partition, calls))
+  }
+
+  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
+    return this.#use(() => this.#readSide.readEvents(partition, after, limit))
+  }
+
+  trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
+    return this.#use(() => this.#writeSide.trimEvents(partition, olderThan, keepCount))
+  }
+
+  onWake(listener: (wake: Wake) => void): () => void {
+    const remove = this.#listeners.add(listener)
+    this.#watch.start()
+    return () => {
+      remove()
+      if (this.#listeners.size === 0) this.#watch.stop()
+    }
+  }
+
+  report(): Promise<StoreReport> {
+    return this.#use(async () => reportOf(this.#file))
+  }
+
+  dump(partition: Partition): Promise<PartitionDump> {
+    return this.#use(() => this.#readSide.dump(partition))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#watch.stop()
+    this.#listeners.clear()
+    await Promise.allSettled(this.#underWay)
+    if (this.#file.reader !== this.#file.writer) this.#file.reader.close()
+    this.#file.writer.close()
+  }
+
+  async #use<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new EngineError('fabric_closed', { message: 'Its store is closed.' })
+    const using = work()
+    this.#underWay.add(using)
+    try {
+      return await using
+    } catch (error) {
+      throw failureInUse(this.#file.path, error)
+    } finally {
+      this.#underWay.delete(using)
+    }
+  }
+
+  #tellAll(): void {
+    for (let number = 0; number < this.settings.executionPartitions; number++) {
+      this.#listeners.tell({ partition: executionPartition(number), hasEvents: true })
+    }
+  }
+}

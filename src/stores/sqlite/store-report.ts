@@ -1,0 +1,46 @@
+/** What an operator should know of a file: read from SQLite and the system, not from what was asked for. */
+import { statfsSync } from 'node:fs'
+import type { StoreReport } from '../store.ts'
+import { MEMORY_FILE } from './file.ts'
+import type { OpenFile } from './file.ts'
+
+const SYNCHRONOUS_NORMAL = 1
+
+/** Numbers by which Linux names the kinds of filesystems that reach over a network. */
+const NETWORK_FILESYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+  [0x01021997, '9P'],
+  [0x5346414f, 'AFS'],
+  [0x00c36400, 'Ceph'],
+])
+
+export function reportOf({ path, writer }: OpenFile): StoreReport {
+  const isInMemory = path === MEMORY_FILE
+  const network = isInMemory ? undefined : networkFilesystem(path)
+  const warnings: string[] = []
+  if (isInMemory) warnings.push('Nothing is kept when the process ends. Name a file for work that must not get lost.')
+  if (network !== undefined) {
+    warnings.push(`${path} lies on a network filesystem (${network}), where SQLite's locks may fail. Use a local disk.`)
+  }
+  return {
+    kind: 'sqlite',
+    version: String(writer.value('select sqlite_version()')),
+    location: path,
+    durability: isInMemory ? 'none: everything is gone when the process ends' : durability(writer.value('pragma synchronous')),
+    warnings,
+  }
+}
+
+function durability(synchronous: unknown): string {
+  return synchronous === SYNCHRONOUS_NORMAL
+    ? 'write-ahead log, synchronous normal: what was answered survives the end of the process; a power failure can take the last moments, never the file'
+    : 'write-ahead log, synchronous full: what was answered survives a power failure'
+}
+
+function networkFilesystem(path: string): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  return NETWORK_FILESYSTEMS.get(statfsSync(path).type)
+}
