@@ -10,6 +10,7 @@ import { describe } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { EndWatcher } from './end-watcher.ts'
 import { ExecutionHandle } from './execution-handle.ts'
+import type { HandleClient } from './execution-handle.ts'
 import { explanationText } from './explanation-text.ts'
 import { countLanes, listExecutions } from './listing.ts'
 import type { ExecutionPage, LaneSummary, ListOptions } from './listing.ts'
@@ -30,7 +31,7 @@ export type SubmitOutcome<Output> =
 /** Items that one `submitMany` takes. */
 const SUBMIT_MANY_MAX = 10_000
 
-export class Client {
+export class Client implements HandleClient {
   readonly store: Store
   readonly runtime: Runtime
   readonly batcher: Batcher

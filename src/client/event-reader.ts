@@ -3,7 +3,7 @@ import type { Runtime } from '../runtime/index.ts'
 import type { EventPage, Partition, Store } from '../stores/store.ts'
 
 /** How often a reader looks without having been woken. Wake-ups are hints and may be lost. */
-export const EVENT_SWEEP_MS = 1_000
+const EVENT_SWEEP_MS = 1_000
 const PAGE_EVENTS = 256
 
 export class EventReader {

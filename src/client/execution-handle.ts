@@ -2,10 +2,9 @@
 import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { CancelOptions } from './calls.ts'
-import type { Client } from './client.ts'
 import type { ExecutionDescription } from './description.ts'
 import { ExecutionEndedError } from './errors.ts'
-import type { SubscriptionItem } from './subscription.ts'
+import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
 import type { AnyTask } from './task.ts'
 import { validate } from './validation.ts'
 
@@ -13,14 +12,30 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
+/** What a handle needs of the client that made it. */
+export interface HandleClient {
+  describe(id: ExecutionId): Promise<ExecutionDescription>
+  why(id: ExecutionId): Promise<{ readonly explanation: Explanation; readonly text: string }>
+  cancel(
+    id: ExecutionId,
+    reason: string,
+    options?: CancelOptions,
+  ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'>
+  replay(id: ExecutionId, options?: { readonly reason?: string; readonly by?: string }): Promise<void>
+  changePriority(id: ExecutionId, priority: number): Promise<void>
+  setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
+  subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
+  watchEnd(id: ExecutionId, notify: () => void): { readonly isReady: Promise<void>; readonly stop: () => void }
+}
+
 export class ExecutionHandle<Output = unknown> {
   readonly id: ExecutionId
   /** Set by a submit: whether it started the execution or met one that existed. */
   readonly created: 'created' | 'joined' | 'replaced' | undefined
-  readonly #client: Client
+  readonly #client: HandleClient
   readonly #task: AnyTask | undefined
 
-  constructor(client: Client, id: ExecutionId, task?: AnyTask, created?: 'created' | 'joined' | 'replaced') {
+  constructor(client: HandleClient, id: ExecutionId, task?: AnyTask, created?: 'created' | 'joined' | 'replaced') {
     this.#client = client
     this.id = id
     this.#task = task

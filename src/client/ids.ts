@@ -25,6 +25,12 @@ export function mintExecutionId(partitionNumber: number, runtime: Runtime): Exec
 
 /** The same namespace and key always give the same id, so that starting twice meets itself. */
 export function executionIdFromKey(namespace: string, key: string, partitionCount: number): ExecutionId {
+  if (EXECUTION_ID.test(key)) {
+    throw invalidInput(
+      'id',
+      `${show(key)} has the form of an execution's own id and would be taken for one: put a word before it.`,
+    )
+  }
   const digest = createHash('sha256')
     .update(namespace + SEPARATOR + checkKey(key))
     .digest()

@@ -86,7 +86,7 @@ export function checkTagName(value: unknown, field = 'tags'): string {
   return value
 }
 
-export function checkTagValue(value: unknown, field: string): string {
+function checkTagValue(value: unknown, field: string): string {
   if (typeof value !== 'string' || CONTROL.test(value) || Buffer.byteLength(value) > TAG_VALUE_BYTES) {
     throw invalidInput(
       field,

@@ -30,16 +30,31 @@ interface ReadyPage {
   readonly page: EventPage
 }
 
-export async function* subscribe(
+/** Begins where the log ends at the time of this call, not when the first event is asked for. */
+export function subscribe(
   store: Store,
   runtime: Runtime,
   options: SubscribeOptions,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
-  const count = store.settings.executionPartitions
-  const positions =
-    options.cursor === undefined
-      ? await startPositions(store, options.fromStart === true)
-      : decodeCursor(options.cursor, count)
+  const positions = firstPositions(store, options)
+  // Whoever asks for the first event meets the failure; nobody else needs to.
+  positions.catch(() => undefined)
+  return follow(store, runtime, options, positions)
+}
+
+async function firstPositions(store: Store, options: SubscribeOptions): Promise<number[]> {
+  const { cursor, fromStart = false } = options
+  if (cursor !== undefined) return decodeCursor(cursor, store.settings.executionPartitions)
+  return await startPositions(store, fromStart)
+}
+
+async function* follow(
+  store: Store,
+  runtime: Runtime,
+  options: SubscribeOptions,
+  from: Promise<number[]>,
+): AsyncGenerator<SubscriptionItem, void, undefined> {
+  const positions = await from
   const abort = new AbortController()
   const stop = () => abort.abort()
   options.signal?.addEventListener('abort', stop, { once: true })

@@ -103,7 +103,7 @@ export function task(
   checkTaskName(name, 'task name')
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
-    policy: parsePolicy(options),
+    policy: overridePolicy(DEFAULT_POLICY, options),
     inputSchema: options.input,
     outputSchema: options.output,
     handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
@@ -116,29 +116,30 @@ export function task(
   return self
 }
 
-function parsePolicy(settings: TaskSettings): TaskPolicy {
-  const { timeout = {}, retention } = settings
+const DEFAULT_POLICY: TaskPolicy = {
+  lane: 'default',
+  priority: 0,
+  retry: parseRetry(undefined),
+  attemptTimeoutMs: undefined,
+  totalTimeoutMs: undefined,
+  retentionMs: RETENTION_DEFAULT_MS,
+}
+
+/** A policy with what some settings change about it. What they leave out was checked before and costs nothing again. */
+export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
+  const { lane, priority, retry, timeout, retention } = settings
   return {
-    lane: checkLane(settings.lane ?? 'default'),
-    priority: checkPriority(settings.priority ?? 0),
-    retry: parseRetry(settings.retry),
-    attemptTimeoutMs: timeout.attempt === undefined ? undefined : parseDuration(timeout.attempt, 'timeout.attempt', 1),
-    totalTimeoutMs: timeout.total === undefined ? undefined : parseDuration(timeout.total, 'timeout.total', 1),
-    retentionMs: retention === undefined ? RETENTION_DEFAULT_MS : parseDuration(retention, 'retention'),
+    lane: lane === undefined ? policy.lane : checkLane(lane),
+    priority: priority === undefined ? policy.priority : checkPriority(priority),
+    retry: retry === undefined ? policy.retry : parseRetry(retry),
+    attemptTimeoutMs: parseTimeout(timeout?.attempt, 'timeout.attempt') ?? policy.attemptTimeoutMs,
+    totalTimeoutMs: parseTimeout(timeout?.total, 'timeout.total') ?? policy.totalTimeoutMs,
+    retentionMs: retention === undefined ? policy.retentionMs : parseDuration(retention, 'retention'),
   }
 }
 
-/** A task's policy with what one submit changes about it. */
-export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
-  const changed = parsePolicy(settings)
-  return {
-    lane: settings.lane === undefined ? policy.lane : changed.lane,
-    priority: settings.priority === undefined ? policy.priority : changed.priority,
-    retry: settings.retry === undefined ? policy.retry : changed.retry,
-    attemptTimeoutMs: changed.attemptTimeoutMs ?? policy.attemptTimeoutMs,
-    totalTimeoutMs: changed.totalTimeoutMs ?? policy.totalTimeoutMs,
-    retentionMs: settings.retention === undefined ? policy.retentionMs : changed.retentionMs,
-  }
+function parseTimeout(value: Duration | undefined, field: string): number | undefined {
+  return value === undefined ? undefined : parseDuration(value, field, 1)
 }
 
 function checkConcurrency(value: unknown, taskName: string): void {

@@ -108,19 +108,26 @@ function unpackValue(of: FieldKind, cell: Cell | undefined): unknown {
 function unpackVariant(tag: string, variants: readonly Variant[], cells: Cell[]): Fields | undefined {
   const variant = variants[cells[0] as number]
   if (variant === undefined) return undefined
-  const value = unpackBehind(1, variant.fields, cells)
+  const value = unpackInto({}, 1, variant.fields, cells)
   value[tag] = variant.word
   return value
 }
 
 /** The object that `packFields` made these cells from. */
 export function unpackFields(fields: readonly Field[], cells: Cell[]): Fields {
-  return unpackBehind(0, fields, cells)
+  return unpackInto({}, 0, fields, cells)
+}
+
+/**
+ * The same on a copy of an object that has all the fields already, none of them with a value. JavaScript keeps a large
+ * object fast only if its fields came with it instead of one by one.
+ */
+export function unpackOnto(blank: object, fields: readonly Field[], cells: Cell[]): Fields {
+  return unpackInto({ ...blank }, 0, fields, cells)
 }
 
 /** The fields whose values stand behind the first `skipped` cells. */
-function unpackBehind(skipped: number, fields: readonly Field[], cells: Cell[]): Fields {
-  const value: Fields = {}
+function unpackInto(value: Fields, skipped: number, fields: readonly Field[], cells: Cell[]): Fields {
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i]
     if (field !== undefined) value[field.name] = unpackValue(field.of, cells[skipped + i])

@@ -126,7 +126,7 @@ function nextQueueCursor(tx: Tx, queue: Queue): ReconcileCursor | undefined {
   return next === undefined ? undefined : { stage: 'queue_indexes', step: 0, queue: next.id }
 }
 
-/** Removes entries that no record derives and completes the entries of records that were found this way. */
+/** Corrects entries that no record derives and completes the entries of records that were found this way. */
 function walkIndex(
   tx: Tx,
   index: string,
@@ -138,15 +138,13 @@ function walkIndex(
   let stoppedAt: string | undefined = undefined
   for (const entry of entries) {
     const execution = tx.get('execution', entry.id)
-    if (execution === undefined) {
-      tx.repair(index, entry.id, undefined)
-      repaired.push({ problem: 'extra_entry', index, id: entry.id })
-    } else if (matchesFilter(execution, filter)) {
-      if (!derives(execution, index)) {
-        tx.repair(index, entry.id, undefined)
-        repaired.push({ problem: 'extra_entry', index, id: entry.id })
+    if (execution === undefined || matchesFilter(execution, filter)) {
+      const derived = execution === undefined ? undefined : derivedScore(execution, index)
+      if (derived !== entry.score) {
+        tx.repair(index, entry.id, derived, entry.score)
+        repaired.push({ problem: derived === undefined ? 'extra_entry' : 'wrong_score', index, id: entry.id })
       }
-      repairEntriesOf(tx, execution, repaired)
+      if (execution !== undefined) repairEntriesOf(tx, execution, repaired)
     }
     if (repaired.length >= OPERATION_WORK_LIMIT) {
       stoppedAt = entry.id
@@ -160,16 +158,16 @@ function walkIndex(
   }
 }
 
-function derives(execution: Execution, index: string): boolean {
-  for (const entry of entriesOf(execution)) if (entry.index === index) return true
-  return false
+function derivedScore(execution: Execution, index: string): number | undefined {
+  for (const entry of entriesOf(execution)) if (entry.index === index) return entry.score
+  return undefined
 }
 
 function repairEntriesOf(tx: Tx, execution: Execution, repaired: IndexProblem[]): void {
   for (const entry of entriesOf(execution)) {
     const score = tx.score(entry.index, entry.id)
     if (score === entry.score) continue
-    tx.repair(entry.index, entry.id, entry.score)
+    tx.repair(entry.index, entry.id, entry.score, score)
     const problem = score === undefined ? 'missing_entry' : 'wrong_score'
     repaired.push({ problem, index: entry.index, id: entry.id })
   }

@@ -1,9 +1,9 @@
 /** The stored order of every record's fields. New fields go to the end; a change of any other kind is a new data version. */
-import { packFields, unpackFields } from './codec.ts'
+import { packFields, unpackFields, unpackOnto } from './codec.ts'
 import type { Cell, Field, FieldKind } from './codec.ts'
 import { eventTypes } from './events.ts'
 import type { FabricEvent } from './events.ts'
-import type { AnyRecord, RecordType, RecordTypes } from './records.ts'
+import type { AnyRecord, Attempt, Execution, Queue, RecordType, RecordTypes } from './records.ts'
 
 /** Stored with a store's configuration. Only kernels of the same data version may share a store. */
 export const DATA_VERSION = 1
@@ -243,6 +243,66 @@ const eventFields: readonly Field[] = [
   { name: 'priority', of: number },
 ]
 
+/** A record without values: what a stored one is unpacked onto. */
+type Blank<R extends AnyRecord> = { readonly [F in keyof R]: F extends 'type' ? R['type'] : undefined }
+
+const blankExecution: Blank<Execution> = {
+  type: 'execution',
+  id: undefined,
+  key: undefined,
+  requestId: undefined,
+  namespace: undefined,
+  task: undefined,
+  lane: undefined,
+  class: undefined,
+  priority: undefined,
+  tags: undefined,
+  retry: undefined,
+  attemptTimeoutMs: undefined,
+  totalTimeoutMs: undefined,
+  deadlineAt: undefined,
+  retentionMs: undefined,
+  payload: undefined,
+  result: undefined,
+  createdAt: undefined,
+  changedAt: undefined,
+  startedAt: undefined,
+  state: undefined,
+  next: undefined,
+  epoch: undefined,
+  attempt: undefined,
+  failureCount: undefined,
+  reclaimCount: undefined,
+  replayCount: undefined,
+  failure: undefined,
+  progress: undefined,
+  lastLease: undefined,
+  lastReplay: undefined,
+}
+
+const blankAttempt: Blank<Attempt> = {
+  type: 'attempt',
+  id: undefined,
+  executionId: undefined,
+  number: undefined,
+  kind: undefined,
+  startedAt: undefined,
+  endedAt: undefined,
+  epoch: undefined,
+  workerId: undefined,
+  workerInstanceId: undefined,
+  outcome: undefined,
+  failure: undefined,
+}
+
+const blankQueue: Blank<Queue> = {
+  type: 'queue',
+  id: undefined,
+  lane: undefined,
+  class: undefined,
+  createdAt: undefined,
+}
+
 export const recordTypes: readonly RecordType[] = ['execution', 'attempt', 'queue']
 
 function fieldsOf(type: RecordType): readonly Field[] {
@@ -256,14 +316,23 @@ function fieldsOf(type: RecordType): readonly Field[] {
   }
 }
 
+function blankOf(type: RecordType): object {
+  switch (type) {
+    case 'execution':
+      return blankExecution
+    case 'attempt':
+      return blankAttempt
+    case 'queue':
+      return blankQueue
+  }
+}
+
 export function packRecord(record: AnyRecord): Cell[] {
   return packFields(fieldsOf(record.type), record)
 }
 
 export function unpackRecord<T extends RecordType>(type: T, cells: Cell[]): RecordTypes[T] {
-  const value = unpackFields(fieldsOf(type), cells)
-  value['type'] = type
-  return value as unknown as RecordTypes[T]
+  return unpackOnto(blankOf(type), fieldsOf(type), cells) as unknown as RecordTypes[T]
 }
 
 export function packEvent(event: FabricEvent): Cell[] {

@@ -39,7 +39,8 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1): VirtualRu
   }
 
   return {
-    now: () => now,
+    // Timers may stand between two milliseconds; clocks show whole ones.
+    now: () => Math.floor(now),
     monotonic: () => elapsed,
     after(ms, callback): Timer {
       const timer: PendingTimer = { at: elapsed + Math.max(0, ms), order: order++, callback }
@@ -47,7 +48,7 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1): VirtualRu
       return { cancel: () => void timers.delete(timer) }
     },
     soon: (callback) => void setImmediate(callback),
-    uuid: uuidGenerator(() => now),
+    uuid: uuidGenerator(() => Math.floor(now)),
     random() {
       state = (state * 16_807) % 2_147_483_647
       return state / 2_147_483_647

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import type { Explanation } from '../kernel/index.ts'
+import { explanationText } from './explanation-text.ts'
+
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
+const failure = { category: 'error', message: 'no answer\nat line 2', stack: undefined, at: AT }
+
+const waiting = {
+  why: 'waits_for_worker',
+  since: AT,
+  lane: 'mail',
+  task: 'send',
+  ahead: 0,
+  aheadLimit: 1_000,
+  activeInLane: 0,
+} as const
+const delayed = {
+  why: 'delayed',
+  until: AT,
+  cause: 'submitted',
+  failure: undefined,
+  failureCount: 0,
+  attempts: 3,
+  isOverdue: false,
+} as const
+const running = {
+  why: 'running',
+  attempt: 2,
+  since: AT,
+  workerId: 'w1',
+  workerInstanceId: 'i1',
+  leaseExpiresAt: AT + 30_000,
+  isLeaseExpired: false,
+  cancel: undefined,
+} as const
+const ended = {
+  why: 'ended',
+  outcome: 'failed',
+  endedAt: AT,
+  reason: undefined,
+  by: undefined,
+  failure: undefined,
+} as const
+
+test.each<[Explanation, string]>([
+  [
+    waiting,
+    "It has been ready since 2026-01-02T03:04:05.000Z and waits for a worker. It is first in line. No worker holds any execution of lane 'mail' now: check that a worker with a handler for task 'send' serves it.",
+  ],
+  [{ ...waiting, ahead: 12, activeInLane: 3 }, '12 executions are ahead of it. Workers hold 3 executions of lane'],
+  [{ ...waiting, ahead: 1_001 }, 'More than 1000 executions are ahead of it'],
+  [delayed, 'It was submitted with a delay. It may run from 2026-01-02T03:04:05.000Z on.'],
+  [{ ...delayed, cause: 'worker' }, 'Its handler postponed it.'],
+  [
+    { ...delayed, cause: 'retry', failureCount: 1, failure },
+    'Attempt 1 of 3 failed (error: no answer); it waits before the next.',
+  ],
+  [{ ...delayed, isOverdue: true }, 'Its time came at 2026-01-02T03:04:05.000Z'],
+  [{ why: 'blocked', by: 'dependencies', since: AT }, 'executions that it depends on have not ended'],
+  [{ why: 'blocked', by: 'operator', since: AT }, 'an operator paused it'],
+  [
+    running,
+    "It is running: attempt 2 on worker 'w1' since 2026-01-02T03:04:05.000Z. The worker's lease runs until 2026-01-02T03:04:35.000Z.",
+  ],
+  [{ ...running, isLeaseExpired: true }, "The worker's lease ran out"],
+  [
+    { ...running, cancel: { reason: 'too late', by: 'ada', at: AT, forceAt: AT + 1_000 } },
+    'ada asked for it to be cancelled (too late); it ends at 2026-01-02T03:04:06.000Z at the latest.',
+  ],
+  [{ why: 'suspended', since: AT }, 'It is suspended since'],
+  [{ ...ended, failure }, 'It ended at 2026-01-02T03:04:05.000Z: failed (error: no answer).'],
+  [{ ...ended, outcome: 'cancelled', by: 'ada', reason: 'too late' }, 'cancelled by ada (too late).'],
+  [{ ...ended, outcome: 'completed' }, 'It ended at 2026-01-02T03:04:05.000Z: completed.'],
+])('%j', (explanation, text) => {
+  expect(explanationText(explanation)).toContain(text)
+})

@@ -1,0 +1,75 @@
+import { expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { overridePolicy, task } from './task.ts'
+import type { TaskOptions } from './task.ts'
+
+test('a task that is told nothing waits in the default lane, runs once and is kept for a day', () => {
+  expect(task('plain').policy).toEqual({
+    lane: 'default',
+    priority: 0,
+    retry: expect.objectContaining({ attempts: 1 }) as unknown,
+    attemptTimeoutMs: undefined,
+    totalTimeoutMs: undefined,
+    retentionMs: 86_400_000,
+  })
+})
+
+test('what one submit says wins over what the task says', () => {
+  const { policy } = task('t', {
+    lane: 'a',
+    priority: 5,
+    retry: { attempts: 4 },
+    timeout: { attempt: '1m', total: '1h' },
+    retention: '2d',
+  })
+
+  expect(overridePolicy(policy, {})).toEqual(policy)
+  expect(overridePolicy(policy, { lane: 'b', timeout: { attempt: '5s' } })).toMatchObject({
+    lane: 'b',
+    priority: 5,
+    retry: { attempts: 4 },
+    attemptTimeoutMs: 5_000,
+    totalTimeoutMs: 3_600_000,
+    retentionMs: 172_800_000,
+  })
+})
+
+test.each<[string, string, unknown]>([
+  ['task name', '', {}],
+  ['task name', 'tab\there', {}],
+  ['lane', 't', { lane: 'a\u001fb' }],
+  ['priority', 't', { priority: 9_001 }],
+  ['retry.attempts', 't', { retry: { attempts: 0 } }],
+  ['timeout.attempt', 't', { timeout: { attempt: 0 } }],
+  ['timeout.total', 't', { timeout: { total: 'soon' } }],
+  ['retention', 't', { retention: -1 }],
+])('a wrong %s is refused when the task is defined', (field, name, options) => {
+  expect(() => task(name, options as TaskOptions<never, never>)).toThrow(
+    expect.objectContaining({ detail: expect.objectContaining({ field }) as unknown }) as Error,
+  )
+})
+
+test('a handler is a function, with options before it if it has any', () => {
+  const plain = task<number, number>('t')
+
+  expect(plain.handle({ concurrency: 4 }, (n) => n).options).toEqual({ concurrency: 4 })
+  expect(plain.handle((n) => n).options).toEqual({})
+  expect(() => plain.handle({ concurrency: 0 }, (n) => n)).toThrow("concurrency of task 't'")
+  expect(() => plain.handle('not a function' as never)).toThrow("handler of task 't' must be a function")
+})
+
+test('types follow from the schemas on both sides', () => {
+  const typed = task('t', {
+    input: z.object({ at: z.coerce.number<string>() }),
+    output: z.string().transform((text) => text.length),
+  })
+
+  typed.handle((input) => {
+    expectTypeOf(input).toEqualTypeOf<{ at: number }>()
+    return 'text'
+  })
+  expectTypeOf<NonNullable<typeof typed.types>>().toEqualTypeOf<{
+    readonly input: { at: string }
+    readonly output: number
+  }>()
+})
