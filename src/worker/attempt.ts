@@ -1,0 +1,50 @@
+/** One run of a handler, from the payload to the verdict. Nothing escapes it: every exit is a verdict. */
+import { decodeValue } from '../client/payload.ts'
+import { validate } from '../client/validation.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import { failureOf } from './failure-text.ts'
+import type { HandlerContext } from './handler-context.ts'
+import type { HeldExecution } from './held-execution.ts'
+import { isAbort, verdictOfError, verdictOfValue } from './verdict.ts'
+import type { Verdict } from './verdict.ts'
+
+export async function runAttempt(held: HeldExecution, context: HandlerContext): Promise<Verdict> {
+  const verdict = await reachVerdict(held, context)
+  // Progress that was reported before the end is stored before the end.
+  const progress = context.settleProgress()
+  if (progress !== undefined) await progress
+  return held.refusal === undefined ? verdict : { kind: 'leave' }
+}
+
+async function reachVerdict(held: HeldExecution, context: HandlerContext): Promise<Verdict> {
+  const { inputSchema, outputSchema } = held.task.handler.task
+  let input: unknown
+  try {
+    input = decodeInput(held)
+    if (inputSchema !== undefined) input = await validate(inputSchema, input, 'invalid_payload', 'input')
+  } catch (error) {
+    // The same bytes will not fit the next time either.
+    return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
+  }
+  let value: unknown
+  try {
+    value = await held.task.run(input, context)
+  } catch (error) {
+    return verdictOfError(held, error)
+  }
+  if (outputSchema === undefined || isAbort(held, value)) return verdictOfValue(held, value)
+  try {
+    await validate(outputSchema, value, 'invalid_output', 'result')
+    return verdictOfValue(held, value)
+  } catch (error) {
+    return { kind: 'fail', failure: failureOf('invalid_output', error), retryAfterMs: undefined }
+  }
+}
+
+function decodeInput(held: HeldExecution): unknown {
+  try {
+    return decodeValue(held.claimed.payload, held.payload)
+  } catch (cause) {
+    throw new EngineError('invalid_payload', { field: 'input', message: 'Its bytes are not JSON.' }, { cause })
+  }
+}

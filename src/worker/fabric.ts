@@ -1,0 +1,141 @@
+/**
+ * A fabric: a store with a client, and the workers and the engine that a program starts on it. It ends them in the order
+ * that loses nothing: workers drain first, then the engine, and the store last.
+ */
+import { Client } from '../client/client.ts'
+import { createLog } from '../client/log.ts'
+import type { LogLevel } from '../client/log.ts'
+import type { Handler } from '../client/task.ts'
+import { startEngine } from '../engine/index.ts'
+import type { Engine, EngineOptions } from '../engine/index.ts'
+import { systemRuntime } from '../runtime/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import { openStore } from '../stores/open-store.ts'
+import type { OpenStoreOptions } from '../stores/open-store.ts'
+import type { Store } from '../stores/store.ts'
+import type { Middleware } from './middleware.ts'
+import type { WorkerOptions } from './options.ts'
+import { listenToSignals } from './shutdown-signals.ts'
+import { startWorker } from './worker.ts'
+import type { Worker, WorkerCloseOptions } from './worker.ts'
+
+export interface FabricOptions {
+  /** Scopes ids that callers choose. `default` unless given. */
+  readonly namespace?: string
+  /** Where the fabric says what it is doing, or how much of it goes to standard error. `warn` unless given. */
+  readonly log?: Log | LogLevel
+  readonly runtime?: Runtime
+  /** Names of tags by which executions are listed fast at any size. Fixed when the store is first used. */
+  readonly indexedTags?: readonly string[]
+  /** For a SQLite file: `full` also survives a power failure, `normal` (the default) a crash of the process. */
+  readonly synchronous?: 'normal' | 'full'
+}
+
+/** What an engine can be told. */
+export type EngineSettings = Pick<EngineOptions, 'filter' | 'intervals' | 'metrics'>
+
+export interface FabricWorkerOptions extends WorkerOptions {
+  /** The fabric's engine runs beside its workers unless this is false. An object is what a first engine is told. */
+  readonly engine?: boolean | EngineSettings
+}
+
+/**
+ * Opens a store and everything that a program needs to use it.
+ *
+ * @example
+ * await using fabric = await createFabric('sqlite:./fabric.db')
+ * await using worker = await fabric.work([greetHandler], { concurrency: 8 })
+ * const execution = await fabric.submit(greet, { name: 'Ada' })
+ */
+export async function createFabric(location: string, options?: FabricOptions): Promise<Fabric>
+export async function createFabric(options: FabricOptions & { readonly store: string }): Promise<Fabric>
+export async function createFabric(
+  first: string | (FabricOptions & { readonly store: string }),
+  second: FabricOptions = {},
+): Promise<Fabric> {
+  const options = typeof first === 'string' ? second : first
+  const { runtime = systemRuntime(), indexedTags, synchronous } = options
+  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous }
+  const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
+  try {
+    return new Fabric(store, runtime, options)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+export class Fabric extends Client {
+  readonly log: Log
+  readonly #workers = new Set<Worker>()
+  readonly #middleware: Middleware[] = []
+  #engine: Engine | undefined
+  #ending: Promise<void> | undefined
+  #stopListening: (() => void) | undefined
+
+  constructor(store: Store, runtime: Runtime, options: Pick<FabricOptions, 'namespace' | 'log'> = {}) {
+    super(store, runtime, options.namespace === undefined ? {} : { namespace: options.namespace })
+    const { log = 'warn' } = options
+    this.log = typeof log === 'string' ? createLog(log) : log
+  }
+
+  /** Puts something around every handler of the workers started from now on. What was put first is outermost. */
+  use(middleware: Middleware): this {
+    this.#middleware.push(middleware)
+    return this
+  }
+
+  /** Starts a worker for these handlers, and the fabric's engine unless it runs already. */
+  async work(handlers: readonly Handler[], options: FabricWorkerOptions = {}): Promise<Worker> {
+    this.#refuseIfEnding()
+    const { engine = true, signals = false, middleware = [], ...rest } = options
+    if (engine !== false && this.#engine === undefined) this.engine(engine === true ? {} : engine)
+    const worker = startWorker(this, handlers, {
+      log: this.log,
+      ...rest,
+      middleware: [...this.#middleware, ...middleware],
+    })
+    this.#workers.add(worker)
+    void worker.closed.then(() => this.#workers.delete(worker))
+    if (signals) this.#listenToSignals()
+    return worker
+  }
+
+  /** Starts the fabric's engine: what time alone brings about, and what retention removes. A fabric has one at most. */
+  engine(settings: EngineSettings = {}): Engine {
+    this.#refuseIfEnding()
+    if (this.#engine !== undefined) {
+      throw new EngineError('invalid_configuration', { field: 'engine', message: "The fabric's engine runs already." })
+    }
+    this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, ...settings })
+    return this.#engine
+  }
+
+  /** Ends the workers as `Worker.close` does, then the engine, subscriptions and waits, and closes the store. */
+  override async close(options: WorkerCloseOptions = {}): Promise<void> {
+    if (this.#ending !== undefined && options.drain === 0) await this.#closeWorkers(options)
+    this.#ending ??= this.#end(options)
+    await this.#ending
+  }
+
+  async #end(options: WorkerCloseOptions): Promise<void> {
+    await this.#closeWorkers(options)
+    await this.#engine?.close()
+    await super.close()
+    this.#stopListening?.()
+  }
+
+  async #closeWorkers(options: WorkerCloseOptions): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.close(options)))
+  }
+
+  /** The first signal ends the fabric, so that nothing keeps the process alive; a second one skips the draining. */
+  #listenToSignals(): void {
+    this.#stopListening ??= listenToSignals((count) => void this.close(count > 1 ? { drain: 0 } : {}))
+  }
+
+  #refuseIfEnding(): void {
+    if (this.#ending !== undefined) throw new EngineError('fabric_closed')
+  }
+}

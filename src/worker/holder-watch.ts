@@ -1,0 +1,74 @@
+/**
+ * Brings news of held executions, such as a wish to cancel, faster than their next renewal does. A wake-up from this
+ * process names the executions that it concerns, which costs nothing until one is held here. A wake-up from elsewhere
+ * names none: then what is held is read, not written, and only so often.
+ */
+import type { Runtime, Timer } from '../runtime/index.ts'
+import type { Batcher } from '../stores/batcher.ts'
+import type { Wake } from '../stores/store.ts'
+import type { HeldExecution } from './held-execution.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
+import type { StoreHealth } from './store-health.ts'
+
+/** Between two looks at what is held, however often others change the store. */
+const LOOK_PAUSE_MS = 150
+
+export class HolderWatch {
+  readonly #batcher: Batcher
+  readonly #runtime: Runtime
+  readonly #keeper: LeaseKeeper
+  readonly #health: StoreHealth
+  #timer: Timer | undefined
+  #lookedAt = -Infinity
+
+  constructor(batcher: Batcher, runtime: Runtime, keeper: LeaseKeeper, health: StoreHealth) {
+    this.#batcher = batcher
+    this.#runtime = runtime
+    this.#keeper = keeper
+    this.#health = health
+  }
+
+  hear(wake: Wake): void {
+    if (this.#keeper.size === 0) return
+    if (wake.holdersOf === undefined) {
+      if (wake.hasEvents) this.#lookSoon()
+      return
+    }
+    for (const id of wake.holdersOf) {
+      const held = this.#keeper.get(id)
+      if (held !== undefined) void this.#keeper.renew(held)
+    }
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #lookSoon(): void {
+    if (this.#timer !== undefined) return
+    const waitMs = Math.max(0, this.#lookedAt + LOOK_PAUSE_MS - this.#runtime.monotonic())
+    this.#timer = this.#runtime.after(waitMs, () => this.#lookAtAll(), { background: true })
+  }
+
+  #lookAtAll(): void {
+    this.#timer = undefined
+    this.#lookedAt = this.#runtime.monotonic()
+    for (const held of this.#keeper) if (!held.isRenewing && held.cancelWish === undefined) void this.#look(held)
+  }
+
+  /** What is not as it was is asked for by a renewal, whose answer counts. */
+  async #look(held: HeldExecution): Promise<void> {
+    try {
+      const { result } = await this.#batcher.run(held.partition, 'describeExecution', { executionId: held.id })
+      this.#health.answered()
+      if (result.kind === 'described') {
+        const { state, epoch } = result.execution
+        if (state.phase === 'active' && epoch === held.claimed.fence.epoch && state.cancel === undefined) return
+      }
+      await this.#keeper.renew(held)
+    } catch (error) {
+      this.#health.failed(error)
+    }
+  }
+}

@@ -1,0 +1,8 @@
+export { Fabric, createFabric } from './fabric.ts'
+export type { EngineSettings, FabricOptions, FabricWorkerOptions } from './fabric.ts'
+export type { Middleware } from './middleware.ts'
+export type { WorkerOptions } from './options.ts'
+export type { Settled } from './settlement.ts'
+export type { WorkerState, WorkerStats, WorkerSummary } from './worker-stats.ts'
+export { Worker, startWorker } from './worker.ts'
+export type { WorkerCloseOptions } from './worker.ts'

@@ -1,0 +1,286 @@
+/**
+ * Where executions are worked on, from the claim to the end that the store knows of. Handlers that end in one turn are
+ * settled together when it is over, so their calls and the next claim travel in one batch.
+ */
+import type { ProgressReport } from '../client/context.ts'
+import type { Claimed } from '../kernel/index.ts'
+import { errorFields } from '../runtime/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
+import type { Batcher } from '../stores/batcher.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import type { Partition, Wake } from '../stores/store.ts'
+import { runAttempt } from './attempt.ts'
+import { groupQueues } from './claim-group.ts'
+import { Claimer } from './claimer.ts'
+import type { ClaimerSettings, Haul } from './claimer.ts'
+import { HandlerContext } from './handler-context.ts'
+import type { ContextServices } from './handler-context.ts'
+import { HeldExecution } from './held-execution.ts'
+import type { LeaseLoss } from './held-execution.ts'
+import { HolderWatch } from './holder-watch.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
+import type { WorkerSettings } from './options.ts'
+import { repeatUntilAnswered } from './repetition.ts'
+import type { ServedTask } from './served-task.ts'
+import { settle } from './settlement.ts'
+import type { Settled, SettlementServices } from './settlement.ts'
+import { Slots } from './slots.ts'
+import { StoreHealth } from './store-health.ts'
+import type { Verdict } from './verdict.ts'
+import type { WorkerStats } from './worker-stats.ts'
+
+const LEAVE: Verdict = { kind: 'leave' }
+const HAND_BACK: Verdict = { kind: 'release', reason: 'the worker is closing' }
+
+export interface WorkbenchOptions {
+  readonly batcher: Batcher
+  readonly runtime: Runtime
+  readonly log: Log
+  readonly settings: WorkerSettings & ClaimerSettings
+  readonly tasks: readonly ServedTask[]
+  readonly onFabricClosed: () => void
+}
+
+export class Workbench {
+  readonly #batcher: Batcher
+  readonly #log: Log
+  readonly #settings: WorkerSettings & ClaimerSettings
+  readonly #tasks: ReadonlyMap<string, ServedTask>
+  readonly #slots: Slots
+  readonly #keeper: LeaseKeeper
+  readonly #watch: HolderWatch
+  readonly #claimer: Claimer
+  readonly #stopped = new AbortController()
+  readonly #services: SettlementServices & ContextServices
+  readonly #settledCounts: Record<Settled, number> = {
+    completed: 0,
+    failed: 0,
+    retry_scheduled: 0,
+    postponed: 0,
+    cancelled: 0,
+    released: 0,
+    left: 0,
+    lost: 0,
+  }
+  #claimedCount = 0
+  #ended: { readonly held: HeldExecution; readonly verdict: Verdict }[] = []
+  #isTurnEndAwaited = false
+  #isDraining = false
+  #stopListening: (() => void) | undefined
+  #onQuiet: (() => void) | undefined
+
+  constructor({ batcher, runtime, log, settings, tasks, onFabricClosed }: WorkbenchOptions) {
+    this.#batcher = batcher
+    this.#log = log
+    this.#settings = settings
+    this.#tasks = new Map(tasks.map((task) => [task.name, task]))
+    this.#slots = new Slots(settings.concurrency, settings.prefetch, tasks)
+    const health = new StoreHealth(log)
+    this.#keeper = new LeaseKeeper(batcher, runtime, settings.leaseTtlMs, health, {
+      onLost: (held, code) => this.#onLost(held, code),
+      onCancelWished: (held) => this.#onCancelWished(held),
+    })
+    this.#watch = new HolderWatch(batcher, runtime, this.#keeper, health)
+    const groups = groupQueues(tasks, settings.lanes)
+    this.#claimer = new Claimer(
+      { batcher, runtime, settings, groups, slots: this.#slots, health },
+      { onHaul: (haul) => this.#take(haul), onUnanswered: () => this.#awaitTurnEnd(), onFabricClosed },
+    )
+    this.#services = {
+      batcher,
+      runtime,
+      log,
+      health,
+      claimer: this.#claimer,
+      stopped: this.#stopped.signal,
+      sendProgress: (held, report) => this.#sendProgress(held, report),
+    }
+  }
+
+  get counts(): Omit<WorkerStats, 'state'> {
+    const { runningCount, waitingCount, settlingCount } = this.#slots
+    return {
+      running: runningCount,
+      waiting: waitingCount,
+      settling: settlingCount,
+      claimed: this.#claimedCount,
+      settled: { ...this.#settledCounts },
+    }
+  }
+
+  /** Whether nothing is under way. */
+  get isQuiet(): boolean {
+    const { runningCount, waitingCount, settlingCount } = this.#slots
+    return runningCount + waitingCount + settlingCount + this.#claimer.underWayCount === 0
+  }
+
+  start(): void {
+    this.#stopListening = this.#batcher.store.onWake((wake) => this.#hear(wake))
+    this.#claimer.sweep()
+  }
+
+  /** Takes in nothing more and hands back what has not been started. */
+  drain(): void {
+    this.#isDraining = true
+    this.#claimer.close()
+    for (const held of this.#slots.withdrawAll()) this.#end(held, HAND_BACK)
+  }
+
+  /** Tells every handler to stop. */
+  abortRunning(): void {
+    for (const held of this.#keeper) held.abort(new EngineError('worker_stopping', { executionId: held.id }))
+  }
+
+  /** Calls back once nothing is under way. */
+  onceQuiet(callback: () => void): void {
+    this.#onQuiet = callback
+    this.#awaitTurnEnd()
+  }
+
+  /** Lets go of everything at once: it stays leased until the leases expire. Says how many executions were in hand. */
+  abandon(): number {
+    this.#isDraining = true
+    this.#stopListening?.()
+    this.#claimer.abandon()
+    this.#watch.close()
+    this.#slots.withdrawAll()
+    for (const held of this.#keeper) held.refuse(new EngineError('worker_stopping', { executionId: held.id }))
+    this.#keeper.close()
+    this.#stopped.abort()
+    return this.#slots.runningCount + this.#slots.settlingCount
+  }
+
+  #hear(wake: Wake): void {
+    this.#watch.hear(wake)
+    if (this.#claimer.hear(wake)) this.#awaitTurnEnd()
+  }
+
+  #take(haul: Haul): void {
+    this.#awaitTurnEnd()
+    if (this.#stopped.signal.aborted) return
+    const { executions, at } = haul.result
+    this.#claimedCount += executions.length
+    const times = { sentAt: haul.sentAt, at, leaseTtlMs: this.#settings.leaseTtlMs }
+    for (const claimed of executions) {
+      const task = this.#tasks.get(claimed.task)
+      if (task === undefined) {
+        void this.#handBackUnknown(haul.partition, claimed)
+        continue
+      }
+      const held = new HeldExecution(claimed, haul.partition, haul.blobs[claimed.payloadBlob ?? -1], task, times)
+      this.#keeper.add(held)
+      if (this.#isDraining) this.#end(held, HAND_BACK)
+      else this.#slots.wait(held)
+    }
+    this.#startWaiting()
+  }
+
+  #startWaiting(): void {
+    for (let held = this.#slots.start(); held !== undefined; held = this.#slots.start()) void this.#run(held)
+  }
+
+  async #run(held: HeldExecution): Promise<void> {
+    const verdict = this.#keeper.isSafe(held) ? await runAttempt(held, new HandlerContext(held, this.#services)) : LEAVE
+    this.#slots.free(held)
+    this.#end(held, verdict)
+    this.#startWaiting()
+  }
+
+  /** Nothing remains but to tell the store. */
+  #end(held: HeldExecution, verdict: Verdict): void {
+    held.isSettling = true
+    this.#slots.settlingCount += 1
+    this.#ended.push({ held, verdict })
+    this.#awaitTurnEnd()
+  }
+
+  /** When all that is ready to run in this turn has run, and before the batch of the turn is sent. */
+  #awaitTurnEnd(): void {
+    if (this.#isTurnEndAwaited) return
+    this.#isTurnEndAwaited = true
+    process.nextTick(() => this.#onTurnEnd())
+  }
+
+  #onTurnEnd(): void {
+    this.#isTurnEndAwaited = false
+    const ended = this.#ended
+    this.#ended = []
+    for (const { held, verdict } of ended) void this.#settle(held, verdict)
+    this.#claimer.claim()
+    if (this.#onQuiet === undefined || !this.isQuiet) return
+    this.#onQuiet()
+    this.#onQuiet = undefined
+  }
+
+  async #settle(held: HeldExecution, verdict: Verdict): Promise<void> {
+    try {
+      const settled = await settle(this.#services, held, verdict)
+      this.#settledCounts[settled] += 1
+      if (settled === 'lost') this.#warnOfLoss(held)
+    } catch (error) {
+      this.#settledCounts.lost += 1
+      // A lease that was lost meanwhile has been warned of; anything else is not supposed to happen.
+      if (held.refusal === undefined) this.#sayUnsettled(held, verdict, error)
+    }
+    this.#keeper.remove(held)
+    this.#slots.settlingCount -= 1
+    this.#awaitTurnEnd()
+  }
+
+  #sayUnsettled(held: HeldExecution, verdict: Verdict, error: unknown): void {
+    this.#log.error(
+      { executionId: held.id, task: held.task.name, verdict: verdict.kind, ...errorFields(error) },
+      'the end of an attempt could not be stored; the execution is offered again when its lease expires',
+    )
+  }
+
+  #onLost(held: HeldExecution, code: LeaseLoss): void {
+    this.#warnOfLoss(held)
+    if (!this.#slots.withdraw(held)) return
+    this.#settledCounts.left += 1
+    this.#log.debug({ executionId: held.id, code }, 'an execution was lost before it was started')
+  }
+
+  #warnOfLoss(held: HeldExecution): void {
+    const { executionId, task, fence } = held.claimed
+    this.#log.warn(
+      { executionId, task, attempt: fence.attempt, code: held.refusal?.code },
+      'a lease was lost; what its handler did is not recorded',
+    )
+  }
+
+  /** What waits need not be started to be cancelled. */
+  #onCancelWished(held: HeldExecution): void {
+    const { cancelWish } = held
+    if (cancelWish === undefined || !this.#slots.withdraw(held)) return
+    this.#end(held, { kind: 'cancel', reason: cancelWish.reason, by: cancelWish.by })
+  }
+
+  async #sendProgress(held: HeldExecution, report: ProgressReport): Promise<void> {
+    held.throwIfRefused()
+    const input = { executionId: held.id, fence: held.claimed.fence, ...report }
+    const send = () => this.#batcher.run(held.partition, 'updateProgress', input)
+    try {
+      const { result } = await repeatUntilAnswered(this.#services, held, send)
+      if (result.kind === 'refused') this.#keeper.lose(held, result.code)
+    } catch (error) {
+      held.throwIfRefused()
+      throw error
+    }
+    held.throwIfRefused()
+  }
+
+  /** A claim asks for known tasks only, so this is a stray; it goes back unharmed. */
+  async #handBackUnknown(partition: Partition, claimed: Claimed): Promise<void> {
+    const { executionId, fence, task } = claimed
+    this.#log.error(
+      { executionId, task },
+      'a claim brought an execution of a task without a handler; it is handed back',
+    )
+    try {
+      await this.#batcher.run(partition, 'releaseExecution', { executionId, fence, reason: 'no handler for this task' })
+    } catch (error) {
+      this.#log.warn({ executionId, ...errorFields(error) }, 'an execution could not be handed back; its lease expires')
+    }
+  }
+}

@@ -1,0 +1,156 @@
+/** What the worker's tests stand on: a fabric on a memory store that fails on demand, with a clock that the test moves. */
+import type { Handler } from '../client/task.ts'
+import type { ExecutionId, OperationName } from '../kernel/index.ts'
+import { virtualRuntime } from '../runtime/index.ts'
+import type { Log, LogFields, VirtualRuntime } from '../runtime/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import { MemoryStore } from '../stores/memory/memory-store.ts'
+import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, Wake } from '../stores/store.ts'
+import { WakeListeners } from '../stores/wake-listeners.ts'
+import { Fabric } from './fabric.ts'
+import type { WorkerOptions } from './options.ts'
+import { startWorker } from './worker.ts'
+import type { Worker } from './worker.ts'
+
+/** `before`: the call has no effect and fails. `after`: it takes effect, and its reply is lost. */
+export type FaultPlan = (call: Call) => 'before' | 'after' | undefined
+
+export class FaultyStore implements Store {
+  readonly #inner: MemoryStore
+  readonly #strays = new WakeListeners()
+  /** Every operation that was sent, in order. */
+  readonly calls: Call[] = []
+  plan: FaultPlan = () => undefined
+  /** Makes wake-ups as vague as those from another process. */
+  isVague = false
+  /** Keeps wake-ups from whoever listens. */
+  isMute = false
+
+  constructor(inner: MemoryStore) {
+    this.#inner = inner
+  }
+
+  get settings() {
+    return this.#inner.settings
+  }
+
+  async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    this.calls.push(...calls)
+    const faults = calls.map((call) => this.plan(call))
+    if (faults.includes('before')) throw new EngineError('store_unavailable')
+    const answers = await this.#inner.run(partition, calls)
+    if (faults.includes('after')) throw new EngineError('store_unavailable')
+    return answers
+  }
+
+  callsOf(operation: OperationName): Call[] {
+    return this.calls.filter((call) => call.operation === operation)
+  }
+
+  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
+    return this.#inner.readEvents(partition, after, limit)
+  }
+
+  trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
+    return this.#inner.trimEvents(partition, olderThan, keepCount)
+  }
+
+  onWake(listener: (wake: Wake) => void): () => void {
+    const hear = (wake: Wake) => {
+      if (!this.isMute) listener(this.isVague ? { partition: wake.partition, hasEvents: true } : wake)
+    }
+    const removeInner = this.#inner.onWake(hear)
+    const remove = this.#strays.add(hear)
+    return () => {
+      removeInner()
+      remove()
+    }
+  }
+
+  /** A wake-up that nothing caused. */
+  wake(wake: Wake): void {
+    this.#strays.tell(wake)
+  }
+
+  report(): Promise<StoreReport> {
+    return this.#inner.report()
+  }
+
+  dump(partition: Partition): Promise<PartitionDump> {
+    return this.#inner.dump(partition)
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+}
+
+export interface LogLine {
+  readonly level: keyof Log
+  readonly fields: LogFields
+  readonly message: string
+}
+
+/** Remembers what was said. */
+function rememberingLog(): { readonly log: Log; readonly lines: LogLine[] } {
+  const lines: LogLine[] = []
+  const write = (level: keyof Log) => (fields: LogFields, message: string) =>
+    void lines.push({ level, fields, message })
+  return { lines, log: { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') } }
+}
+
+export class World implements AsyncDisposable {
+  readonly runtime: VirtualRuntime
+  readonly store: FaultyStore
+  readonly fabric: Fabric
+  readonly lines: LogLine[]
+  readonly #workers: Worker[] = []
+
+  constructor(partitionCount: number) {
+    const { log, lines } = rememberingLog()
+    this.runtime = virtualRuntime()
+    this.store = new FaultyStore(
+      new MemoryStore(this.runtime, { executionPartitions: partitionCount, indexedTags: [] }),
+    )
+    this.fabric = new Fabric(this.store, this.runtime, { log })
+    this.lines = lines
+  }
+
+  /** A worker without an engine beside it. */
+  work(handlers: readonly Handler[], options: WorkerOptions = {}): Worker {
+    const worker = startWorker(this.fabric, handlers, { log: this.fabric.log, ...options })
+    this.#workers.push(worker)
+    return worker
+  }
+
+  /** Lets everything that needs no time happen. */
+  settle(): Promise<void> {
+    return this.runtime.advance(0)
+  }
+
+  advance(ms: number): Promise<void> {
+    return this.runtime.advance(ms)
+  }
+
+  async stateOf(id: ExecutionId): Promise<string> {
+    return (await this.fabric.describe(id)).state
+  }
+
+  async endsOf(id: ExecutionId): Promise<number> {
+    const { events } = await this.store.readEvents('fp:0', 0, 10_000)
+    return events.filter((event) => event.executionId === id && event.type === 'execution_ended').length
+  }
+
+  linesOf(level: keyof Log): LogLine[] {
+    return this.lines.filter((line) => line.level === level)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const worker of this.#workers) worker.crash()
+    await this.fabric.close()
+  }
+}
+
+export function createWorld(partitionCount = 1): World {
+  return new World(partitionCount)
+}

@@ -1,0 +1,159 @@
+/**
+ * What a program starts to do the work. It claims executions, runs their handlers, and outlives a failing store; when it
+ * closes, it finishes what it can and hands back the rest.
+ */
+import type { Client } from '../client/client.ts'
+import { parseDuration } from '../client/duration.ts'
+import type { Duration } from '../client/duration.ts'
+import { invalidInput } from '../client/names.ts'
+import type { Handler } from '../client/task.ts'
+import { silentLog, sleep } from '../runtime/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
+import { composeHandler } from './middleware.ts'
+import { parseWorkerOptions } from './options.ts'
+import type { WorkerOptions, WorkerSettings } from './options.ts'
+import { ServedTask } from './served-task.ts'
+import { listenToSignals } from './shutdown-signals.ts'
+import { Workbench } from './workbench.ts'
+import { summarise } from './worker-stats.ts'
+import type { WorkerState, WorkerStats, WorkerSummary } from './worker-stats.ts'
+
+export interface WorkerCloseOptions {
+  /** How long running handlers may take to finish, instead of the worker's own setting. 0 tells them to stop at once. */
+  readonly drain?: Duration
+}
+
+/** Starts to work at once. Whoever starts a worker closes it, before the client that it was given. */
+export function startWorker(client: Client, handlers: readonly Handler[], options: WorkerOptions = {}): Worker {
+  return new Worker(client, handlers, options)
+}
+
+export class Worker implements AsyncDisposable {
+  readonly id: string
+  /** Another for each start: two processes with one id are still told apart. */
+  readonly instanceId: string
+  /** Resolves when the worker has closed, whoever asked for it. */
+  readonly closed: Promise<WorkerSummary>
+  readonly #runtime: Runtime
+  readonly #log: Log
+  readonly #settings: WorkerSettings
+  readonly #bench: Workbench
+  readonly #hurry = new AbortController()
+  readonly #stopListening: () => void
+  #resolveClosed: (summary: WorkerSummary) => void = () => undefined
+  #state: WorkerState = 'running'
+
+  constructor(client: Client, handlers: readonly Handler[], options: WorkerOptions) {
+    const settings = parseWorkerOptions(options)
+    const { batcher, runtime } = client
+    this.id = settings.workerId
+    this.instanceId = runtime.uuid()
+    this.closed = new Promise((resolve) => (this.#resolveClosed = resolve))
+    this.#runtime = runtime
+    this.#log = options.log ?? silentLog
+    this.#settings = settings
+    this.#bench = new Workbench({
+      batcher,
+      runtime,
+      log: this.#log,
+      settings: { ...settings, workerInstanceId: this.instanceId },
+      tasks: serveTasks(handlers, options, settings),
+      onFabricClosed: () => this.#onFabricClosed(),
+    })
+    this.#bench.start()
+    this.#stopListening = options.signals === true ? listenToSignals((count) => this.#onSignal(count)) : () => undefined
+  }
+
+  get state(): WorkerState {
+    return this.#state
+  }
+
+  stats(): WorkerStats {
+    return { state: this.#state, ...this.#bench.counts }
+  }
+
+  /**
+   * Claims nothing more, hands back what was not started, lets handlers finish, then tells the rest to stop and hands
+   * back what obeys. Said again with a `drain` of 0, it goes on to stopping at once.
+   */
+  async close(options: WorkerCloseOptions = {}): Promise<WorkerSummary> {
+    const { drainTimeoutMs } = this.#settings
+    const drainMs = options.drain === undefined ? drainTimeoutMs : parseDuration(options.drain, 'drain')
+    if (drainMs === 0) this.#hurry.abort()
+    if (this.#state === 'running') await this.#close(drainMs)
+    return await this.closed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** Vanishes as a process does that is killed: nothing is handed back, and nothing that handlers still do is recorded. */
+  crash(): void {
+    if (this.#state === 'stopped') return
+    this.#finish({ finished: 0, released: 0, abandoned: this.#bench.abandon() })
+  }
+
+  async #close(drainMs: number): Promise<void> {
+    const before = this.stats()
+    this.#state = 'draining'
+    this.#bench.drain()
+    await this.#quietWithin(drainMs, this.#hurry.signal)
+    if (!this.#bench.isQuiet && !this.#isStopped) {
+      this.#state = 'stopping'
+      this.#bench.abortRunning()
+      await this.#quietWithin(this.#settings.killTimeoutMs)
+    }
+    if (this.#isStopped) return
+    const abandoned = this.#bench.abandon()
+    this.#finish(summarise(before, this.stats(), abandoned))
+  }
+
+  get #isStopped(): boolean {
+    return this.#state === 'stopped'
+  }
+
+  #finish(summary: WorkerSummary): void {
+    this.#state = 'stopped'
+    this.#stopListening()
+    this.#log.info({ workerId: this.id, ...summary }, 'the worker has stopped')
+    this.#resolveClosed(summary)
+  }
+
+  async #quietWithin(ms: number, hurry?: AbortSignal): Promise<void> {
+    const over = new AbortController()
+    const end = () => over.abort()
+    if (hurry?.aborted === true) return
+    hurry?.addEventListener('abort', end, { once: true })
+    this.#bench.onceQuiet(end)
+    await sleep(this.#runtime, ms, over.signal)
+    hurry?.removeEventListener('abort', end)
+  }
+
+  #onFabricClosed(): void {
+    this.#log.error(
+      { workerId: this.id },
+      'the fabric was closed before its worker; what the worker holds comes back when leases expire',
+    )
+    this.crash()
+  }
+
+  #onSignal(count: number): void {
+    void this.close(count > 1 ? { drain: 0 } : {})
+  }
+}
+
+function serveTasks(handlers: readonly Handler[], options: WorkerOptions, settings: WorkerSettings): ServedTask[] {
+  if (handlers.length === 0)
+    throw invalidInput('handlers', 'A worker needs at least one handler: task(…).handle(…) makes one.')
+  const names = new Set<string>()
+  return handlers.map((handler) => {
+    const { name } = handler.task
+    if (names.has(name))
+      throw invalidInput('handlers', `Task '${name}' has two handlers, but a worker runs one for each task.`)
+    names.add(name)
+    const { concurrency } = handler.options
+    const limit = concurrency !== undefined && concurrency < settings.concurrency ? concurrency : undefined
+    return new ServedTask(handler, composeHandler(options.middleware ?? [], handler.run), limit)
+  })
+}
