@@ -1,0 +1,48 @@
+import { Command } from 'commander'
+import { accept } from '../../client/index.ts'
+import type { CancelResult, Refused } from '../../kernel/index.ts'
+import { COMMAND_LINE } from '../actor.ts'
+import { defined, given } from '../defined.ts'
+import { examples } from '../help.ts'
+import type { Shell } from '../shell.ts'
+import { parseDurationFlag, timeText } from '../time-text.ts'
+
+interface CancelFlags {
+  readonly reason: string
+  readonly force?: boolean
+  readonly grace?: string
+}
+
+export function cancelCommand(shell: Shell): Command {
+  return new Command('cancel')
+    .description('end an execution; the worker of a running one is asked first')
+    .argument('<id>', "the execution's id or key")
+    .option('--reason <text>', 'why, for its history', 'cancelled from the command line')
+    .option('--force', 'end a running one now instead of asking its worker')
+    .option('--grace <duration>', 'how long its worker is given to stop (default: 30s)')
+    .addHelpText(
+      'after',
+      examples(['cancel report:2026-01 --reason "wrong month"', 'cancel report:2026-01 --grace 2m']),
+    )
+    .action(async (id: string, flags: CancelFlags, command: Command) => {
+      const { reason, force } = flags
+      const grace = given(flags.grace, (text) => parseDurationFlag(text, '--grace'))
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const options = { by: COMMAND_LINE, ...defined({ force, grace }) }
+        const result = accept(await fabric.try.cancel(id, reason, options))
+        const executionId = fabric.try.resolve(id)
+        await output.answer({ id: executionId, ...result }, () => answerText(executionId, result, shell.runtime.now()))
+      })
+    })
+}
+
+function answerText(id: string, result: Exclude<CancelResult, Refused>, now: number): string {
+  switch (result.kind) {
+    case 'cancelled':
+      return `${id} cancelled`
+    case 'already_cancelled':
+      return `${id} was cancelled already`
+    case 'cancel_requested':
+      return `${id} asked to stop; it ends by ${timeText(result.forceAt, now)} at the latest`
+  }
+}

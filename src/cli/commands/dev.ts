@@ -1,0 +1,118 @@
+import { Command } from 'commander'
+import type { Handler } from '../../client/index.ts'
+import type { Fabric } from '../../worker/fabric.ts'
+import type { WorkerOptions } from '../../worker/options.ts'
+import type { Worker } from '../../worker/worker.ts'
+import type { WorkerSummary } from '../../worker/worker-stats.ts'
+import { defined, given } from '../defined.ts'
+import { subscriptionText } from '../event-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { collect, parseInteger } from '../flags.ts'
+import { followEvents } from '../follow-events.ts'
+import { loadHandlers } from '../handlers-file.ts'
+import { examples } from '../help.ts'
+import { Interruption } from '../interruption.ts'
+import { printable } from '../output.ts'
+import type { Session, Shell } from '../shell.ts'
+import { packageVersion } from '../version.ts'
+
+interface DevFlags {
+  readonly concurrency?: string
+  readonly lane?: string[]
+}
+
+const ENDING = `
+Ctrl-c or SIGTERM lets running handlers finish and exits with 0.
+A second one tells them to stop, hands them back and exits with 130 or 143.`
+
+export function devCommand(shell: Shell): Command {
+  return new Command('dev')
+    .description('engine, worker and live tail in one process, on an embedded store that is made if there is none')
+    .argument('[handlers-file]', 'a module that exports handlers; without one, nothing is run here')
+    .option('--concurrency <number>', 'how many handlers run at once (default: 16)')
+    .option('--lane <lane>', "a lane to serve instead of the tasks' own; can be repeated", collect)
+    .addHelpText('after', ENDING)
+    .addHelpText('after', examples(['dev handlers.ts', 'dev handlers.ts --concurrency 4', 'dev --store memory:']))
+    .action(async (file: string | undefined, flags: DevFlags, command: Command) => {
+      const options = defined({
+        concurrency: given(flags.concurrency, (text) => parseInteger(text, '--concurrency')),
+        lanes: flags.lane,
+      })
+      shell.runsForeignCode = file !== undefined
+      const handlers = file === undefined ? [] : await loadHandlers(file)
+      await shell.withFabric(command, { create: true, inProcess: true }, async (session) => {
+        await runUntilInterrupted(shell, session, handlers, options)
+      })
+    })
+}
+
+async function runUntilInterrupted(
+  shell: Shell,
+  session: Session,
+  handlers: readonly Handler[],
+  options: WorkerOptions,
+): Promise<void> {
+  const { fabric, output, namespace } = session
+  using interruption = new Interruption(shell.runtime)
+  await announce(session, handlers)
+  // The tail begins before the worker and outlives it: it shows all that the worker does, to the last end that it drains.
+  const tail = new AbortController()
+  const following = followEvents(
+    fabric,
+    { signal: tail.signal, ...defined({ namespace }) },
+    {
+      onItem: (item) => output.answer(item, () => subscriptionText(item, output)),
+      onTrouble: (error) => fabric.log.warn({ code: error.code }, error.message),
+    },
+  )
+  try {
+    const worker = await start(fabric, handlers, options)
+    await Promise.race([following, aborted(interruption.signal)])
+    output.remark('Finishing what runs. Once more hands it back.')
+    await output.record({ kind: 'stopped', ...(await stop(worker, interruption)) })
+    output.remark('Stopped.')
+  } finally {
+    tail.abort()
+    await Promise.allSettled([following])
+  }
+  if (interruption.hurry.aborted) shell.exitCode = interruption.exitCode ?? exitCodes.ok
+}
+
+/** The engine runs in any case: others may submit, and their delays and deadlines want to be kept. */
+async function start(
+  fabric: Fabric,
+  handlers: readonly Handler[],
+  options: WorkerOptions,
+): Promise<Worker | undefined> {
+  if (handlers.length > 0) return await fabric.work(handlers, options)
+  fabric.engine()
+  return undefined
+}
+
+async function announce({ fabric, output }: Session, handlers: readonly Handler[]): Promise<void> {
+  const { kind, location, warnings } = await fabric.report()
+  const tasks = handlers.map((handler) => handler.task.name)
+  await output.record({ kind: 'started', store: { kind, location }, namespace: fabric.namespace, tasks })
+  output.remark(`flowfabric ${packageVersion()} on ${kind}, ${printable(location)}`)
+  for (const warning of warnings) output.remark(warning)
+  output.remark(
+    tasks.length === 0
+      ? 'No handlers file was given: what is submitted waits for a worker elsewhere.'
+      : `A worker runs the tasks ${tasks.join(', ')}.`,
+  )
+  output.remark('The engine runs. Events follow; ctrl-c ends.')
+}
+
+async function stop(worker: Worker | undefined, interruption: Interruption): Promise<WorkerSummary> {
+  if (worker === undefined) return { finished: 0, released: 0, abandoned: 0 }
+  const hurry = () => void worker.close({ drain: 0 })
+  interruption.hurry.addEventListener('abort', hurry, { once: true })
+  return await worker.close(interruption.hurry.aborted ? { drain: 0 } : {})
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

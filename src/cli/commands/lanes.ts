@@ -1,0 +1,34 @@
+import { Command } from 'commander'
+import { publicStates } from '../../kernel/index.ts'
+import type { LaneSummary } from '../../client/index.ts'
+import { examples } from '../help.ts'
+import type { Output } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import { table } from '../table.ts'
+
+export function lanesCommand(shell: Shell): Command {
+  return new Command('lanes')
+    .description('every lane that has executions, with how many in each state')
+    .argument('[lane]', 'only this lane')
+    .addHelpText('after', examples(['lanes', 'lanes slow --json']))
+    .action(async (lane: string | undefined, _flags: object, command: Command) => {
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const items = await fabric.lanes(lane)
+        if (output.isJson || items.length > 0) await output.answer({ items }, () => lanesText(items, output))
+        if (items.length === 0) output.remark('There are none.')
+      })
+    })
+}
+
+/** Only the states that occur get a column. */
+function lanesText(items: readonly LaneSummary[], output: Output): string {
+  const states = publicStates.filter((state) => items.some((item) => (item.counts[state] ?? 0) > 0))
+  const header = ['LANE', ...states.map((state) => state.toUpperCase()), 'TASKS']
+  const rows = items.map((item) => [
+    item.lane,
+    ...states.map((state) => String(item.counts[state] ?? 0)),
+    item.tasks.join(', '),
+  ])
+  const numeric = states.map((_, i) => i + 1)
+  return table([header.map((name) => output.style('dim', name)), ...rows], { alignRight: numeric })
+}

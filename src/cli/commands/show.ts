@@ -1,0 +1,42 @@
+import { Command } from 'commander'
+import { accept, describe } from '../../client/index.ts'
+import { executionText } from '../execution-text.ts'
+import type { ShownExecution } from '../execution-text.ts'
+import { examples } from '../help.ts'
+import type { Shell } from '../shell.ts'
+import { valueForJson } from '../value-text.ts'
+
+interface ShowFlags {
+  readonly payload?: boolean
+}
+
+export function showCommand(shell: Shell): Command {
+  return new Command('show')
+    .description('everything about one execution: state, timers, attempts, errors, progress')
+    .argument('<id>', "the execution's id or key")
+    .option('--payload', 'its input and result too; they may hold what not everybody should see')
+    .addHelpText('after', examples(['show report:2026-01', 'show report:2026-01 --payload --json']))
+    .action(async (id: string, flags: ShowFlags, command: Command) => {
+      const withPayload = flags.payload === true
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const reply = await fabric.try.describe(id, { attempts: true, payload: withPayload, result: withPayload })
+        const result = accept(reply.result)
+        const shown = { description: describe(result, reply.blobs), execution: result.execution, withPayload }
+        await output.answer(document(shown), () => executionText(shown, output))
+      })
+    })
+}
+
+/** The description, with the settings it was submitted with. */
+function document({ description, execution, withPayload }: ShownExecution): unknown {
+  const { input, result, ...facts } = description
+  const { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs, state, payload } = execution
+  return {
+    ...facts,
+    attemptTimeoutAt: state.phase === 'active' ? state.timeoutAt : undefined,
+    settings: { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs },
+    inputSize: payload?.size,
+    resultSize: execution.result?.size,
+    ...(withPayload ? { input: valueForJson(input), result: valueForJson(result) } : {}),
+  }
+}

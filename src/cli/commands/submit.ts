@@ -1,0 +1,117 @@
+import { Command } from 'commander'
+import { accept, checkKey, invalidInput, mintExecutionId, prepareSubmit, task } from '../../client/index.ts'
+import type { RetryOptions, SubmitItem, SubmitOptions } from '../../client/index.ts'
+import type { CreateResult, Refused } from '../../kernel/index.ts'
+import { defined, given } from '../defined.ts'
+import { collect, oneOf, parseBackoff, parseInteger, parseTags } from '../flags.ts'
+import { examples } from '../help.ts'
+import { readInput } from '../input-argument.ts'
+import { Interruption } from '../interruption.ts'
+import type { Session, Shell } from '../shell.ts'
+import { parseDurationFlag } from '../time-text.ts'
+import { valueForJson, valueText } from '../value-text.ts'
+
+interface SubmitFlags {
+  readonly id?: string
+  readonly lane?: string
+  readonly priority?: string
+  readonly delay?: string
+  readonly attempts?: string
+  readonly backoff?: string
+  readonly timeout?: string
+  readonly deadline?: string
+  readonly tag?: string[]
+  readonly ifExists?: string
+  readonly wait?: boolean
+}
+
+type Created = Exclude<CreateResult, Refused>
+
+export function submitCommand(shell: Shell): Command {
+  return new Command('submit')
+    .description('hand over a piece of work; once this answers, it is stored')
+    .argument('<task>', 'the name of the task')
+    .argument('[input]', 'its input: JSON, @file, or - for standard input')
+    .option('--id <key>', 'an id of your own; submitting twice with one id starts one execution')
+    .option('--lane <lane>', 'the lane it waits in (default: "default")')
+    .option('--priority <number>', '0 to 9000, the highest first (default: 0)')
+    .option('--delay <duration>', 'how long to wait before it may run')
+    .option('--attempts <number>', 'all tries, the first included (default: 1)')
+    .option('--backoff <how>', 'fixed[:wait] or exponential[:first wait[:longest wait]]; goes with --attempts')
+    .option('--timeout <duration>', 'how long one attempt may run')
+    .option('--deadline <duration>', 'how long it may take from submit to end')
+    .option('--tag <name=value>', 'a tag; can be repeated', collect)
+    .option('--if-exists <what>', 'with --id: join, reject or replace (default: join)')
+    .option('--wait', 'wait for the end and print the result')
+    .addHelpText(
+      'after',
+      examples([
+        `submit greet '{"name":"Ada"}'`,
+        `submit report @input.json --id report:2026-01 --lane slow --attempts 5 --backoff exponential:1s:5m`,
+        `echo '{"name":"Ada"}' | flowfabric submit greet - --wait`,
+      ]),
+    )
+    .action(async (taskName: string, argument: string | undefined, flags: SubmitFlags, command: Command) => {
+      const options = optionsOf(flags)
+      const input = await readInput(argument, process.stdin)
+      const item = { task: task(taskName), input, options }
+      await refuseInvalid(item, shell)
+      await shell.withFabric(command, { create: true }, async (session) => {
+        const created = accept(await session.fabric.try.submit(item))
+        if (flags.wait === true) await waitForEnd(shell, session, created)
+        else await answerCreated(session, created, flags.id)
+      })
+    })
+}
+
+function optionsOf(flags: SubmitFlags): SubmitOptions {
+  return defined({
+    id: flags.id,
+    lane: flags.lane,
+    priority: given(flags.priority, (text) => parseInteger(text, '--priority')),
+    delay: given(flags.delay, (text) => parseDurationFlag(text, '--delay')),
+    retry: retryOf(flags),
+    timeout: defined({
+      attempt: given(flags.timeout, (text) => parseDurationFlag(text, '--timeout', 1)),
+      total: given(flags.deadline, (text) => parseDurationFlag(text, '--deadline', 1)),
+    }),
+    ifExists: given(flags.ifExists, (text) => oneOf(['join', 'reject', 'replace'], text, '--if-exists')),
+    tags: parseTags(flags.tag ?? []),
+  })
+}
+
+function retryOf({ attempts, backoff }: SubmitFlags): RetryOptions | undefined {
+  if (attempts !== undefined) {
+    return { attempts: parseInteger(attempts, '--attempts'), ...defined({ backoff: given(backoff, parseBackoff) }) }
+  }
+  if (backoff === undefined) return undefined
+  throw invalidInput('--backoff', '--backoff says how long to wait between tries: say with --attempts how many.')
+}
+
+/** Everything is checked before the store is opened: a typing error must not leave an empty store behind. */
+async function refuseInvalid(item: SubmitItem, { runtime }: Shell): Promise<void> {
+  if (item.options?.id !== undefined) checkKey(item.options.id, '--id')
+  const ids = { executionId: mintExecutionId(0, runtime), requestId: runtime.uuid() }
+  await prepareSubmit(item, ids, { namespace: 'default', indexedTags: [] })
+}
+
+async function answerCreated({ output }: Session, created: Created, key: string | undefined): Promise<void> {
+  const { executionId: id, kind, state } = created
+  await output.answer({ id, key, kind, state }, () => `${id} ${kind} (${state})`)
+}
+
+async function waitForEnd(shell: Shell, { fabric, output }: Session, created: Created): Promise<void> {
+  const { executionId: id, kind } = created
+  using interruption = new Interruption(shell.runtime)
+  output.remark(`${id} ${kind}. Waiting for its end; ctrl-c ends the waiting, not the execution.`)
+  try {
+    const result = await fabric.execution(id).result({ signal: interruption.signal })
+    const document = { id, kind, state: 'completed', result: valueForJson(result) }
+    if (result === undefined) output.remark('It completed without a result.')
+    if (output.isJson || result !== undefined) await output.answer(document, () => valueText(result))
+  } catch (error) {
+    if (interruption.exitCode === undefined) throw error
+    shell.exitCode = interruption.exitCode
+    output.remark(`The execution goes on. To see how it stands: flowfabric show ${id}`)
+  }
+}

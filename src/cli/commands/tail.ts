@@ -1,0 +1,45 @@
+import { Command, Option } from 'commander'
+import { accept } from '../../client/index.ts'
+import { defined } from '../defined.ts'
+import { subscriptionText } from '../event-text.ts'
+import { collect, parseEventType } from '../flags.ts'
+import { followEvents } from '../follow-events.ts'
+import { examples } from '../help.ts'
+import { Interruption } from '../interruption.ts'
+import type { Shell } from '../shell.ts'
+
+interface TailFlags {
+  readonly fromStart?: boolean
+  readonly cursor?: string
+  readonly type?: string[]
+}
+
+export function tailCommand(shell: Shell): Command {
+  return new Command('tail')
+    .description('events as they happen, until ctrl-c; of all namespaces unless --namespace names one')
+    .argument('[id]', 'only of one execution: its id or key')
+    .option('--from-start', 'begin with the oldest event that is kept')
+    .addOption(new Option('--cursor <cursor>', 'go on where an earlier tail stopped').conflicts('fromStart'))
+    .option('--type <type>', 'only events of this type; can be repeated', collect)
+    .addHelpText(
+      'after',
+      examples(['tail', 'tail report:2026-01 --from-start', 'tail --type execution_ended --json | jq .event.outcome']),
+    )
+    .action(async (id: string | undefined, flags: TailFlags, command: Command) => {
+      const { fromStart, cursor } = flags
+      const types = flags.type?.map(parseEventType)
+      await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
+        // A misspelt id would wait for ever.
+        if (id !== undefined) accept((await fabric.try.describe(id)).result)
+        using interruption = new Interruption(shell.runtime)
+        const { signal } = interruption
+        const options = { signal, ...defined({ executionId: id, namespace, fromStart, cursor, types }) }
+        const position = await followEvents(fabric, options, {
+          onItem: (item) => output.answer(item, () => subscriptionText(item, output)),
+          onTrouble: (error) => output.remark(`${error.code}: ${error.message} Trying again.`),
+        })
+        if (position !== undefined) output.remark(`To go on from here: --cursor ${position}`)
+        shell.exitCode = interruption.exitCode ?? shell.exitCode
+      })
+    })
+}

@@ -1,0 +1,17 @@
+import { Command } from 'commander'
+import { examples } from '../help.ts'
+import { printable } from '../output.ts'
+import type { Shell } from '../shell.ts'
+
+export function whyCommand(shell: Shell): Command {
+  return new Command('why')
+    .description('why an execution is not running, or what it is doing')
+    .argument('<id>', "the execution's id or key")
+    .addHelpText('after', examples(['why report:2026-01']))
+    .action(async (id: string, _flags: object, command: Command) => {
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const { explanation, text } = await fabric.why(id)
+        await output.answer({ id: fabric.try.resolve(id), explanation, text }, () => printable(text))
+      })
+    })
+}

@@ -1,0 +1,67 @@
+/**
+ * Ctrl-c and SIGTERM for commands that wait. The first one asks the command to come to an end, the second to hurry; then
+ * the handlers are gone, and a third ends the process at once, as it would any other.
+ */
+import type { Runtime, Timer } from '../runtime/index.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { ExitCode } from './exit-codes.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+type EndSignal = (typeof SIGNALS)[number]
+
+/** What a command waits for (a wake-up, a sweep) does not keep a process alive; this does, for as long as it listens. */
+const KEEP_ALIVE_MS = 3_600_000
+
+export class Interruption {
+  readonly #runtime: Runtime
+  readonly #end = new AbortController()
+  readonly #hurry = new AbortController()
+  readonly #listeners: readonly { readonly signal: EndSignal; readonly listener: () => void }[]
+  #timer: Timer | undefined
+  #by: EndSignal | undefined
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime
+    this.#listeners = SIGNALS.map((signal) => ({ signal, listener: () => this.#interrupt(signal) }))
+    for (const { signal, listener } of this.#listeners) process.on(signal, listener)
+    this.#keepAlive()
+  }
+
+  /** Aborts when the command shall end. */
+  get signal(): AbortSignal {
+    return this.#end.signal
+  }
+
+  /** Aborts when it shall end without waiting for anything any more. */
+  get hurry(): AbortSignal {
+    return this.#hurry.signal
+  }
+
+  /** The exit code that tells which signal it was; undefined if there was none. */
+  get exitCode(): ExitCode | undefined {
+    if (this.#by === undefined) return undefined
+    return this.#by === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopListening()
+    this.#timer?.cancel()
+  }
+
+  #interrupt(signal: EndSignal): void {
+    this.#by = signal
+    if (this.#end.signal.aborted) {
+      this.#stopListening()
+      this.#hurry.abort()
+    }
+    this.#end.abort()
+  }
+
+  #stopListening(): void {
+    for (const { signal, listener } of this.#listeners) process.off(signal, listener)
+  }
+
+  #keepAlive(): void {
+    this.#timer = this.#runtime.after(KEEP_ALIVE_MS, () => this.#keepAlive())
+  }
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+/**
+ * The `flowfabric` command. This file and what it imports at once run on any Node, so that one that is too old is told so
+ * in a sentence; everything else is imported after the check.
+ */
+import { nodeRefusal } from './node-version.ts'
+import { silenceSqliteWarning } from './sqlite-warning.ts'
+
+const refusal = nodeRefusal(process.versions.node)
+if (refusal === undefined) {
+  silenceSqliteWarning()
+  const { main } = await import('./program.ts')
+  await main(process.argv.slice(2))
+} else {
+  console.error(refusal)
+  process.exitCode = 1
+}

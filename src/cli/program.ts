@@ -1,0 +1,86 @@
+/** Puts the commands together, runs the one that is asked for, and turns every failure into a sentence and an exit code. */
+import { Command, CommanderError } from 'commander'
+import { invalidInput } from '../client/index.ts'
+import { systemRuntime } from '../runtime/index.ts'
+import { cancelCommand } from './commands/cancel.ts'
+import { devCommand } from './commands/dev.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { lanesCommand } from './commands/lanes.ts'
+import { listCommand } from './commands/list.ts'
+import { replayCommand } from './commands/replay.ts'
+import { showCommand } from './commands/show.ts'
+import { submitCommand } from './commands/submit.ts'
+import { tailCommand } from './commands/tail.ts'
+import { whyCommand } from './commands/why.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { ExitCode } from './exit-codes.ts'
+import { reportFailure } from './failure.ts'
+import { addGlobalOptions, asksForJson } from './globals.ts'
+import { examples, exitCodeHelp } from './help.ts'
+import { Output, endQuietlyOnClosedPipe } from './output.ts'
+import { Shell } from './shell.ts'
+import { packageVersion } from './version.ts'
+
+export async function main(args: readonly string[]): Promise<void> {
+  endQuietlyOnClosedPipe(process.stdout)
+  endQuietlyOnClosedPipe(process.stderr)
+  const shell = new Shell(systemRuntime())
+  const isJson = asksForJson(args)
+  try {
+    await createProgram(shell, isJson).parseAsync(args, { from: 'user' })
+    process.exitCode = shell.exitCode
+  } catch (error) {
+    process.exitCode = endOf(error, new Output(process.stdout, process.stderr, isJson))
+  }
+  if (shell.runsForeignCode) process.stdout.write('', () => process.exit())
+}
+
+function endOf(error: unknown, output: Output): ExitCode {
+  if (!(error instanceof CommanderError)) return reportFailure(error, output)
+  // Help or the version was asked for, and has been printed.
+  if (error.exitCode === 0) return exitCodes.ok
+  // Without a command the help is the error, and has been printed.
+  if (error.code === 'commander.help' && !output.isJson) return exitCodes.invalidInput
+  return reportFailure(usageError(error), output)
+}
+
+function createProgram(shell: Shell, isJson: boolean): Command {
+  const program = addGlobalOptions(new Command('flowfabric'))
+    .description('Durable executions: hand work over, watch it, look after it.')
+    .version(packageVersion(), '--version', 'print the version')
+    .addHelpText('after', examples(['dev handlers.ts', `submit greet '{"name":"Ada"}' --wait`, 'why report:2026-01']))
+    .addHelpText('after', exitCodeHelp())
+  const commands = [
+    devCommand(shell),
+    submitCommand(shell),
+    listCommand(shell),
+    showCommand(shell),
+    tailCommand(shell),
+    cancelCommand(shell),
+    replayCommand(shell),
+    whyCommand(shell),
+    lanesCommand(shell),
+    doctorCommand(shell),
+  ]
+  for (const command of commands) program.addCommand(command)
+  for (const command of [program, ...commands]) quieten(command, isJson)
+  return program
+}
+
+/** Commander would print and exit by itself; here its errors take the way of all others. */
+function quieten(command: Command, isJson: boolean): void {
+  command
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined, ...(isJson ? { writeErr: () => undefined } : {}) })
+    .configureHelp({ showGlobalOptions: true })
+}
+
+function usageError(error: CommanderError): Error {
+  const text = error.code === 'commander.help' ? 'A command is missing.' : sentence(error.message)
+  return invalidInput('arguments', `${text} See flowfabric --help, or --help behind a command's name.`)
+}
+
+function sentence(text: string): string {
+  const plain = text.replace(/^error: /, '').trim()
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${plain.endsWith('.') ? '' : '.'}`
+}

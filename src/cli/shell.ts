@@ -1,0 +1,67 @@
+/** What the commands share: the process they run in, how they open the store, and the exit code they leave. */
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import { checkNamespace } from '../client/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
+import { parseLocation } from '../stores/location.ts'
+import { createFabric } from '../worker/fabric.ts'
+import type { Fabric } from '../worker/fabric.ts'
+import { defined } from './defined.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { ExitCode } from './exit-codes.ts'
+import { globalsOf } from './globals.ts'
+import { Output } from './output.ts'
+import { terminalLog } from './terminal-log.ts'
+
+export interface Session {
+  readonly fabric: Fabric
+  readonly output: Output
+  /** The namespace that was asked for; absent if none was. */
+  readonly namespace: string | undefined
+}
+
+export interface OpenOptions {
+  /** Make the store if there is none. Only commands that bring work do. */
+  readonly create?: boolean
+  /** Accept a store that ends with the process. Only a command that does everything in one process can use one. */
+  readonly inProcess?: boolean
+}
+
+export class Shell {
+  readonly runtime: Runtime
+  exitCode: ExitCode = exitCodes.ok
+  /** Whether a user's module was loaded: what it leaves running must not keep the process alive. */
+  runsForeignCode = false
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime
+  }
+
+  /** Opens the store that the command line names, lends it to the command and closes it, whatever happens. */
+  async withFabric(command: Command, options: OpenOptions, use: (session: Session) => Promise<void>): Promise<void> {
+    const { store: location, namespace, json } = globalsOf(command)
+    if (namespace !== undefined) checkNamespace(namespace, '--namespace')
+    refuseUnusable(location, options)
+    const output = new Output(process.stdout, process.stderr, json === true)
+    const { runtime } = this
+    const log = terminalLog(output, runtime)
+    await using fabric = await createFabric({ store: location, runtime, log, ...defined({ namespace }) })
+    await use({ fabric, output, namespace })
+  }
+}
+
+/** Looking at a store must not make one: a typing error would then answer "nothing there" and leave a file behind. */
+function refuseUnusable(text: string, { create = false, inProcess = false }: OpenOptions): void {
+  const location = parseLocation(text)
+  if (location.kind === 'memory' || location.file === ':memory:') {
+    if (inProcess) return
+    throw new EngineError('invalid_configuration', {
+      field: '--store',
+      message: `--store is ${text}, which lives and ends with one process: only dev can use it. Name a file, for example sqlite:./flowfabric.db.`,
+    })
+  }
+  if (!create && !existsSync(location.file)) {
+    throw new EngineError('store_not_found', { field: '--store', message: `The file ${location.file} does not exist.` })
+  }
+}

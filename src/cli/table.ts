@@ -1,0 +1,27 @@
+/** Text in columns: as wide as their widest cell, two spaces apart, nothing trailing. */
+import { stripVTControlCharacters } from 'node:util'
+
+const GAP = '  '
+
+/** Rows of cells; what is numeric stands to the right. */
+export function table(
+  rows: readonly (readonly string[])[],
+  options: { readonly alignRight?: readonly number[]; readonly indent?: string } = {},
+): string {
+  const widths: number[] = []
+  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, widthOf(cell))))
+  const lines = rows.map((row) =>
+    row
+      .map((cell, i) => {
+        const padding = ' '.repeat((widths[i] ?? 0) - widthOf(cell))
+        return options.alignRight?.includes(i) === true ? padding + cell : cell + padding
+      })
+      .join(GAP)
+      .trimEnd(),
+  )
+  return lines.map((line) => (options.indent ?? '') + line).join('\n')
+}
+
+function widthOf(cell: string): number {
+  return Array.from(stripVTControlCharacters(cell)).length
+}
