@@ -1,0 +1,82 @@
+/**
+ * The same rows as an execution's life writes, put into the same tables by a bare loop over node:sqlite: no client, no
+ * kernel, no reads. What an engine can reach at most on this machine, at this moment.
+ */
+import type { StatementSync } from 'node:sqlite'
+import type { Runtime } from '../src/runtime/index.ts'
+import type { Synchronous } from '../src/stores/location.ts'
+import type { Connection } from '../src/stores/sqlite/connection.ts'
+import { openFile } from '../src/stores/sqlite/file.ts'
+import { NEXT_SEQUENCE, PARTITION_NUMBER } from './life-rows.ts'
+import type { LifeRows, Row, Value } from './life-rows.ts'
+import { perSecond } from './load.ts'
+
+export interface RawLoad {
+  readonly file: string
+  readonly synchronous: Synchronous
+  readonly count: number
+  /** Executions whose step shares one transaction. */
+  readonly batchSize: number
+  readonly rows: LifeRows
+}
+
+/** Lives written per second. Only the transactions are timed, not the making of their rows. */
+export async function rawStorePerSecond(runtime: Runtime, load: RawLoad): Promise<number> {
+  const { writer, reader } = await openFile(runtime, load.file, load.synchronous, { indexedTags: undefined })
+  try {
+    writer.execute(`insert into partition (number, name) values (${PARTITION_NUMBER}, 'bench')`)
+    return perSecond(
+      load.count,
+      writeLives(new RawWriter(writer), load, () => `0-${runtime.uuid()}`),
+    )
+  } finally {
+    reader.close()
+    writer.close()
+  }
+}
+
+function writeLives(writer: RawWriter, { count, batchSize, rows }: RawLoad, mintId: () => string): number {
+  let elapsedMs = 0
+  for (let done = 0; done < count; done += batchSize) {
+    const ids = Array.from({ length: Math.min(batchSize, count - done) }, mintId)
+    for (const step of rows.steps) {
+      elapsedMs += writer.transact(ids.flatMap((id) => step.map((row) => writer.bind(row, rows.executionId, id))))
+    }
+  }
+  return elapsedMs
+}
+
+interface BoundRow {
+  readonly statement: StatementSync
+  readonly values: readonly Value[]
+}
+
+class RawWriter {
+  readonly #connection: Connection
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  #sequence = 0
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    this.#begin = connection.prepare('begin immediate')
+    this.#commit = connection.prepare('commit')
+  }
+
+  /** A row of the life of another execution than the one it was taken from. */
+  bind(row: Row, takenFrom: string, id: string): BoundRow {
+    const values = row.values.map((value) => {
+      if (value === NEXT_SEQUENCE) return ++this.#sequence
+      return typeof value === 'string' ? value.replaceAll(takenFrom, id) : value
+    })
+    return { statement: this.#connection.prepare(row.sql), values }
+  }
+
+  transact(rows: readonly BoundRow[]): number {
+    const startedAt = performance.now()
+    this.#begin.run()
+    for (const { statement, values } of rows) statement.run(...values)
+    this.#commit.run()
+    return performance.now() - startedAt
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The log tells each execution's life without a gap: replayed from its first event, it leads by legal steps to exactly
+ * the phase and the epoch of the record. So nothing happens untold, twice, or to something that does not exist.
+ */
+import type { Execution, Phase } from '../../src/kernel/index.ts'
+import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
+import { executionsOf } from './execution-invariants.ts'
+
+/** One execution as the log has told of it so far. */
+interface Life {
+  phase: Phase
+  epoch: number
+  attempt: number
+  isCancelRequested: boolean
+}
+
+export function eventProblems(dump: PartitionDump, firstSequence: number): string[] {
+  const problems = orderProblems(dump.events, firstSequence)
+  // What was trimmed cannot be told again; the order of the rest still counts.
+  if (firstSequence > 1) return problems
+  const lives = new Map<string, Life>()
+  for (const event of dump.events) {
+    const problem = follow(lives, event)
+    if (problem !== undefined)
+      problems.push(`event ${event.sequence} (${event.type}) of ${event.executionId}: ${problem}`)
+  }
+  for (const execution of executionsOf(dump)) {
+    problems.push(...disagreements(execution, lives.get(execution.id)))
+    lives.delete(execution.id)
+  }
+  for (const id of lives.keys()) problems.push(`the log tells of ${id}, which does not exist`)
+  return problems
+}
+
+function orderProblems(events: readonly StoredEvent[], firstSequence: number): string[] {
+  const problems: string[] = []
+  events.forEach((event, i) => {
+    const { sequence, at } = events[i - 1] ?? { sequence: firstSequence - 1, at: 0 }
+    if (event.sequence !== sequence + 1) problems.push(`event ${sequence} is followed by ${event.sequence}`)
+    if (event.at < at) problems.push(`event ${event.sequence} happened before the one ahead of it`)
+  })
+  return problems
+}
+
+/** Takes one step of one life; says what is wrong with it, if anything. */
+function follow(lives: Map<string, Life>, event: StoredEvent): string | undefined {
+  const life = lives.get(event.executionId)
+  if (event.type === 'execution_created') {
+    if (life !== undefined) return 'it exists already'
+    lives.set(event.executionId, { phase: phaseAfter(event), epoch: 0, attempt: 0, isCancelRequested: false })
+    return undefined
+  }
+  if (life === undefined) return 'it does not exist'
+  const from = life.phase
+  switch (event.type) {
+    case 'execution_replaced':
+      lives.set(event.executionId, {
+        phase: phaseAfter(event),
+        epoch: life.epoch,
+        attempt: 0,
+        isCancelRequested: false,
+      })
+      return from === 'ended' || (from !== 'active' && life.attempt === 0) ? undefined : 'it had begun'
+    case 'attempt_started':
+      return start(life, event)
+    case 'attempt_failed':
+    case 'execution_delayed':
+      life.phase = phaseAfter(event)
+      return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
+    case 'lease_expired':
+    case 'lease_revoked':
+    case 'execution_released':
+      life.phase = 'eligible'
+      return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
+    case 'execution_promoted':
+      life.phase = 'eligible'
+      return from === 'delayed' ? undefined : 'it was not delayed'
+    case 'cancel_requested': {
+      const isFirst = !life.isCancelRequested
+      life.isCancelRequested = true
+      return from === 'active' && isFirst ? undefined : 'there is nobody to ask, or he was asked already'
+    }
+    case 'execution_ended':
+      life.phase = 'ended'
+      return from === 'ended' ? 'it had ended' : event.outcome === undefined ? 'it has no outcome' : undefined
+    case 'execution_replayed':
+      life.phase = 'eligible'
+      return from === 'ended' ? undefined : 'it had not ended'
+    case 'execution_purged':
+      lives.delete(event.executionId)
+      return from === 'ended' ? undefined : 'it had not ended'
+    case 'progress_updated':
+      return from === 'active' ? undefined : 'nobody held it'
+    case 'priority_changed':
+      return from === 'ended' ? 'it had ended' : undefined
+    case 'tags_set':
+      return undefined
+  }
+}
+
+function phaseAfter(event: StoredEvent): Phase {
+  return event.until !== undefined && event.until > event.at ? 'delayed' : 'eligible'
+}
+
+function isOf(life: Life, event: StoredEvent): boolean {
+  return event.epoch === life.epoch && event.attempt === life.attempt
+}
+
+function start(life: Life, event: StoredEvent): string | undefined {
+  const { phase, epoch, attempt } = life
+  life.phase = 'active'
+  life.epoch = event.epoch ?? 0
+  life.attempt = event.attempt ?? 0
+  life.isCancelRequested = false
+  if (phase !== 'eligible') return `it was ${phase}`
+  if (life.epoch !== epoch + 1) return `epoch ${life.epoch} follows ${epoch}`
+  if (life.attempt !== attempt && life.attempt !== attempt + 1) return `attempt ${life.attempt} follows ${attempt}`
+  return undefined
+}
+
+function disagreements(execution: Execution, life: Life | undefined): string[] {
+  if (life === undefined) return [`no event tells of ${execution.id}`]
+  const told = `${life.phase}, epoch ${life.epoch}, attempt ${life.attempt}`
+  const found = `${execution.state.phase}, epoch ${execution.epoch}, attempt ${execution.attempt?.number ?? 0}`
+  return told === found ? [] : [`the log leads ${execution.id} to ${told}, but it stands at ${found}`]
+}

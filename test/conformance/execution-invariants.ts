@@ -1,0 +1,62 @@
+/** What an execution's own record must agree with: its lease, its counters, its limits and its bytes. */
+import { RECLAIM_CAP, REPLAY_CAP, TAG_COUNT_MAX, payloadKey, resultKey } from '../../src/kernel/index.ts'
+import type { Execution } from '../../src/kernel/index.ts'
+import type { PartitionDump } from '../../src/stores/store.ts'
+
+export function executionsOf(dump: PartitionDump): Execution[] {
+  return dump.records.filter((record) => record.type === 'execution')
+}
+
+export function executionProblems(dump: PartitionDump): string[] {
+  const executions = executionsOf(dump)
+  const problems = executions.flatMap((execution) =>
+    brokenRules(execution).map((rule) => `${execution.id} breaks the rule: ${rule}`),
+  )
+  return [...problems, ...blobProblems(executions, dump.blobKeys)]
+}
+
+function brokenRules(execution: Execution): string[] {
+  const { state, attempt, lastLease, tags } = execution
+  const lease = state.phase === 'active' ? state.lease : undefined
+  const names = tags.map((tag) => tag.name)
+  const rules: Record<string, boolean> = {
+    'who is active has an attempt': state.phase !== 'active' || attempt !== undefined,
+    'a lease names its holder and its end':
+      lease === undefined || (lease.id !== '' && lease.workerId !== '' && lease.expiresAt >= lease.acquiredAt),
+    'the attempt that runs is run by the holder of the lease':
+      lease === undefined || attempt?.workerInstanceId === lease.workerInstanceId,
+    'while a lease is held no earlier one is remembered': lease === undefined || lastLease === undefined,
+    'the lease remembered is the latest': lastLease === undefined || lastLease.epoch === execution.epoch,
+    'every attempt costs an epoch': execution.epoch >= (attempt?.number ?? 0),
+    'an attempt has a beginning': (attempt === undefined) === (execution.startedAt === undefined),
+    'what is first is not a continuation': attempt !== undefined || execution.next === 'initial',
+    'failures stay within the policy':
+      execution.failureCount >= 0 && execution.failureCount <= execution.retry.attempts,
+    'what may still run has an attempt left':
+      state.phase === 'ended' || execution.failureCount < execution.retry.attempts,
+    'reclaims stay within the cap': execution.reclaimCount >= 0 && execution.reclaimCount <= RECLAIM_CAP,
+    'replays stay within the cap': execution.replayCount >= 0 && execution.replayCount <= REPLAY_CAP,
+    'who was replayed knows by whom': execution.replayCount > 0 === (execution.lastReplay !== undefined),
+    'only what completed has a result':
+      execution.result === undefined || (state.phase === 'ended' && state.outcome === 'completed'),
+    'tags have one value for a name, in order':
+      tags.length <= TAG_COUNT_MAX && names.every((name, i) => i === 0 || names[i - 1]! < name),
+    'nothing began before it was created':
+      execution.changedAt >= execution.createdAt && (execution.startedAt ?? Infinity) >= execution.createdAt,
+  }
+  return Object.keys(rules).filter((rule) => rules[rule] !== true)
+}
+
+function blobProblems(executions: readonly Execution[], blobKeys: readonly string[]): string[] {
+  const expected = new Set<string>()
+  for (const { id, payload, result } of executions) {
+    if (payload !== undefined) expected.add(payloadKey(id))
+    if (result !== undefined) expected.add(resultKey(id))
+  }
+  const stored = new Set(blobKeys)
+  const problems: string[] = []
+  if (stored.size !== blobKeys.length) problems.push('bytes are stored twice')
+  for (const key of stored) if (!expected.has(key)) problems.push(`the bytes ${key} belong to nothing`)
+  for (const key of expected) if (!stored.has(key)) problems.push(`the bytes ${key} are missing`)
+  return problems
+}

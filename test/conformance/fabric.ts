@@ -1,0 +1,129 @@
+/** One store under test with a clock of its own, reached as a program reaches it: call by call, through the batcher. */
+import type {
+  Attempt,
+  DueInput,
+  DueResult,
+  Execution,
+  ExecutionId,
+  OperationInput,
+  OperationName,
+  OperationResult,
+} from '../../src/kernel/index.ts'
+import { virtualRuntime } from '../../src/runtime/index.ts'
+import type { VirtualRuntime } from '../../src/runtime/index.ts'
+import { Batcher } from '../../src/stores/batcher.ts'
+import type { Reply } from '../../src/stores/batcher.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import type { Answer, Call, Partition, PartitionDump, Store, StoredEvent } from '../../src/stores/store.ts'
+import type { OpenedTarget, StoreTarget } from './targets.ts'
+
+/** Tags of these names have an index; tags of any other name have none. */
+export const INDEXED_TAGS: readonly string[] = ['customer', 'team']
+
+/** Due records one pass of the tests looks at. */
+const DUE_LIMIT = 200
+
+interface OpenFabric {
+  readonly runtime: VirtualRuntime
+  readonly target: OpenedTarget
+  readonly batcher: Batcher
+}
+
+export class TestFabric {
+  /** All of a test's executions live here, on stores of any number of partitions. */
+  readonly partition: Partition = executionPartition(0)
+  readonly #target: StoreTarget
+  #open: OpenFabric | undefined
+
+  constructor(target: StoreTarget) {
+    this.#target = target
+  }
+
+  async open(): Promise<void> {
+    const runtime = virtualRuntime()
+    const target = await this.#target.open(runtime, INDEXED_TAGS)
+    this.#open = { runtime, target, batcher: new Batcher(target.store, runtime) }
+  }
+
+  async close(): Promise<void> {
+    const { batcher, target } = this.#opened
+    this.#open = undefined
+    await batcher.close()
+    await target.store.close()
+    await target.remove()
+  }
+
+  get runtime(): VirtualRuntime {
+    return this.#opened.runtime
+  }
+
+  get store(): Store {
+    return this.#opened.target.store
+  }
+
+  async run<N extends OperationName>(
+    operation: N,
+    input: OperationInput<N>,
+    blobs?: readonly Uint8Array[],
+  ): Promise<OperationResult<N>> {
+    return (await this.reply(operation, input, blobs)).result
+  }
+
+  /** As `run`, with the bytes that came back. */
+  reply<N extends OperationName>(
+    operation: N,
+    input: OperationInput<N>,
+    blobs?: readonly Uint8Array[],
+  ): Promise<Reply<N>> {
+    return this.#opened.batcher.run(this.partition, operation, input, blobs)
+  }
+
+  /** Sends operations as one batch, past the batcher. */
+  batch(...calls: Call[]): Promise<Answer[]> {
+    return this.store.run(this.partition, calls)
+  }
+
+  /** The execution's record as everyone may see it. */
+  async look(executionId: ExecutionId): Promise<Execution> {
+    const result = await this.run('describeExecution', { executionId })
+    if (result.kind === 'refused') throw new Error(`the test looks for ${executionId}, which does not exist`)
+    return result.execution
+  }
+
+  async attemptsOf(executionId: ExecutionId): Promise<Attempt[]> {
+    const result = await this.run('describeExecution', { executionId, attempts: true })
+    if (result.kind === 'refused') throw new Error(`the test looks for ${executionId}, which does not exist`)
+    return result.attempts
+  }
+
+  async exists(executionId: ExecutionId): Promise<boolean> {
+    return (await this.run('describeExecution', { executionId })).kind === 'described'
+  }
+
+  /** Does what time alone makes due now. */
+  duePass(input: Partial<DueInput> = {}): Promise<DueResult> {
+    return this.run('runDue', { limit: DUE_LIMIT, seed: 1, ...input })
+  }
+
+  dump(): Promise<PartitionDump> {
+    return this.store.dump(this.partition)
+  }
+
+  async events(): Promise<readonly StoredEvent[]> {
+    return (await this.dump()).events
+  }
+
+  get #opened(): OpenFabric {
+    if (this.#open === undefined) throw new Error('the fabric is used outside of a test')
+    return this.#open
+  }
+}
+
+/** One operation as it goes into a batch. */
+export function call<N extends OperationName>(
+  operation: N,
+  input: OperationInput<N>,
+  blobs: readonly Uint8Array[] = [],
+): Call {
+  return { operation, input, blobs }
+}

@@ -1,0 +1,35 @@
+/**
+ * Runs the same tests on every store. Each test gets a store of its own, empty and with a clock that stands still; after
+ * each test the whole partition is checked against what must always be true of it.
+ */
+import { afterEach, beforeEach, describe, expect } from 'vitest'
+import { Clock } from './clock.ts'
+import { TestFabric } from './fabric.ts'
+import { Given } from './given.ts'
+import { problemsOf } from './invariants.ts'
+import { storeTargets } from './targets.ts'
+
+export interface Bench {
+  readonly fabric: TestFabric
+  readonly given: Given
+  readonly clock: Clock
+}
+
+export function conforms(subject: string, tests: (bench: Bench) => void): void {
+  describe.each(storeTargets)(`${subject} on $name`, (target) => {
+    const fabric = new TestFabric(target)
+    const clock = new Clock(fabric)
+
+    beforeEach(() => fabric.open())
+    afterEach(async () => {
+      try {
+        const { firstSequence } = await fabric.store.readEvents(fabric.partition, 0, 1)
+        expect(problemsOf(await fabric.dump(), firstSequence)).toEqual([])
+      } finally {
+        await fabric.close()
+      }
+    })
+
+    tests({ fabric, given: new Given(fabric, clock), clock })
+  })
+}

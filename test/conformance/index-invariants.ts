@@ -1,0 +1,99 @@
+/** Each record stands in exactly the entries that it derives, and each execution in the one queue that its state names. */
+import { CREATED_INDEX, DUE_INDEX, PURGE_INDEX, entriesOf } from '../../src/kernel/index.ts'
+import type { Execution, IndexEntry } from '../../src/kernel/index.ts'
+import type { PartitionDump } from '../../src/stores/store.ts'
+import { executionsOf } from './execution-invariants.ts'
+
+const SEPARATOR = '\u001f'
+
+export function indexProblems(dump: PartitionDump): string[] {
+  return [...derivationProblems(dump), ...placeProblems(dump), ...queueProblems(dump)]
+}
+
+function derivationProblems(dump: PartitionDump): string[] {
+  const stored = dump.entries.map(textOf)
+  const derived = dump.records.flatMap((record) => entriesOf(record)).map(textOf)
+  const storedOnce = new Set(stored)
+  const derivedOnce = new Set(derived)
+  const problems: string[] = []
+  if (storedOnce.size !== stored.length) problems.push('an index holds an entry twice')
+  if (derivedOnce.size !== derived.length) problems.push('a record derives an entry twice')
+  for (const entry of storedOnce) if (!derivedOnce.has(entry)) problems.push(`no record derives the entry ${entry}`)
+  for (const entry of derivedOnce) if (!storedOnce.has(entry)) problems.push(`the entry ${entry} is missing`)
+  return problems
+}
+
+function textOf(entry: IndexEntry): string {
+  return `${entry.index.replaceAll(SEPARATOR, '/')} ${entry.score} ${entry.id}`
+}
+
+function placeProblems(dump: PartitionDump): string[] {
+  const entriesById = Map.groupBy(dump.entries, (entry) => entry.id)
+  return executionsOf(dump).flatMap((execution) => {
+    const entries = entriesById.get(execution.id) ?? []
+    const queueNames = entries.map((entry) => entry.index).filter(namesQueue)
+    const expected = {
+      queue: [expectedQueue(execution)],
+      created: execution.createdAt,
+      due: expectedDue(execution),
+      purge: execution.state.phase === 'ended' ? execution.state.at + execution.retentionMs : undefined,
+    }
+    const found = {
+      queue: queueNames,
+      created: scoreIn(entries, CREATED_INDEX),
+      due: scoreIn(entries, DUE_INDEX),
+      purge: scoreIn(entries, PURGE_INDEX),
+    }
+    if (JSON.stringify(found) === JSON.stringify(expected)) return []
+    return [`${execution.id} should stand at ${JSON.stringify(expected)}, not at ${JSON.stringify(found)}`]
+  })
+}
+
+function namesQueue(index: string): boolean {
+  return index.startsWith(`ready${SEPARATOR}`) || index.startsWith(`lane${SEPARATOR}`)
+}
+
+function scoreIn(entries: readonly IndexEntry[], index: string): number | undefined {
+  return entries.find((entry) => entry.index === index)?.score
+}
+
+function expectedQueue(execution: Execution): string {
+  const { state, lane } = execution
+  switch (state.phase) {
+    case 'eligible':
+      return ['ready', lane, execution.class].join(SEPARATOR)
+    case 'blocked':
+      return ['lane', lane, blockedNames[state.by]].join(SEPARATOR)
+    case 'ended':
+      return ['lane', lane, state.outcome].join(SEPARATOR)
+    case 'delayed':
+    case 'active':
+    case 'suspended':
+      return ['lane', lane, state.phase].join(SEPARATOR)
+  }
+}
+
+const blockedNames = {
+  dependencies: 'waiting_children',
+  budget: 'rate_limited',
+  limit: 'rate_limited',
+  operator: 'waiting',
+  hold: 'waiting',
+}
+
+/** The earliest of all its timers. */
+function expectedDue({ state, deadlineAt }: Execution): number | undefined {
+  if (state.phase === 'ended') return undefined
+  const timers = [deadlineAt]
+  if (state.phase === 'delayed') timers.push(state.until)
+  if (state.phase === 'active') timers.push(state.lease.expiresAt, state.timeoutAt, state.cancel?.forceAt)
+  const set = timers.filter((timer) => timer !== undefined)
+  return set.length === 0 ? undefined : Math.min(...set)
+}
+
+function queueProblems(dump: PartitionDump): string[] {
+  const queues = new Set(dump.records.filter((record) => record.type === 'queue').map((record) => record.id))
+  return executionsOf(dump)
+    .filter((execution) => !queues.has([execution.lane, execution.class].join(SEPARATOR)))
+    .map((execution) => `the queue of ${execution.id} is not registered`)
+}

@@ -1,0 +1,19 @@
+/**
+ * What must be true of a partition whatever was done to it. Each check derives what it expects on its own, from the
+ * rules rather than from the kernel's helpers, and says in words what it found instead.
+ */
+import type { PartitionDump } from '../../src/stores/store.ts'
+import { attemptProblems } from './attempt-invariants.ts'
+import { eventProblems } from './event-invariants.ts'
+import { executionProblems } from './execution-invariants.ts'
+import { indexProblems } from './index-invariants.ts'
+
+/** `firstSequence` is the oldest event that is still kept: what was trimmed cannot be checked. */
+export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
+  return [
+    ...indexProblems(dump),
+    ...executionProblems(dump),
+    ...attemptProblems(dump),
+    ...eventProblems(dump, firstSequence),
+  ]
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { readyIndex } from '../../src/kernel/index.ts'
+import type { Wake } from '../../src/stores/store.ts'
+import { CLASS, LANE, LEASE_TTL_MS, politeCancel } from './given.ts'
+import type { Bench } from './harness.ts'
+import { conforms } from './harness.ts'
+
+const READY = readyIndex(LANE, CLASS)
+
+/** What a listener hears while something is done. */
+async function heard({ fabric }: Bench, work: () => Promise<unknown>): Promise<Wake[]> {
+  const wakes: Wake[] = []
+  const stop = fabric.store.onWake((wake) => wakes.push(wake))
+  try {
+    await work()
+  } finally {
+    stop()
+  }
+  return wakes
+}
+
+conforms('a wake-up', (bench) => {
+  const { fabric, given, clock } = bench
+
+  test('tells which queue gained work', async () => {
+    expect(await heard(bench, () => given.eligibleExecution())).toMatchObject([
+      { partition: fabric.partition, ready: [READY], hasEvents: true },
+    ])
+  })
+
+  test('tells the earliest timer that was set', async () => {
+    const wakes = await heard(bench, () => given.delayedExecution({ delayMs: 5_000, totalTimeoutMs: 60_000 }))
+
+    expect(wakes).toMatchObject([{ ready: [], dueAt: clock.now() + 5_000 }])
+  })
+
+  test('tells of a lease, which is a timer too', async () => {
+    await given.eligibleExecution()
+
+    expect(await heard(bench, () => given.claim())).toMatchObject([
+      { dueAt: clock.now() + LEASE_TTL_MS, hasEvents: true },
+    ])
+  })
+
+  test('tells whose holder has something to hear', async () => {
+    const { executionId } = await given.activeExecution()
+
+    const wakes = await heard(bench, () => fabric.run('cancelExecution', { executionId, ...politeCancel }))
+
+    expect(wakes).toMatchObject([{ holdersOf: [executionId] }])
+  })
+
+  test('comes when an execution goes back to its queue', async () => {
+    const held = await given.activeExecution()
+
+    expect(await heard(bench, () => fabric.run('releaseExecution', { ...held, reason: 'shutdown' }))).toMatchObject([
+      { ready: [READY] },
+    ])
+  })
+
+  test('does not come for a read or a refusal', async () => {
+    const held = await given.endedExecution('completed')
+
+    const wakes = await heard(bench, async () => {
+      await fabric.look(held.executionId)
+      await given.claim()
+      await fabric.run('failExecution', { ...held, failure: { category: 'x', message: 'x' }, seed: 1 })
+    })
+
+    expect(wakes).toEqual([])
+  })
+
+  test('finds the change done: whoever looks at once sees it', async () => {
+    const looks: Promise<unknown>[] = []
+    const stop = fabric.store.onWake(() => {
+      stop()
+      looks.push(given.claim())
+    })
+    await given.eligibleExecution()
+
+    expect(await Promise.all(looks)).toMatchObject([{ executions: { length: 1 } }])
+  })
+
+  test('does not come to whoever has stopped listening', async () => {
+    const wakes: Wake[] = []
+    fabric.store.onWake((wake) => wakes.push(wake))()
+    await given.eligibleExecution()
+
+    expect(wakes).toEqual([])
+  })
+})

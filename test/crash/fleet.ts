@@ -1,0 +1,181 @@
+/** Processes that are killed at any moment and started again, until they are told to stop. */
+import { spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from './random.ts'
+
+export interface MemberPlan {
+  readonly name: string
+  /** A program of this folder. */
+  readonly program: string
+  readonly args: readonly string[]
+}
+
+/** How long a process that is asked to stop may take before that counts as a failure. */
+const STOP_LIMIT_MS = 15_000
+
+export class Member {
+  readonly plan: MemberPlan
+  readonly #process: ChildProcessWithoutNullStreams
+  readonly #exited: Promise<unknown>
+  readonly #isReady: Promise<boolean>
+  #errorText = ''
+
+  constructor(plan: MemberPlan, cacheFolder: string) {
+    this.plan = plan
+    const program = path.join(import.meta.dirname, plan.program)
+    // Node itself warns of features that it calls experimental; what is asserted to be empty is what is left.
+    this.#process = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...plan.args], {
+      env: { ...process.env, NODE_COMPILE_CACHE: cacheFolder },
+    })
+    this.#process.stderr.setEncoding('utf8').on('data', (text: string) => (this.#errorText += text))
+    // A killed process no longer reads; what was on its way to it is of no interest.
+    this.#process.stdin.on('error', () => undefined)
+    this.#exited = once(this.#process, 'close')
+    const firstLine = once(createInterface(this.#process.stdout), 'line').then(() => true)
+    this.#isReady = Promise.race([firstLine, this.#exited.then(() => false)])
+  }
+
+  /** Resolves once the process has said that it is ready; false if it ended before. */
+  get isReady(): Promise<boolean> {
+    return this.#isReady
+  }
+
+  /** What it wrote to its error output. */
+  get errorText(): string {
+    return this.#errorText
+  }
+
+  get hasEndedWell(): boolean {
+    return this.#process.exitCode === 0
+  }
+
+  /** The end in words; undefined while it runs. */
+  get ending(): string | undefined {
+    const { exitCode, signalCode } = this.#process
+    return signalCode ?? (exitCode === null ? undefined : `exit code ${exitCode}`)
+  }
+
+  get exited(): Promise<unknown> {
+    return this.#exited
+  }
+
+  send(line: string): void {
+    this.#process.stdin.write(`${line}\n`)
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL')
+    await this.#exited
+  }
+
+  /** Stops it in the middle of whatever it does, and lets it go on as if nothing had happened. */
+  async pause(ms: number): Promise<void> {
+    this.#process.kill('SIGSTOP')
+    await Promise.race([sleep(ms), this.#exited])
+    this.#process.kill('SIGCONT')
+  }
+
+  /** Asks it to end what it is doing, waits for that, and loses patience in the end. */
+  async stop(): Promise<void> {
+    this.#process.kill('SIGTERM')
+    const limit = setTimeout(() => this.#process.kill('SIGKILL'), STOP_LIMIT_MS)
+    await this.#exited
+    clearTimeout(limit)
+  }
+}
+
+export class Fleet implements AsyncDisposable {
+  readonly #random: Random
+  readonly #cacheFolder: string
+  readonly #running = new Map<string, Member>()
+  /** What went wrong besides what the fleet did itself. */
+  readonly complaints: string[] = []
+  killCount = 0
+  pauseCount = 0
+
+  /** Processes that end well leave their compiled code in the folder, so that later ones start several times faster. */
+  constructor(random: Random, cacheFolder: string) {
+    this.#random = random
+    this.#cacheFolder = cacheFolder
+  }
+
+  start(plan: MemberPlan): Member {
+    const member = new Member(plan, this.#cacheFolder)
+    this.#running.set(plan.name, member)
+    void member.exited.then(() => {
+      if (this.#running.get(plan.name) === member) this.#complain(member, `ended by itself: ${member.ending}`)
+    })
+    return member
+  }
+
+  /** Kills one process, whatever it is doing, and starts it again. */
+  async killAny(): Promise<void> {
+    const member = this.#random.pick([...this.#running.values()])
+    await this.kill(member)
+    this.start(member.plan)
+  }
+
+  /** Holds up one of those whose names begin with this for so long that others take over from it. */
+  pauseAny(prefix: string, ms: number): void {
+    const member = this.#random.pick(this.#named(prefix))
+    this.pauseCount += 1
+    void member.pause(ms)
+  }
+
+  /** Kills this one and leaves it dead. */
+  async kill(member: Member): Promise<void> {
+    this.#running.delete(member.plan.name)
+    await member.kill()
+    this.killCount += 1
+    this.#hear(member)
+  }
+
+  /** Kills all at once and leaves them dead. */
+  async killAll(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((member) => this.kill(member)))
+  }
+
+  /** Ends those whose names begin with this, the way an operator does. */
+  async stop(prefix: string): Promise<void> {
+    await Promise.all(this.#named(prefix).map((member) => this.#stop(member)))
+  }
+
+  /** Nothing outlives the fleet. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const members = [...this.#running.values()]
+    this.#running.clear()
+    await Promise.all(members.map((member) => member.kill()))
+  }
+
+  /** Waits for one that ends when it has done what it was told. */
+  async leave(member: Member): Promise<void> {
+    this.#running.delete(member.plan.name)
+    await member.exited
+    if (!member.hasEndedWell) this.#complain(member, `did not end well: ${member.ending}`)
+    this.#hear(member)
+  }
+
+  #named(prefix: string): Member[] {
+    return [...this.#running.values()].filter((member) => member.plan.name.startsWith(prefix))
+  }
+
+  async #stop(member: Member): Promise<void> {
+    // A process that is still being loaded has no ear for a request to stop.
+    await member.isReady
+    const stopped = this.leave(member)
+    await member.stop()
+    await stopped
+  }
+
+  #hear(member: Member): void {
+    if (member.errorText !== '') this.#complain(member, member.errorText)
+  }
+
+  #complain(member: Member, text: string): void {
+    this.complaints.push(`${member.plan.name}: ${text}`)
+  }
+}

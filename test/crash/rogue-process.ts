@@ -1,0 +1,67 @@
+/**
+ * Claims work, lets its leases run out and then insists on them: every way in which a holder can change an execution is
+ * tried with a fence that is not valid any more. What it is answered, it writes down.
+ *
+ *   node rogue-process.ts <store> <side record> <lease in ms>
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Claimed } from '../../src/kernel/index.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import { createFabric } from '../../src/worker/index.ts'
+import type { Fabric } from '../../src/worker/index.ts'
+import { complainingLog, sayReady, untilStopped } from './process.ts'
+import { SideRecord } from './side-record.ts'
+import { renewing } from './work.ts'
+import type { RogueEntry } from './work.ts'
+
+const [location = '', sideFile = '', leaseTtlText = ''] = process.argv.slice(2)
+const leaseTtlMs = Number(leaseTtlText)
+/** From the claim on: long enough that the lease is gone, short enough that whoever took over is still at work. */
+const INSIST_AFTER_MS = 1.5 * leaseTtlMs
+const CLAIM_COUNT = 2
+
+async function claim(fabric: Fabric): Promise<Claimed[]> {
+  const { result } = await fabric.batcher.run(executionPartition(0), 'claimForWorker', {
+    requestId: fabric.runtime.uuid(),
+    workerId: 'rogue',
+    workerInstanceId: `rogue-${process.pid}`,
+    queues: [{ lane: renewing.task.policy.lane, class: renewing.task.name }],
+    count: CLAIM_COUNT,
+    leaseTtlMs,
+    seed: 1,
+  })
+  return result.executions
+}
+
+/** The answer to each call, by its operation. */
+async function insist(fabric: Fabric, { executionId, fence }: Claimed): Promise<RogueEntry> {
+  const held = { executionId, fence }
+  const partition = executionPartition(0)
+  const bytes = Buffer.from('"forged"')
+  const result = { blob: 0, size: bytes.byteLength, encoding: 'json' } as const
+  const replies = await Promise.all([
+    fabric.batcher.run(partition, 'renewLease', { ...held, leaseTtlMs }),
+    fabric.batcher.run(partition, 'updateProgress', { ...held, percent: 100 }),
+    fabric.batcher.run(partition, 'completeExecution', { ...held, result }, [bytes]),
+    fabric.batcher.run(partition, 'failExecution', { ...held, failure: { category: 'forged', message: '' }, seed: 1 }),
+    fabric.batcher.run(partition, 'releaseExecution', { ...held, reason: 'forged' }),
+    fabric.batcher.run(partition, 'delayExecution', { ...held, delayMs: 0 }),
+  ])
+  return {
+    executionId,
+    answers: replies.map(({ result: answer }) => (answer.kind === 'refused' ? answer.code : answer.kind)),
+  }
+}
+
+await using fabric = await createFabric(location, { log: complainingLog })
+const side = new SideRecord<RogueEntry>(sideFile)
+const stop = new AbortController()
+void untilStopped().then(() => stop.abort())
+sayReady()
+while (!stop.signal.aborted) {
+  const claimed = await claim(fabric)
+  await sleep(INSIST_AFTER_MS, undefined, { signal: stop.signal }).catch(() => undefined)
+  if (stop.signal.aborted) break
+  for (const one of claimed) side.write(await insist(fabric, one))
+}
+side.close()

@@ -1,0 +1,207 @@
+import { describe, expect, test } from 'vitest'
+import { errorIn, workplace } from './workplace.ts'
+import type { Ended, Running, Workplace } from './workplace.ts'
+
+const HANDLERS = `
+import { PermanentError, task } from 'flowfabric'
+import type { TaskContext } from 'flowfabric'
+
+export const greet = task<{ name: string }, string>('greet').handle(({ name }) => \`Hello, \${name}\`)
+
+export const refuse = task('refuse').handle(() => {
+  throw new PermanentError('this can never work')
+})
+
+/** Runs until it is told to stop. */
+export const endless = task('endless').handle(async (_input, context: TaskContext) => {
+  await context.progress(50, 'half way')
+  await new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(context.signal.reason)))
+})
+
+/** Runs until a file appears. */
+import { existsSync } from 'node:fs'
+export const patient = task<string, string>('patient').handle(async (file) => {
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20))
+  return 'seen'
+})
+
+// Something that a careless module leaves behind.
+setInterval(() => undefined, 1_000)
+`
+
+async function devWith(place: Workplace, ...args: string[]): Promise<Running> {
+  await place.install()
+  await place.write('handlers.ts', HANDLERS)
+  const dev = place.start(['dev', 'handlers.ts', ...args])
+  await dev.says(/Events follow/)
+  return dev
+}
+
+async function untilActive(place: Workplace, dev: Running, key: string): Promise<string> {
+  const { id } = await place.json<{ id: string }>('show', key)
+  await dev.says(new RegExp(`attempt_started +${id}`))
+  return id
+}
+
+describe('dev', () => {
+  test('runs what other processes submit, cancel, ask about and replay', async () => {
+    const place = await workplace()
+    const dev = await devWith(place)
+    await dev.says(/greet/)
+
+    const greeted = await place.run(['submit', 'greet', '{"name":"Ada"}', '--wait'])
+    expect(greeted).toMatchObject({ code: 0, stdout: '"Hello, Ada"\n' })
+    expect(greeted.stderr).toContain('Waiting for its end')
+
+    const refused = await place.run(['submit', 'refuse', '--id', 'refused', '--wait', '--json'])
+    expect(refused).toMatchObject({ code: 5, stdout: '' })
+    expect(errorIn(refused)).toMatchObject({
+      code: 'execution_failed',
+      message: expect.stringContaining('this can never work') as unknown,
+    })
+    const shown = await place.run(['show', 'refused'])
+    expect(shown.stdout).toMatch(/1 +initial +failed .*this can never work/)
+    expect(shown.stdout).toMatch(/last error\n +PermanentError: this can never work\n +at /)
+
+    await place.run(['submit', 'endless', '--id', 'endless'])
+    const endless = await untilActive(place, dev, 'endless')
+    await dev.says(new RegExp(`progress_updated +${endless}`))
+    expect((await place.run(['why', 'endless'])).stdout).toContain('It is running: attempt 1')
+    expect((await place.run(['show', 'endless'])).stdout).toMatch(/progress +50% half way/)
+    expect(await place.json('cancel', 'endless', '--reason', 'enough')).toMatchObject({
+      kind: 'cancel_requested',
+      forceAt: expect.any(Number) as unknown,
+    })
+    await dev.says(new RegExp(`execution_ended +${endless} .*outcome=cancelled`))
+    expect(await place.json('show', 'endless')).toMatchObject({ state: 'cancelled', reason: 'enough' })
+
+    expect((await place.run(['replay', 'refused', '--reason', 'once more'])).code).toBe(0)
+    const { id } = await place.json<{ id: string }>('show', 'refused')
+    await dev.says(new RegExp(`(execution_ended +${id}[^]*){2}`))
+    expect(await place.json('show', 'refused')).toMatchObject({
+      state: 'failed',
+      replayCount: 1,
+      attempts: [
+        { number: 1, outcome: 'failed' },
+        { number: 2, kind: 'replay', outcome: 'failed' },
+      ],
+    })
+
+    const joined = await place.json('submit', 'greet', '{"name":"Bob"}', '--wait')
+    expect(joined).toMatchObject({ kind: 'created', state: 'completed', result: 'Hello, Bob' })
+    expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s lets running handlers finish and exits with 0', async (signal) => {
+    const place = await workplace()
+    const dev = await devWith(place)
+    await place.run(['submit', 'patient', JSON.stringify(place.path('go')), '--id', 'patient'])
+    await untilActive(place, dev, 'patient')
+
+    dev.kill(signal)
+    // While it drains it takes nothing new.
+    await place.run(['submit', 'greet', '{"name":"Ada"}', '--id', 'late'])
+    await place.write('go', '')
+    const ended = await dev.end()
+
+    expect(ended.code).toBe(0)
+    expect(ended.stderr).toContain('finished=1 released=0 abandoned=0')
+    expect(await place.json('show', 'patient')).toMatchObject({ state: 'completed' })
+    expect(await place.json('show', 'late')).toMatchObject({ state: 'waiting' })
+  })
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('a second %s hands running executions back and exits with %i', async (signal, code) => {
+    const place = await workplace()
+    const dev = await devWith(place)
+    await place.run(['submit', 'endless', '--id', 'endless'])
+    const id = await untilActive(place, dev, 'endless')
+
+    dev.kill(signal)
+    await dev.says(/Finishing/)
+    const ended = await dev.endBy(signal)
+
+    expect(ended.code).toBe(code)
+    expect(ended.stderr).toContain('finished=0 released=1 abandoned=0')
+    expect(await place.json('show', id)).toMatchObject({ state: 'waiting', failureCount: 0 })
+  })
+
+  test('prints one object a line with --json: started, events, stopped', async () => {
+    const place = await workplace()
+    await place.install()
+    await place.write('handlers.ts', HANDLERS)
+    const dev = place.start(['dev', 'handlers.ts', '--json', '--concurrency', '2'])
+    await dev.says(/"started"/)
+    await place.run(['submit', 'greet', '{"name":"Ada"}', '--wait'])
+    await dev.says(/"execution_ended"/)
+
+    const lines = jsonLines(await dev.endBy('SIGTERM'))
+
+    expect(lines[0]).toMatchObject({ kind: 'started', tasks: ['endless', 'greet', 'patient', 'refuse'] })
+    expect(lines.slice(1, -1).every((line) => line.kind === 'event')).toBe(true)
+    expect(lines.at(-1)).toMatchObject({ kind: 'stopped', abandoned: 0 })
+  })
+
+  test('without a handlers file keeps delays and shows events, also on a store in memory', async () => {
+    const place = await workplace()
+    const dev = place.start(['dev', '--store', 'memory:'])
+    await dev.says(/waits for a worker elsewhere[^]*Events follow/)
+    expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
+  })
+
+  test('serves the lanes that it is told to serve', async () => {
+    const place = await workplace()
+    await devWith(place, '--lane', 'slow')
+    const greeted = await place.run(['submit', 'greet', '{"name":"Ada"}', '--lane', 'slow', '--wait'])
+    expect(greeted.stdout).toBe('"Hello, Ada"\n')
+  })
+
+  test('an interrupted submit --wait leaves the execution alone and exits with 130', async () => {
+    const place = await workplace()
+    const submit = place.start(['submit', 'greet', '{}', '--id', 'a', '--wait'])
+    await submit.says(/Waiting for its end/)
+
+    const ended = await submit.endBy('SIGINT')
+
+    expect(ended).toMatchObject({ code: 130, stdout: '' })
+    expect(ended.stderr).toContain('flowfabric show')
+    expect(await place.json('show', 'a')).toMatchObject({ state: 'waiting' })
+  })
+
+  test.each([
+    ['does not exist', 'nowhere.ts', 'nowhere.ts'],
+    ['exports no handler', 'empty.mjs', 'exports no handler'],
+    ['cannot be parsed', 'broken.mjs', 'broken.mjs cannot be loaded: SyntaxError'],
+    ['fails while it loads', 'failing.mjs', 'no database'],
+  ])('a handlers file that %s is refused with 2', async (_, file, named) => {
+    const place = await workplace()
+    await place.write('empty.mjs', 'export const limit = 3')
+    await place.write('broken.mjs', 'export const = 3')
+    await place.write('failing.mjs', `throw new Error('no database')`)
+
+    const refused = await place.run(['dev', file, '--json'])
+
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(errorIn(refused).message).toContain(named)
+    expect(place.has('flowfabric.db')).toBe(false)
+  })
+
+  test('TypeScript is refused with advice where Node does not run it', async () => {
+    const place = await workplace()
+    await place.write('handlers.ts', HANDLERS)
+
+    const refused = await place.run(['dev', 'handlers.ts', '--json'], { nodeOptions: ['--no-strip-types'] })
+
+    expect(refused.code).toBe(2)
+    expect(errorIn(refused).message).toContain('handlers.ts is TypeScript')
+  })
+})
+
+function jsonLines({ stdout }: Ended): { readonly kind: string }[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { kind: string })
+}

@@ -1,0 +1,230 @@
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
+import { errorIn, workplace } from './workplace.ts'
+import type { Workplace } from './workplace.ts'
+
+interface Item {
+  readonly id: string
+  readonly key?: string
+  readonly state: string
+  readonly createdAt: number
+}
+
+interface Page {
+  readonly items: readonly Item[]
+  readonly cursor?: string
+}
+
+/** Five executions in two lanes and two namespaces. */
+async function stocked(): Promise<Workplace> {
+  const place = await workplace()
+  await place.run(['submit', 'greet', '{"secret":"hush"}', '--id', 'one', '--tag', 'plan=pro'])
+  await place.run(['submit', 'greet', '--id', 'two', '--delay', '1h'])
+  await place.run(['submit', 'report', '--id', 'three', '--lane', 'slow'])
+  await place.run(['submit', 'report', '--id', 'four', '--namespace', 'tenant'])
+  await place.run(['submit', 'greet', '--id', 'five'])
+  await place.run(['cancel', 'five', '--reason', 'a try'])
+  return place
+}
+
+/** The delayed execution loses its place among what is due. */
+function removeAnIndexEntry(place: Workplace): void {
+  const database = new DatabaseSync(place.path('flowfabric.db'))
+  database.exec(`delete from entry where name = 'due'`)
+  database.close()
+}
+
+function keysOf(page: Page): (string | undefined)[] {
+  return page.items.map((item) => item.key)
+}
+
+describe('list', () => {
+  test('shows an aligned table, newest first', async () => {
+    const place = await stocked()
+
+    const { code, stdout } = await place.run(['list'])
+
+    expect(code).toBe(0)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(6)
+    expect(lines[0]).toMatch(/^ID +TASK +LANE +STATE +ATTEMPT +CREATED +KEY$/)
+    expect(lines[1]).toMatch(/^0-[0-9a-f-]{36} +greet +default +cancelled +0 +\d{4}-\d\d-\d\dT[\d:.]+Z +five$/)
+    const column = lines[0]!.indexOf('KEY')
+    expect(lines.slice(1).map((line) => line.slice(column))).toEqual(['five', 'four', 'three', 'two', 'one'])
+  })
+
+  test('filters by lane, task, state, tag, namespace and time', async () => {
+    const place = await stocked()
+
+    expect(keysOf(await place.json('list', '--lane', 'slow'))).toEqual(['three'])
+    expect(keysOf(await place.json('list', '--task', 'report'))).toEqual(['four', 'three'])
+    expect(keysOf(await place.json('list', '--state', 'delayed'))).toEqual(['two'])
+    expect(keysOf(await place.json('list', '--state', 'cancelled', '--lane', 'default'))).toEqual(['five'])
+    expect(keysOf(await place.json('list', '--tag', 'plan=pro'))).toEqual(['one'])
+    expect(keysOf(await place.json('list', '--namespace', 'tenant'))).toEqual(['four'])
+    expect(keysOf(await place.json('list', '--since', '1h'))).toHaveLength(5)
+    expect(keysOf(await place.json('list', '--since', '2999-01-01'))).toEqual([])
+  })
+
+  test('goes on from the cursor of the page before', async () => {
+    const place = await stocked()
+    const keys: (string | undefined)[] = []
+    let cursor: string[] = []
+    do {
+      const page: Page = await place.json('list', '--limit', '2', ...cursor)
+      expect(page.items.length).toBeLessThanOrEqual(2)
+      keys.push(...keysOf(page))
+      cursor = page.cursor === undefined ? [] : ['--cursor', page.cursor]
+    } while (cursor.length > 0)
+    expect(keys).toEqual(['five', 'four', 'three', 'two', 'one'])
+
+    const text = await place.run(['list', '--limit', '2'])
+    expect(text.stderr).toMatch(/--cursor l1\./)
+  })
+
+  test('instants are numbers', async () => {
+    const place = await stocked()
+    const page = await place.json<Page>('list', '--limit', '1')
+    expect(page.items[0]?.createdAt).toBeGreaterThan(1_700_000_000_000)
+  })
+
+  test.each([
+    ['an unknown state', ['--state', 'done'], 'completed'],
+    ['a tag without a value', ['--tag', 'plan'], '--tag'],
+    ['a limit over the limit', ['--limit', '201'], '200'],
+    ['a time that is none', ['--since', 'yesterday'], '--since'],
+    ['a cursor of somebody else', ['--cursor', 'e1.0'], 'cursor'],
+  ])('refuses %s with 2', async (_, args, named) => {
+    const place = await workplace()
+    await place.run(['submit', 'greet'])
+
+    const refused = await place.run(['list', ...args, '--json'])
+
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(errorIn(refused).message).toContain(named)
+  })
+})
+
+describe('show', () => {
+  test('tells everything, with times in UTC and as seen from now', async () => {
+    const place = await stocked()
+
+    const { code, stdout } = await place.run(['show', 'five'])
+
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^0-[0-9a-f-]{36} greet cancelled\n/)
+    expect(stdout).toMatch(/created +\d{4}-\d\d-\d\dT[\d:.]+Z \(.* ago\)/)
+    expect(stdout).toMatch(/kept until +\d{4}-\d\d-\d\dT[\d:.]+Z \(in .*\)/)
+    expect(stdout).toMatch(/reason +a try/)
+    expect(stdout).toMatch(/by +cli/)
+  })
+
+  test('keeps input and result back unless they are asked for', async () => {
+    const place = await stocked()
+
+    const without = await place.run(['show', 'one'])
+    const withPayload = await place.run(['show', 'one', '--payload'])
+    const document = await place.run(['show', 'one', '--json'])
+
+    expect(without.stdout).not.toContain('hush')
+    expect(without.stdout).toContain('17 bytes of json')
+    expect(withPayload.stdout).toContain('hush')
+    expect(document.stdout).not.toContain('hush')
+    expect(JSON.parse(document.stdout)).toMatchObject({ key: 'one', state: 'waiting', inputSize: 17, attempts: [] })
+  })
+})
+
+describe('why', () => {
+  test('answers in a sentence, and with the facts', async () => {
+    const place = await stocked()
+
+    const waiting = await place.run(['why', 'one'])
+    const delayed = await place.json<{ explanation: { why: string }; text: string }>('why', 'two')
+
+    expect(waiting).toMatchObject({ code: 0, stderr: '' })
+    expect(waiting.stdout).toContain("check that a worker with a handler for task 'greet' serves it")
+    expect(delayed.explanation.why).toBe('delayed')
+    expect(delayed.text).toContain('delay')
+  })
+})
+
+describe('lanes', () => {
+  test('counts what each lane has in each state', async () => {
+    const place = await stocked()
+
+    const text = await place.run(['lanes'])
+    const document = await place.json('lanes', 'slow')
+
+    expect(text.code).toBe(0)
+    expect(text.stdout.split('\n')[0]).toMatch(/^LANE +WAITING +DELAYED +CANCELLED +TASKS$/)
+    expect(text.stdout).toMatch(/^default +2 +1 +1 +greet, report$/m)
+    expect(document).toEqual({ items: [{ lane: 'slow', tasks: ['report'], counts: { waiting: 1 } }] })
+  })
+})
+
+describe('doctor', () => {
+  test('finds a good store healthy and writes nothing', async () => {
+    const place = await stocked()
+
+    const text = await place.run(['doctor'])
+    const document = await place.json('doctor')
+
+    expect(text).toMatchObject({ code: 0, stderr: '' })
+    expect(text.stdout).toContain('Nothing is wrong.')
+    expect(text.stdout).toMatch(/^durability +\S/m)
+    expect(document).toMatchObject({
+      healthy: true,
+      store: { kind: 'sqlite', warnings: expect.any(Array) as unknown },
+      settings: { executionPartitions: 1, indexedTags: [] },
+      partitions: [
+        { partition: 'fp:0', executions: 5, due: { count: 0 }, purge: { count: 0 }, events: { first: 1, last: 6 } },
+      ],
+    })
+  })
+
+  test('finds timers that nobody sees to, and exits with 1', async () => {
+    const place = await workplace()
+    await place.run(['submit', 'greet', '--deadline', '1ms'])
+    // Nobody can wait for a timer to be half a minute late: the clock of the second command is ahead instead.
+    const ahead = `data:text/javascript,const now=Date.now;Date.now=()=>now()+60_000`
+
+    const found = await place.run(['doctor', '--json'], { nodeOptions: ['--import', ahead] })
+
+    expect(found.code).toBe(1)
+    expect(JSON.parse(found.stdout)).toMatchObject({ healthy: false, partitions: [{ due: { count: 1 } }] })
+    expect((await place.run(['doctor'], { nodeOptions: ['--import', ahead] })).stdout).toContain('Something is wrong.')
+  })
+
+  test('finds an index that contradicts its records, and repairs it when told to', async () => {
+    const place = await stocked()
+    removeAnIndexEntry(place)
+
+    const found = await place.run(['doctor', '--json'])
+    const repaired = await place.run(['doctor', '--repair', '--json'])
+    const again = await place.run(['doctor', '--json'])
+
+    expect(found.code).toBe(1)
+    expect(JSON.parse(found.stdout)).toMatchObject({ partitions: [{ indexes: { kind: 'proven', problemCount: 1 } }] })
+    expect(repaired.code).toBe(0)
+    expect(JSON.parse(repaired.stdout)).toMatchObject({
+      partitions: [{ indexes: { kind: 'repaired', problemCount: 1 } }],
+    })
+    expect(again.code).toBe(0)
+  })
+})
+
+describe('an execution that does not exist', () => {
+  test.each([['show'], ['why'], ['cancel'], ['replay'], ['tail']])('exits %s with 3', async (command) => {
+    const place = await workplace()
+    await place.run(['submit', 'greet'])
+
+    const byKey = await place.run([command, 'nobody', '--json'])
+    const byId = await place.run([command, '0-00000000-0000-7000-8000-000000000000'])
+
+    expect(byKey).toMatchObject({ code: 3, stdout: '' })
+    expect(errorIn(byKey).code).toBe('execution_not_found')
+    expect(byId.code).toBe(3)
+    expect(byId.stderr).toContain('execution_not_found')
+    expect(byId.stderr).toContain('Check the id')
+  })
+})

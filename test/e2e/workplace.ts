@@ -1,0 +1,187 @@
+/**
+ * A folder in which the built command is run as a person would run it, each time as a process of its own. Whatever is
+ * still running when the test ends is killed, and the folder goes.
+ */
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { onTestFinished } from 'vitest'
+
+export const root = path.resolve(import.meta.dirname, '../..')
+export const COMMAND = path.join(root, 'dist/cli/main.js')
+/** The longest that one command, or one awaited line, may take. */
+const LIMIT_MS = 30_000
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface StartOptions {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly nodeOptions?: readonly string[]
+}
+
+/** A command under way. */
+export class Running {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<Ended>
+  readonly #watchers = new Set<() => void>()
+  stdout = ''
+  stderr = ''
+
+  constructor(child: ChildProcess, stdin: string) {
+    this.#child = child
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#take('stdout', text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#take('stderr', text))
+    // A command that ends before it has read everything closes the pipe.
+    child.stdin?.on('error', () => undefined)
+    child.stdin?.end(stdin)
+    this.#ended = once(child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }))
+    void this.#ended.then(() => this.#tell())
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  async end(): Promise<Ended> {
+    return await within(this.#ended, () => `the command did not end\n${this.#soFar()}`)
+  }
+
+  /** Sends a signal and waits for the end. */
+  async endBy(signal: NodeJS.Signals): Promise<Ended> {
+    this.kill(signal)
+    return await this.end()
+  }
+
+  /** The first match in what the command has printed, or prints from now on, to either stream. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    const found = new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr)
+        if (match === null && this.isRunning) return
+        this.#watchers.delete(look)
+        if (match !== null) resolve(match)
+        else reject(new Error(`the command ended without saying ${String(pattern)}\n${this.#soFar()}`))
+      }
+      this.#watchers.add(look)
+      look()
+    })
+    return await within(found, () => `the command did not say ${String(pattern)}\n${this.#soFar()}`)
+  }
+
+  #take(stream: 'stdout' | 'stderr', text: string): void {
+    this[stream] += text
+    this.#tell()
+  }
+
+  #tell(): void {
+    for (const look of [...this.#watchers]) look()
+  }
+
+  #soFar(): string {
+    return `stdout:\n${this.stdout}\nstderr:\n${this.stderr}`
+  }
+}
+
+export class Workplace {
+  readonly folder: string
+  readonly #started: Running[] = []
+
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  path(name: string): string {
+    return path.join(this.folder, name)
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path(name))
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await writeFile(this.path(name), text)
+  }
+
+  /** Lets modules in the folder import the package by its name, as a user's would. */
+  async install(): Promise<void> {
+    await mkdir(this.path('node_modules'))
+    await symlink(root, this.path('node_modules/flowfabric'), 'dir')
+    await this.write('package.json', '{ "type": "module" }')
+  }
+
+  start(args: readonly string[], options: StartOptions = {}): Running {
+    return this.startNode([...(options.nodeOptions ?? []), COMMAND, ...args], options)
+  }
+
+  startNode(args: readonly string[], options: StartOptions = {}): Running {
+    const { PATH = '' } = process.env
+    const child = spawn(process.execPath, args, { cwd: this.folder, env: { PATH, ...options.env } })
+    const running = new Running(child, options.stdin ?? '')
+    this.#started.push(running)
+    return running
+  }
+
+  /** Runs a command to its end. */
+  async run(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
+    return await this.start(args, options).end()
+  }
+
+  /** Runs a command that must succeed and answers its JSON document. */
+  async json<T>(...args: string[]): Promise<T> {
+    const { code, stdout, stderr } = await this.run([...args, '--json'])
+    if (code !== 0) throw new Error(`flowfabric ${args.join(' ')} ended with ${code}\n${stderr}`)
+    return JSON.parse(stdout) as T
+  }
+
+  async leave(): Promise<void> {
+    for (const running of this.#started.filter((one) => one.isRunning)) await running.endBy('SIGKILL')
+    await rm(this.folder, { recursive: true })
+  }
+}
+
+/** A new folder for the present test. */
+export async function workplace(): Promise<Workplace> {
+  const place = new Workplace(await mkdtemp(path.join(tmpdir(), 'flowfabric-e2e-')))
+  onTestFinished(() => place.leave())
+  return place
+}
+
+/** The error that a command printed with --json. */
+export function errorIn({ stderr }: Ended): {
+  readonly code: string
+  readonly message: string
+  readonly advice: string
+} {
+  return (JSON.parse(stderr) as { error: { code: string; message: string; advice: string } }).error
+}
+
+async function within<T>(promise: Promise<T>, complaint: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`after ${LIMIT_MS} ms ${complaint()}`)), LIMIT_MS)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What the workers know, kept apart from the store: who was given which lease and until when. Whoever succeeds with a
+ * fence must be the last to whom the execution was given, and in time.
+ */
+import type { Call } from '../../src/stores/store.ts'
+import type { Step } from './step-rules.ts'
+import { claimedBy } from './script.ts'
+
+interface Holding {
+  readonly epoch: number
+  readonly expiresAt: number
+}
+
+/** Answers that only a live holder may get. */
+const HOLDER_ANSWERS: readonly string[] = [
+  'renewed',
+  'completed',
+  'retry_scheduled',
+  'failed',
+  'released',
+  'delayed',
+  'updated',
+  'cancelled',
+]
+
+export class Holders {
+  readonly #last = new Map<string, Holding>()
+
+  /** Takes note of one step; says what is wrong with it. */
+  follow({ call, answer, now }: Step): string[] {
+    const { result } = answer
+    const problems: string[] = []
+    const fenced = fencedInput(call)
+    if (fenced !== undefined && HOLDER_ANSWERS.includes(result.kind)) {
+      const holding = this.#last.get(fenced.executionId)
+      if (holding === undefined || holding.epoch !== fenced.fence.epoch) {
+        problems.push(`epoch ${fenced.fence.epoch} of ${fenced.executionId} succeeded after another was given out`)
+      } else if (holding.expiresAt <= now) {
+        problems.push(`epoch ${fenced.fence.epoch} of ${fenced.executionId} succeeded after its lease had expired`)
+      }
+    }
+    if (result.kind === 'purged') for (const id of result.purged) this.#last.delete(id)
+    if (result.kind === 'renewed' && fenced !== undefined) {
+      this.#last.set(fenced.executionId, { epoch: fenced.fence.epoch, expiresAt: result.expiresAt })
+    }
+    for (const { executionId, fence, leaseExpiresAt } of claimedBy(result)?.executions ?? []) {
+      const holding = this.#last.get(executionId)
+      if (holding !== undefined && holding.epoch > fence.epoch) problems.push(`${executionId} was given an older epoch`)
+      this.#last.set(executionId, { epoch: fence.epoch, expiresAt: leaseExpiresAt })
+    }
+    return problems
+  }
+}
+
+function fencedInput({ input }: Call) {
+  return 'fence' in input && input.fence !== undefined
+    ? { executionId: input.executionId, fence: input.fence }
+    : undefined
+}

@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { TestFabric } from '../conformance/fabric.ts'
+import { problemsOf } from '../conformance/invariants.ts'
+import { storeTargets } from '../conformance/targets.ts'
+import type { StoreTarget } from '../conformance/targets.ts'
+import { attemptBoundProblems } from './attempt-bound.ts'
+import { anySequence } from './commands.ts'
+import type { Command } from './commands.ts'
+import { Holders } from './holders.ts'
+import { runs } from './random-runs.ts'
+import { Script } from './script.ts'
+import { stepProblems } from './step-rules.ts'
+
+/** A store in the process is quick, so it is asked more often. */
+const MANY_RUNS = 300
+const FEW_RUNS = 30
+
+const targets = storeTargets.map((target) => ({ target, numRuns: target.name === 'memory' ? MANY_RUNS : FEW_RUNS }))
+
+test.each(targets)(
+  'whatever is done on $target.name, every promise holds after each step',
+  async ({ target, numRuns }) => {
+    await fc.assert(
+      fc.asyncProperty(anySequence, (sequence) => keepsItsPromises(target, sequence)),
+      runs(numRuns),
+    )
+  },
+)
+
+async function keepsItsPromises(target: StoreTarget, sequence: readonly Command[]): Promise<void> {
+  const fabric = new TestFabric(target)
+  await fabric.open()
+  try {
+    const script = new Script()
+    const holders = new Holders()
+    let before = await fabric.dump()
+    for (const command of sequence) {
+      if (command.kind === 'advance') fabric.runtime.jump(command.ms)
+      const sent = script.callFor(command)
+      if (sent === undefined) continue
+      const [answer] = await fabric.batch(sent)
+      if (answer?.kind !== 'answered') throw new Error(`${sent.operation} was answered with ${JSON.stringify(answer)}`)
+      script.note(answer)
+      const after = await fabric.dump()
+      const step = { call: sent, answer, before, after, now: fabric.runtime.now() }
+      expect([
+        ...holders.follow(step),
+        ...stepProblems(step),
+        ...problemsOf(after),
+        ...attemptBoundProblems(after),
+      ]).toEqual([])
+      before = after
+    }
+  } finally {
+    await fabric.close()
+  }
+}

@@ -1,0 +1,221 @@
+/** Turns commands into calls. It learns leases and cursors from the answers, and makes every id from a counter. */
+import type {
+  ClaimInput,
+  ClaimResult,
+  ExecutionId,
+  Fence,
+  OperationInput,
+  OperationName,
+  Position,
+  ReconcileCursor,
+} from '../../src/kernel/index.ts'
+import type { Answer, Call } from '../../src/stores/store.ts'
+import { call } from '../conformance/fabric.ts'
+import type { Command } from './commands.ts'
+
+type CommandOf<K extends Command['kind']> = Extract<Command, { kind: K }>
+
+export interface KnownLease {
+  readonly executionId: ExecutionId
+  readonly fence: Fence
+}
+
+const NO_LEASE: KnownLease = { executionId: idOf(0), fence: { leaseId: 'never given out', epoch: 1, attempt: 1 } }
+
+function idOf(number: number): ExecutionId {
+  return `0-00000000-0000-7000-8000-${number.toString().padStart(12, '0')}` as ExecutionId
+}
+
+export class Script {
+  /** Every lease that was ever handed out, newest last. */
+  readonly leases: KnownLease[] = []
+  #ids = 0
+  #lastCreate: OperationInput<'createExecution'> | undefined
+  #lastCreateBytes: readonly Uint8Array[] = []
+  #lastClaim: ClaimInput | undefined
+  #lastReplay: OperationInput<'replayExecution'> | undefined
+  #listCursor: Position | undefined
+  #reconcileCursor: ReconcileCursor | undefined
+
+  /** The call that a command stands for; undefined if it only moves the clock. */
+  callFor(command: Command): Call | undefined {
+    switch (command.kind) {
+      case 'create':
+        return this.#create(command)
+      case 'claim':
+        return call('claimForWorker', this.#claimInput(command))
+      case 'complete':
+        return this.#complete(command)
+      case 'fail':
+        return call('failExecution', {
+          ...this.#lease(command.lease),
+          failure: { category: command.category, message: `${command.category} failure`, stack: 'at work' },
+          retryAfterMs: command.retryAfterMs,
+          seed: command.seed,
+        })
+      case 'renew':
+        return call('renewLease', { ...this.#lease(command.lease), leaseTtlMs: command.leaseTtlMs })
+      case 'release':
+        return call('releaseExecution', { ...this.#lease(command.lease), reason: 'shutdown' })
+      case 'delay':
+        return call('delayExecution', { ...this.#lease(command.lease), delayMs: command.delayMs })
+      case 'progress': {
+        const { percent, message } = command
+        return call('updateProgress', { ...this.#lease(command.lease), percent, message })
+      }
+      case 'cancelOwn':
+        return call('cancelExecution', {
+          ...this.#lease(command.lease),
+          reason: 'no',
+          by: 'w',
+          force: false,
+          graceMs: 0,
+        })
+      case 'cancel': {
+        const { force, graceMs } = command
+        return call('cancelExecution', { executionId: idOf(command.execution), reason: 'no', by: 'me', force, graceMs })
+      }
+      case 'revoke':
+        return this.#revoke(command)
+      case 'changePriority':
+        return call('changePriority', { executionId: idOf(command.execution), priority: command.priority })
+      case 'setTags':
+        return call('setTags', {
+          executionId: idOf(command.execution),
+          set: command.set.map(withIndex),
+          remove: command.remove,
+        })
+      case 'replay':
+        return this.#replay(command)
+      case 'due':
+        return call('runDue', { limit: command.limit, seed: command.seed })
+      case 'purge':
+        return call('purgeExecutions', {})
+      case 'describe':
+        return call('describeExecution', {
+          executionId: idOf(command.execution),
+          attempts: true,
+          payload: true,
+          result: true,
+        })
+      case 'list':
+        return call('listExecutions', {
+          lane: command.lane,
+          state: command.state,
+          tag: command.tag === undefined ? undefined : withIndex(command.tag),
+          limit: command.limit,
+          cursor: command.isContinued ? this.#listCursor : undefined,
+        })
+      case 'count':
+        return call('countExecutions', {})
+      case 'explain':
+        return call('explainExecution', { executionId: idOf(command.execution) })
+      case 'inspect':
+        return call('inspectPartition', { limit: 100 })
+      case 'reconcile':
+        return call('reconcileIndexes', { cursor: command.isContinued ? this.#reconcileCursor : undefined })
+      case 'advance':
+        return undefined
+    }
+  }
+
+  /** Learns from an answer what later commands can refer to. */
+  note(answer: Answer): void {
+    if (answer.kind !== 'answered') return
+    const { result } = answer
+    const claimed = claimedBy(result)
+    if (claimed !== undefined) {
+      for (const { executionId, fence } of claimed.executions) this.leases.push({ executionId, fence })
+    }
+    if (result.kind === 'listed') this.#listCursor = result.cursor
+    if (result.kind === 'reconciled') this.#reconcileCursor = result.cursor
+  }
+
+  #create(command: CommandOf<'create'>): Call {
+    const { execution, isRepeated, bytes, tags, kind: _kind, ...rest } = command
+    const repeated = isRepeated ? this.#lastCreate : undefined
+    if (repeated === undefined) {
+      this.#lastCreate = {
+        ...rest,
+        executionId: idOf(execution),
+        requestId: this.#mint('submit'),
+        namespace: 'default',
+        task: rest.class,
+        tags: tags.map(withIndex),
+        payload: bytes === undefined ? undefined : { blob: 0, size: bytes.byteLength, encoding: 'bytes' },
+      }
+      this.#lastCreateBytes = bytes === undefined ? [] : [bytes]
+    }
+    return call('createExecution', this.#lastCreate!, this.#lastCreateBytes)
+  }
+
+  #claimInput(command: Omit<CommandOf<'claim'>, 'kind'>): ClaimInput {
+    const { lanes, count, worker, isRepeated, leaseTtlMs, seed } = command
+    if (isRepeated && this.#lastClaim !== undefined) return { ...this.#lastClaim, repeated: true }
+    this.#lastClaim = {
+      requestId: this.#mint('claim'),
+      workerId: 'worker',
+      workerInstanceId: `worker-${worker}`,
+      queues: lanes.flatMap((lane) => [
+        { lane, class: 'one' },
+        { lane, class: 'two' },
+      ]),
+      count,
+      leaseTtlMs,
+      seed,
+    }
+    return this.#lastClaim
+  }
+
+  #complete(command: CommandOf<'complete'>): Call {
+    const { lease, bytes, next } = command
+    const result = bytes === undefined ? undefined : { blob: 0, size: bytes.byteLength, encoding: 'bytes' as const }
+    const input = { ...this.#lease(lease), result, next: next === undefined ? undefined : this.#claimInput(next) }
+    return call('completeExecution', input, bytes === undefined ? [] : [bytes])
+  }
+
+  #revoke(command: CommandOf<'revoke'>): Call {
+    const leaseId = command.lease === undefined ? undefined : this.#lease(command.lease).fence.leaseId
+    return call('revokeLease', { executionId: idOf(command.execution), leaseId, reason: 'stuck', by: 'me' })
+  }
+
+  #replay(command: CommandOf<'replay'>): Call {
+    if (!command.isRepeated || this.#lastReplay === undefined) {
+      this.#lastReplay = {
+        executionId: idOf(command.execution),
+        requestId: this.#mint('replay'),
+        reason: 'again',
+        by: 'me',
+      }
+    }
+    return call('replayExecution', this.#lastReplay)
+  }
+
+  #lease(fromTheEnd: number): KnownLease {
+    return this.leases.at(-1 - (fromTheEnd % Math.max(1, this.leases.length))) ?? NO_LEASE
+  }
+
+  #mint(what: string): string {
+    this.#ids += 1
+    return `${what}-${this.#ids}`
+  }
+}
+
+/** What an answer handed out to a worker, be it of a claim or of a completion that claims the next. */
+export function claimedBy(result: Extract<Answer, { kind: 'answered' }>['result']): ClaimResult | undefined {
+  if (result.kind === 'claimed') return result
+  return result.kind === 'completed' || result.kind === 'already_completed' ? result.next : undefined
+}
+
+/** The execution that a call names, if it names one. */
+export function subjectOf(sent: Call): ExecutionId | undefined {
+  return 'executionId' in sent.input ? sent.input.executionId : undefined
+}
+
+export function isOperation<N extends OperationName>(sent: Call, name: N): sent is Call & Call<N> {
+  return sent.operation === name
+}
+
+function withIndex(tag: { readonly name: string; readonly value: string }) {
+  return { ...tag, indexed: tag.name === 'team' }
+}

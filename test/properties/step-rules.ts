@@ -1,0 +1,133 @@
+/** What one operation may do to a partition: rules over the state before it, the state after it, and its answer. */
+import type { Execution, Fence } from '../../src/kernel/index.ts'
+import type { Answer, Call, PartitionDump } from '../../src/stores/store.ts'
+import { executionsOf } from '../conformance/execution-invariants.ts'
+import { claimedBy, isOperation, subjectOf } from './script.ts'
+
+export interface Step {
+  readonly call: Call
+  readonly answer: Extract<Answer, { kind: 'answered' }>
+  readonly before: PartitionDump
+  readonly after: PartitionDump
+  readonly now: number
+}
+
+/** Answers that say that nothing was done, because it may not be or because it was done before. */
+const IDLE_ANSWERS: readonly string[] = [
+  'refused',
+  'joined',
+  'unchanged',
+  'already_failed',
+  'already_scheduled',
+  'already_released',
+  'already_delayed',
+  'already_cancelled',
+  'already_revoked',
+  'already_replayed',
+  'described',
+  'listed',
+  'counted',
+  'explained',
+  'inspected',
+  'reconciled',
+]
+
+export function stepProblems(step: Step): string[] {
+  const before = byId(step.before)
+  const after = byId(step.after)
+  const problems = [...idleProblems(step), ...claimProblems(step, before, after), ...lossProblems(step, before, after)]
+  for (const [id, execution] of after) {
+    const previous = before.get(id)
+    if (previous !== undefined) problems.push(...changeProblems(step, previous, execution))
+    else if (step.call.operation !== 'createExecution') problems.push(`${id} came from nowhere`)
+  }
+  return problems
+}
+
+function byId(dump: PartitionDump): Map<string, Execution> {
+  return new Map(executionsOf(dump).map((execution) => [execution.id, execution]))
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** Whoever is refused, repeats himself or only looks leaves every byte where it was. */
+function idleProblems({ answer, before, after }: Step): string[] {
+  const { result } = answer
+  if (result.kind === 'reconciled' && result.repaired.length > 0) return ['an index had to be repaired']
+  if (!IDLE_ANSWERS.includes(result.kind)) return []
+  return same(before, after) ? [] : [`something changed although the answer was ${result.kind}`]
+}
+
+/** A lease is handed out only where none was alive, under the next epoch, or again to whom it belongs. */
+function claimProblems(step: Step, before: Map<string, Execution>, after: Map<string, Execution>): string[] {
+  const claimed = claimedBy(step.answer.result)?.executions ?? []
+  const ids = claimed.map((one) => one.executionId)
+  const problems = new Set(ids).size === ids.length ? [] : ['one claim hands out one execution twice']
+  for (const { executionId, fence } of claimed) {
+    const previous = before.get(executionId)
+    const execution = after.get(executionId)
+    if (execution?.state.phase !== 'active' || !isHeldWith(execution, fence)) {
+      problems.push(`${executionId} was handed out with a fence that is not its own`)
+    } else if (previous === undefined) {
+      problems.push(`${executionId} was handed out but did not exist`)
+    } else if (isAlive(previous, step.now) && !isHeldWith(previous, fence)) {
+      problems.push(`${executionId} was handed out while somebody held it`)
+    }
+  }
+  return problems
+}
+
+function isHeldWith({ state, epoch, attempt }: Execution, fence: Fence): boolean {
+  return (
+    state.phase === 'active' &&
+    state.lease.id === fence.leaseId &&
+    epoch === fence.epoch &&
+    attempt?.number === fence.attempt
+  )
+}
+
+/** Held by a worker whom time alone has not yet taken it from. */
+function isAlive({ state, deadlineAt }: Execution, now: number): boolean {
+  if (state.phase !== 'active') return false
+  const ends = [state.lease.expiresAt, state.timeoutAt, state.cancel?.forceAt, deadlineAt]
+  return ends.every((end) => end === undefined || end > now)
+}
+
+/** Only a purge removes an execution, and only one that ended and was kept as long as it asked for. */
+function lossProblems(step: Step, before: Map<string, Execution>, after: Map<string, Execution>): string[] {
+  const { result } = step.answer
+  return [...before.values()]
+    .filter((execution) => !after.has(execution.id))
+    .filter(({ id, state, retentionMs }) => {
+      const isDue = state.phase === 'ended' && state.at + retentionMs <= step.now
+      return !(isDue && result.kind === 'purged' && result.purged.includes(id))
+    })
+    .map((execution) => `${execution.id} is lost`)
+}
+
+function changeProblems(step: Step, before: Execution, after: Execution): string[] {
+  const problems: string[] = []
+  const isClaimed = claimedBy(step.answer.result)?.executions.some((one) => one.executionId === after.id) === true
+  const isTimed = isClaimed || isOperation(step.call, 'claimForWorker') || isOperation(step.call, 'runDue')
+  const isSubject = subjectOf(step.call) === after.id
+  // A completion that claims the next sees to what is due first, as every claim does.
+  const mayTouchOthers = isTimed || claimedBy(step.answer.result) !== undefined
+
+  if (after.epoch < before.epoch) problems.push(`the epoch of ${after.id} fell`)
+  if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)
+  if (after.epoch > before.epoch && !isClaimed) problems.push(`${after.id} got a new epoch without a claim`)
+  if (!isSubject && !mayTouchOthers && !same(before, after)) problems.push(`${after.id} changed though nobody named it`)
+  if (before.state.phase === 'ended' && !isReborn(step, after)) {
+    const { tags: _before, ...endedBefore } = before
+    const { tags: _after, ...endedAfter } = after
+    if (!same(endedBefore, endedAfter)) problems.push(`${after.id} changed though it had ended`)
+  }
+  return problems
+}
+
+/** Ended is final but for two calls, which say so. */
+function isReborn({ call, answer }: Step, after: Execution): boolean {
+  return subjectOf(call) === after.id && (answer.result.kind === 'replayed' || answer.result.kind === 'replaced')
+}
