@@ -2,29 +2,21 @@
  * Ctrl-c and SIGTERM for commands that wait. The first one asks the command to come to an end, the second to hurry; then
  * the handlers are gone, and a third ends the process at once, as it would any other.
  */
-import type { Runtime, Timer } from '../runtime/index.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 type EndSignal = (typeof SIGNALS)[number]
 
-/** What a command waits for (a wake-up, a sweep) does not keep a process alive; this does, for as long as it listens. */
-const KEEP_ALIVE_MS = 3_600_000
-
 export class Interruption {
-  readonly #runtime: Runtime
   readonly #end = new AbortController()
   readonly #hurry = new AbortController()
   readonly #listeners: readonly { readonly signal: EndSignal; readonly listener: () => void }[]
-  #timer: Timer | undefined
   #by: EndSignal | undefined
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime
+  constructor() {
     this.#listeners = SIGNALS.map((signal) => ({ signal, listener: () => this.#interrupt(signal) }))
     for (const { signal, listener } of this.#listeners) process.on(signal, listener)
-    this.#keepAlive()
   }
 
   /** Aborts when the command shall end. */
@@ -45,7 +37,6 @@ export class Interruption {
 
   [Symbol.dispose](): void {
     this.#stopListening()
-    this.#timer?.cancel()
   }
 
   #interrupt(signal: EndSignal): void {
@@ -59,9 +50,5 @@ export class Interruption {
 
   #stopListening(): void {
     for (const { signal, listener } of this.#listeners) process.off(signal, listener)
-  }
-
-  #keepAlive(): void {
-    this.#timer = this.#runtime.after(KEEP_ALIVE_MS, () => this.#keepAlive())
   }
 }

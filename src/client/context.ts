@@ -28,6 +28,6 @@ export interface TaskContext {
   /** When the attempt runs out of time, in milliseconds since the epoch by this machine's clock. */
   readonly deadlineAt: number | undefined
   readonly log: Log
-  /** Says how far the work has come. Reports in quick succession are merged; the last one is never lost. */
-  progress(report: number | ProgressReport, message?: string): Promise<void>
+  /** Says how far the work has come. Reports in quick succession are merged, the last one is never lost; a long message is cut. */
+  readonly progress: (report: number | ProgressReport, message?: string) => Promise<void>
 }

@@ -14,9 +14,6 @@ interface Watch {
   readonly isReady: Promise<void>
 }
 
-/** How long a reader pauses after the store failed it. */
-const RETRY_AFTER_FAILURE_MS = 250
-
 export class EndWatcher {
   readonly #store: Store
   readonly #runtime: Runtime
@@ -45,10 +42,12 @@ export class EndWatcher {
   }
 
   close(): void {
-    for (const [partition, watch] of this.#watches) {
-      this.#stop(partition, watch)
-      for (const waiting of watch.waiting.values()) for (const notify of waiting) notify()
-    }
+    for (const [partition, watch] of this.#watches) this.#giveUp(partition, watch)
+  }
+
+  #giveUp(partition: Partition, watch: Watch): void {
+    this.#stop(partition, watch)
+    for (const id of [...watch.waiting.keys()]) tell(watch, id)
   }
 
   #start(partition: Partition): Watch {
@@ -56,8 +55,8 @@ export class EndWatcher {
     const position = this.#store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1).then((page) => page.lastSequence)
     const watch: Watch = { waiting: new Map(), abort, isReady: position.then(() => undefined) }
     this.#watches.set(partition, watch)
-    // A caller that waits meets the failure itself through `isReady`.
-    position.then((start) => this.#follow(partition, watch, start)).catch(() => this.#stop(partition, watch))
+    // Whoever waits looks for himself once told, and so meets a failure that ended the reading.
+    position.then((start) => this.#follow(partition, watch, start)).catch(() => this.#giveUp(partition, watch))
     return watch
   }
 
@@ -70,19 +69,13 @@ export class EndWatcher {
     const reader = new EventReader(this.#store, this.#runtime, partition, start)
     const { signal } = watch.abort
     try {
-      while (!signal.aborted) {
-        try {
-          const page = await reader.next(signal)
-          if (page === undefined) return
-          const isTrimmed = page.firstSequence > reader.position + 1
-          if (isTrimmed) for (const id of [...watch.waiting.keys()]) tell(watch, id)
-          for (const event of page.events) if (event.type === 'execution_ended') tell(watch, event.executionId)
-          reader.advance(page)
-        } catch {
-          await new Promise<void>((resolve) =>
-            this.#runtime.after(RETRY_AFTER_FAILURE_MS, resolve, { background: true }),
-          )
-        }
+      for (;;) {
+        const page = await reader.next(signal)
+        if (page === undefined) return
+        const isTrimmed = page.firstSequence > reader.position + 1
+        if (isTrimmed) for (const id of [...watch.waiting.keys()]) tell(watch, id)
+        for (const event of page.events) if (event.type === 'execution_ended') tell(watch, event.executionId)
+        reader.advance(page)
       }
     } finally {
       reader.close()

@@ -1,23 +1,35 @@
 /** Reads one partition's event log forward: sleeps until a wake-up or the sweep, never holds anything up inside the store. */
 import type { Runtime } from '../runtime/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
 import type { EventPage, Partition, Store } from '../stores/store.ts'
 
 /** How often a reader looks without having been woken. Wake-ups are hints and may be lost. */
 const EVENT_SWEEP_MS = 1_000
 const PAGE_EVENTS = 256
 
+/** Hears of a failure of the store that may pass. Reading goes on. */
+export type TroubleListener = (error: EngineError) => void
+
 export class EventReader {
   readonly partition: Partition
   readonly #store: Store
   readonly #runtime: Runtime
+  readonly #onTrouble: TroubleListener
   readonly #stopListening: () => void
   #isWoken = true
   #wake: (() => void) | undefined
   position: number
 
-  constructor(store: Store, runtime: Runtime, partition: Partition, position: number) {
+  constructor(
+    store: Store,
+    runtime: Runtime,
+    partition: Partition,
+    position: number,
+    onTrouble: TroubleListener = () => undefined,
+  ) {
     this.#store = store
     this.#runtime = runtime
+    this.#onTrouble = onTrouble
     this.partition = partition
     this.position = position
     this.#stopListening = store.onWake((wake) => {
@@ -34,9 +46,8 @@ export class EventReader {
   async next(signal: AbortSignal): Promise<EventPage | undefined> {
     while (!signal.aborted) {
       this.#isWoken = false
-      const page = await this.#store.readEvents(this.partition, this.position, PAGE_EVENTS)
-      const isTrimmed = page.firstSequence > this.position + 1
-      if (page.events.length > 0 || isTrimmed) return page
+      const page = await this.#read()
+      if (page !== undefined && (page.events.length > 0 || page.firstSequence > this.position + 1)) return page
       await this.#sleep(signal)
     }
     return undefined
@@ -52,6 +63,17 @@ export class EventReader {
     this.wake()
   }
 
+  /** Undefined while the store cannot be read; what cannot pass by itself is thrown. */
+  async #read(): Promise<EventPage | undefined> {
+    try {
+      return await this.#store.readEvents(this.partition, this.position, PAGE_EVENTS)
+    } catch (error) {
+      if (!(error instanceof EngineError) || !error.isRetryable) throw error
+      this.#onTrouble(error)
+      return undefined
+    }
+  }
+
   #sleep(signal: AbortSignal): Promise<void> {
     if (this.#isWoken || signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
@@ -61,7 +83,7 @@ export class EventReader {
         this.#wake = undefined
         resolve()
       }
-      const timer = this.#runtime.after(EVENT_SWEEP_MS, finish, { background: true })
+      const timer = this.#runtime.after(EVENT_SWEEP_MS, finish)
       this.#wake = finish
       signal.addEventListener('abort', finish, { once: true })
     })

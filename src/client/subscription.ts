@@ -5,6 +5,7 @@ import { executionPartition } from '../stores/store.ts'
 import type { EventPage, Store, StoredEvent } from '../stores/store.ts'
 import { decodeCursor, encodeCursor } from './event-cursor.ts'
 import { EventReader } from './event-reader.ts'
+import type { TroubleListener } from './event-reader.ts'
 
 export interface SubscribeOptions {
   /** Where an earlier subscription stopped. Without one, only what happens from now on is seen. */
@@ -16,6 +17,8 @@ export interface SubscribeOptions {
   readonly types?: readonly EventType[]
   readonly executionId?: string
   readonly signal?: AbortSignal
+  /** Hears of failures of the store that may pass, such as a file that another process keeps busy; reading goes on. */
+  readonly onTrouble?: TroubleListener
 }
 
 export type SubscriptionItem =
@@ -59,7 +62,9 @@ async function* follow(
   const stop = () => abort.abort()
   options.signal?.addEventListener('abort', stop, { once: true })
   if (options.signal?.aborted === true) stop()
-  const readers = positions.map((position, i) => new EventReader(store, runtime, executionPartition(i), position))
+  const readers = positions.map(
+    (position, i) => new EventReader(store, runtime, executionPartition(i), position, options.onTrouble),
+  )
   const pending = new Map(readers.map((reader, number) => [number, nextPage(reader, number, abort.signal)]))
   try {
     while (!abort.signal.aborted) {

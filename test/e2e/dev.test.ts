@@ -92,6 +92,20 @@ describe('dev', () => {
     expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
   })
 
+  test('a running execution that is cancelled with --force ends at once, whatever its worker does', async () => {
+    const place = await workplace()
+    const dev = await devWith(place)
+    await place.run(['submit', 'patient', JSON.stringify(place.path('never')), '--id', 'deaf'])
+    await untilActive(place, dev, 'deaf')
+
+    expect(await place.json('cancel', 'deaf', '--force')).toMatchObject({ kind: 'cancelled' })
+
+    expect(await place.json('show', 'deaf')).toMatchObject({ state: 'cancelled', by: 'cli' })
+    await place.write('never', '')
+    expect(await dev.endBy('SIGTERM')).toMatchObject({ code: 0 })
+    expect(await place.json('show', 'deaf')).toMatchObject({ state: 'cancelled' })
+  })
+
   test.each(['SIGINT', 'SIGTERM'] as const)('%s lets running handlers finish and exits with 0', async (signal) => {
     const place = await workplace()
     const dev = await devWith(place)

@@ -53,17 +53,18 @@ async function runUntilInterrupted(
   options: WorkerOptions,
 ): Promise<void> {
   const { fabric, output, namespace } = session
-  using interruption = new Interruption(shell.runtime)
+  using interruption = new Interruption()
   await announce(session, handlers)
   // The tail begins before the worker and outlives it: it shows all that the worker does, to the last end that it drains.
   const tail = new AbortController()
   const following = followEvents(
     fabric,
-    { signal: tail.signal, ...defined({ namespace }) },
     {
-      onItem: (item) => output.answer(item, () => subscriptionText(item, output)),
+      signal: tail.signal,
       onTrouble: (error) => fabric.log.warn({ code: error.code }, error.message),
+      ...defined({ namespace }),
     },
+    (item) => output.answer(item, () => subscriptionText(item, output)),
   )
   try {
     const worker = await start(fabric, handlers, options)

@@ -102,7 +102,7 @@ async function answerCreated({ output }: Session, created: Created, key: string 
 
 async function waitForEnd(shell: Shell, { fabric, output }: Session, created: Created): Promise<void> {
   const { executionId: id, kind } = created
-  using interruption = new Interruption(shell.runtime)
+  using interruption = new Interruption()
   output.remark(`${id} ${kind}. Waiting for its end; ctrl-c ends the waiting, not the execution.`)
   try {
     const result = await fabric.execution(id).result({ signal: interruption.signal })

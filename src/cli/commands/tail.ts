@@ -6,6 +6,7 @@ import { collect, parseEventType } from '../flags.ts'
 import { followEvents } from '../follow-events.ts'
 import { examples } from '../help.ts'
 import { Interruption } from '../interruption.ts'
+import type { EngineError } from '../../stores/engine-error.ts'
 import type { Shell } from '../shell.ts'
 
 interface TailFlags {
@@ -31,13 +32,15 @@ export function tailCommand(shell: Shell): Command {
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
         // A misspelt id would wait for ever.
         if (id !== undefined) accept((await fabric.try.describe(id)).result)
-        using interruption = new Interruption(shell.runtime)
-        const { signal } = interruption
-        const options = { signal, ...defined({ executionId: id, namespace, fromStart, cursor, types }) }
-        const position = await followEvents(fabric, options, {
-          onItem: (item) => output.answer(item, () => subscriptionText(item, output)),
-          onTrouble: (error) => output.remark(`${error.code}: ${error.message} Trying again.`),
-        })
+        using interruption = new Interruption()
+        const options = {
+          signal: interruption.signal,
+          onTrouble: (error: EngineError) => output.remark(`${error.code}: ${error.message} Trying again.`),
+          ...defined({ executionId: id, namespace, fromStart, cursor, types }),
+        }
+        const position = await followEvents(fabric, options, (item) =>
+          output.answer(item, () => subscriptionText(item, output)),
+        )
         if (position !== undefined) output.remark(`To go on from here: --cursor ${position}`)
         shell.exitCode = interruption.exitCode ?? shell.exitCode
       })
