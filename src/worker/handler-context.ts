@@ -16,6 +16,13 @@ export interface ContextServices {
 }
 
 export class HandlerContext implements TaskContext {
+  /** A function of its own, so that a handler may take it out of its context. */
+  readonly progress = (report: number | ProgressReport, message?: string): Promise<void> => {
+    const stored = this.#report(report, message)
+    // A handler that does not wait for its report must not bring the process down when that report fails.
+    stored.catch((error: unknown) => this.log.warn(errorFields(error), 'progress was not stored'))
+    return stored
+  }
   readonly #held: HeldExecution
   readonly #services: ContextServices
   #tags: Tags | undefined
@@ -82,13 +89,6 @@ export class HandlerContext implements TaskContext {
 
   get log(): Log {
     return (this.#log ??= logOf(this.#held, this.#services.log))
-  }
-
-  progress(report: number | ProgressReport, message?: string): Promise<void> {
-    const stored = this.#report(report, message)
-    // A handler that does not wait for its report must not bring the process down when that report fails.
-    stored.catch((error: unknown) => this.log.warn(errorFields(error), 'progress was not stored'))
-    return stored
   }
 
   /** Undefined if there is nothing to wait for. */

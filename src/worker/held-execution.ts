@@ -33,6 +33,8 @@ export class HeldExecution {
   readonly payload: Uint8Array | undefined
   readonly task: ServedTask
   readonly #leaseTtlMs: number
+  /** When it was claimed. */
+  readonly takenAt: number
   renewAt = 0
   lostAt = 0
   /** When the attempt runs out of time. */
@@ -63,6 +65,7 @@ export class HeldExecution {
     this.payload = payload
     this.task = task
     this.#leaseTtlMs = times.leaseTtlMs
+    this.takenAt = times.sentAt
     this.confirmUntil(times.sentAt + claimed.leaseExpiresAt - times.at)
     const end = Math.min(claimed.timeoutAt ?? Infinity, claimed.deadlineAt ?? Infinity)
     this.endsAt = times.sentAt + end - times.at

@@ -1,7 +1,7 @@
 /**
  * Brings news of held executions, such as a wish to cancel, faster than their next renewal does. A wake-up from this
  * process names the executions that it concerns, which costs nothing until one is held here. A wake-up from elsewhere
- * names none: then what is held is read, not written, and only so often.
+ * names none: then what has been held for a while is read, not written, and only so often.
  */
 import type { Runtime, Timer } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
@@ -51,10 +51,17 @@ export class HolderWatch {
     this.#timer = this.#runtime.after(waitMs, () => this.#lookAtAll(), { background: true })
   }
 
+  /** Most of what was just claimed is gone before the next look, and costs none if it is left for that one. */
   #lookAtAll(): void {
     this.#timer = undefined
-    this.#lookedAt = this.#runtime.monotonic()
-    for (const held of this.#keeper) if (!held.isRenewing && held.cancelWish === undefined) void this.#look(held)
+    const now = this.#runtime.monotonic()
+    this.#lookedAt = now
+    let isAnyYoung = false
+    for (const held of this.#keeper) {
+      if (now - held.takenAt < LOOK_PAUSE_MS) isAnyYoung = true
+      else if (!held.isRenewing && !held.isSettling && held.cancelWish === undefined) void this.#look(held)
+    }
+    if (isAnyYoung) this.#lookSoon()
   }
 
   /** What is not as it was is asked for by a renewal, whose answer counts. */

@@ -9,7 +9,7 @@ import type { HeldExecution, LeaseLoss } from './held-execution.ts'
 import type { StoreHealth } from './store-health.ts'
 
 export interface LeaseListener {
-  readonly onLost: (held: HeldExecution, code: LeaseLoss) => void
+  readonly onLost: (held: HeldExecution) => void
   readonly onCancelWished: (held: HeldExecution) => void
 }
 
@@ -69,7 +69,7 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
     const isNews = this.#isKept(held)
     this.remove(held)
     held.lose(code)
-    if (isNews) this.#listener.onLost(held, code)
+    if (isNews) this.#listener.onLost(held)
   }
 
   close(): void {

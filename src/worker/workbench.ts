@@ -2,7 +2,6 @@
  * Where executions are worked on, from the claim to the end that the store knows of. Handlers that end in one turn are
  * settled together when it is over, so their calls and the next claim travel in one batch.
  */
-import type { ProgressReport } from '../client/context.ts'
 import type { Claimed } from '../kernel/index.ts'
 import { errorFields } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
@@ -16,18 +15,21 @@ import type { ClaimerSettings, Haul } from './claimer.ts'
 import { HandlerContext } from './handler-context.ts'
 import type { ContextServices } from './handler-context.ts'
 import { HeldExecution } from './held-execution.ts'
-import type { LeaseLoss } from './held-execution.ts'
 import { HolderWatch } from './holder-watch.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { WorkerSettings } from './options.ts'
-import { repeatUntilAnswered } from './repetition.ts'
+import { sendProgress } from './progress-call.ts'
 import type { ServedTask } from './served-task.ts'
 import { settle } from './settlement.ts'
-import type { Settled, SettlementServices } from './settlement.ts'
+import type { SettlementServices } from './settlement.ts'
 import { Slots } from './slots.ts'
 import { StoreHealth } from './store-health.ts'
 import type { Verdict } from './verdict.ts'
+import { emptyCounts } from './worker-stats.ts'
 import type { WorkerStats } from './worker-stats.ts'
+
+/** How long handlers are started one after the other before the event loop gets its turn. */
+const TURN_MS = 10
 
 const LEAVE: Verdict = { kind: 'leave' }
 const HAND_BACK: Verdict = { kind: 'release', reason: 'the worker is closing' }
@@ -43,6 +45,7 @@ export interface WorkbenchOptions {
 
 export class Workbench {
   readonly #batcher: Batcher
+  readonly #runtime: Runtime
   readonly #log: Log
   readonly #settings: WorkerSettings & ClaimerSettings
   readonly #tasks: ReadonlyMap<string, ServedTask>
@@ -52,32 +55,26 @@ export class Workbench {
   readonly #claimer: Claimer
   readonly #stopped = new AbortController()
   readonly #services: SettlementServices & ContextServices
-  readonly #settledCounts: Record<Settled, number> = {
-    completed: 0,
-    failed: 0,
-    retry_scheduled: 0,
-    postponed: 0,
-    cancelled: 0,
-    released: 0,
-    left: 0,
-    lost: 0,
-  }
+  readonly #settledCounts = emptyCounts()
   #claimedCount = 0
   #ended: { readonly held: HeldExecution; readonly verdict: Verdict }[] = []
   #isTurnEndAwaited = false
+  #turnBeganAt = 0
+  #isStartingLater = false
   #isDraining = false
   #stopListening: (() => void) | undefined
   #onQuiet: (() => void) | undefined
 
   constructor({ batcher, runtime, log, settings, tasks, onFabricClosed }: WorkbenchOptions) {
     this.#batcher = batcher
+    this.#runtime = runtime
     this.#log = log
     this.#settings = settings
     this.#tasks = new Map(tasks.map((task) => [task.name, task]))
     this.#slots = new Slots(settings.concurrency, settings.prefetch, tasks)
     const health = new StoreHealth(log)
     this.#keeper = new LeaseKeeper(batcher, runtime, settings.leaseTtlMs, health, {
-      onLost: (held, code) => this.#onLost(held, code),
+      onLost: (held) => this.#onLost(held),
       onCancelWished: (held) => this.#onCancelWished(held),
     })
     this.#watch = new HolderWatch(batcher, runtime, this.#keeper, health)
@@ -93,7 +90,7 @@ export class Workbench {
       health,
       claimer: this.#claimer,
       stopped: this.#stopped.signal,
-      sendProgress: (held, report) => this.#sendProgress(held, report),
+      sendProgress: (held, report) => sendProgress(this.#services, this.#keeper, held, report),
     }
   }
 
@@ -175,8 +172,26 @@ export class Workbench {
     this.#startWaiting()
   }
 
+  /** Handlers that compute without a pause would otherwise run one after the other and keep everything else waiting. */
   #startWaiting(): void {
-    for (let held = this.#slots.start(); held !== undefined; held = this.#slots.start()) void this.#run(held)
+    if (this.#isStartingLater) return
+    for (let held = this.#slots.start(); held !== undefined; held = this.#slots.start()) {
+      void this.#run(held)
+      if (this.#runtime.monotonic() - this.#turnBeganAt > TURN_MS) {
+        this.#startLater()
+        return
+      }
+    }
+  }
+
+  #startLater(): void {
+    if (this.#isStartingLater) return
+    this.#isStartingLater = true
+    this.#runtime.soon(() => {
+      this.#isStartingLater = false
+      this.#awaitTurnEnd()
+      this.#startWaiting()
+    })
   }
 
   async #run(held: HeldExecution): Promise<void> {
@@ -198,6 +213,7 @@ export class Workbench {
   #awaitTurnEnd(): void {
     if (this.#isTurnEndAwaited) return
     this.#isTurnEndAwaited = true
+    this.#turnBeganAt = this.#runtime.monotonic()
     process.nextTick(() => this.#onTurnEnd())
   }
 
@@ -234,11 +250,10 @@ export class Workbench {
     )
   }
 
-  #onLost(held: HeldExecution, code: LeaseLoss): void {
+  /** A handler that runs goes on until it obeys its signal; what waits is dropped. */
+  #onLost(held: HeldExecution): void {
     this.#warnOfLoss(held)
-    if (!this.#slots.withdraw(held)) return
-    this.#settledCounts.left += 1
-    this.#log.debug({ executionId: held.id, code }, 'an execution was lost before it was started')
+    if (this.#slots.withdraw(held)) this.#settledCounts.left += 1
   }
 
   #warnOfLoss(held: HeldExecution): void {
@@ -254,20 +269,6 @@ export class Workbench {
     const { cancelWish } = held
     if (cancelWish === undefined || !this.#slots.withdraw(held)) return
     this.#end(held, { kind: 'cancel', reason: cancelWish.reason, by: cancelWish.by })
-  }
-
-  async #sendProgress(held: HeldExecution, report: ProgressReport): Promise<void> {
-    held.throwIfRefused()
-    const input = { executionId: held.id, fence: held.claimed.fence, ...report }
-    const send = () => this.#batcher.run(held.partition, 'updateProgress', input)
-    try {
-      const { result } = await repeatUntilAnswered(this.#services, held, send)
-      if (result.kind === 'refused') this.#keeper.lose(held, result.code)
-    } catch (error) {
-      held.throwIfRefused()
-      throw error
-    }
-    held.throwIfRefused()
   }
 
   /** A claim asks for known tasks only, so this is a stray; it goes back unharmed. */

@@ -137,6 +137,48 @@ test('without claiming ahead a worker holds only what it runs', async () => {
   expect(worker.stats()).toMatchObject({ running: 2, waiting: 0 })
 })
 
+test('handlers that compute without a pause leave others their turn between them', async () => {
+  await using world = createWorld()
+  const monotonic = world.runtime.monotonic.bind(world.runtime)
+  let computedMs = 0
+  world.runtime.monotonic = () => monotonic() + computedMs
+  let turn = 0
+  const count = () => {
+    turn += 1
+    if (turn < 100) world.runtime.soon(count)
+  }
+  const turns: number[] = []
+  await world.fabric.submitMany(
+    add,
+    Array.from({ length: 12 }, () => ({ input: { a: 1, b: 1 } })),
+  )
+  count()
+  world.work([add.handle(({ a, b }) => (turns.push(turn), (computedMs += 6), a + b))], { concurrency: 4, prefetch: 8 })
+
+  await world.advance(1_000)
+
+  expect(turns).toHaveLength(12)
+  expect(new Set(turns).size).toBeGreaterThanOrEqual(6)
+})
+
+test('functions of the context may be taken out of it', async () => {
+  await using world = createWorld()
+  world.work([
+    add.handle(async ({ a, b }, { progress, log, signal }) => {
+      await progress(50, `${signal.aborted}`)
+      log.info({}, 'half way')
+      return a + b
+    }),
+  ])
+
+  const execution = await world.fabric.submit(add, { a: 1, b: 1 })
+
+  expect(await execution.result()).toBe(2)
+  expect(world.linesOf('info')).toMatchObject([
+    { message: 'half way', fields: { executionId: execution.id, attempt: 1 } },
+  ])
+})
+
 test('a task at its own limit holds up no other task and is claimed no further', async () => {
   await using world = createWorld()
   const slow = task<number, number>('slow')

@@ -1,0 +1,26 @@
+/** Stores how far an attempt has come. A refusal means that the lease is lost, and is told as that. */
+import type { ProgressReport } from '../client/context.ts'
+import type { Batcher } from '../stores/batcher.ts'
+import type { HeldExecution } from './held-execution.ts'
+import type { LeaseKeeper } from './lease-keeper.ts'
+import { repeatUntilAnswered } from './repetition.ts'
+import type { Repetition } from './repetition.ts'
+
+export async function sendProgress(
+  services: Repetition & { readonly batcher: Batcher },
+  keeper: LeaseKeeper,
+  held: HeldExecution,
+  report: ProgressReport,
+): Promise<void> {
+  held.throwIfRefused()
+  const input = { executionId: held.id, fence: held.claimed.fence, ...report }
+  const send = () => services.batcher.run(held.partition, 'updateProgress', input)
+  try {
+    const { result } = await repeatUntilAnswered(services, held, send)
+    if (result.kind === 'refused') keeper.lose(held, result.code)
+  } catch (error) {
+    held.throwIfRefused()
+    throw error
+  }
+  held.throwIfRefused()
+}
