@@ -117,6 +117,7 @@ export class Calls {
     ).result
   }
 
+  /** Revokes the lease that is held now, or the one given: said again, it never takes the next holder's away. */
   async revokeLease(
     idOrKey: string,
     reason: string,
@@ -125,11 +126,17 @@ export class Calls {
     const executionId = this.resolve(idOrKey)
     const input = {
       executionId,
-      leaseId: options.leaseId,
+      leaseId: options.leaseId ?? (await this.#leaseOf(executionId)),
       reason: checkReason(reason),
       by: checkReason(options.by ?? 'client', 'by'),
     }
     return (await this.run(executionId, 'revokeLease', input)).result
+  }
+
+  async #leaseOf(executionId: ExecutionId): Promise<string | undefined> {
+    const { result } = await this.run(executionId, 'describeExecution', { executionId })
+    if (result.kind === 'refused' || result.execution.state.phase !== 'active') return undefined
+    return result.execution.state.lease.id
   }
 
   async changePriority(idOrKey: string, priority: number): Promise<PriorityResult> {

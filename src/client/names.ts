@@ -50,7 +50,7 @@ export function checkWorkerId(value: unknown, field = 'workerId'): string {
 }
 
 export function checkKey(value: unknown, field = 'id'): string {
-  if (typeof value !== 'string' || value === '' || CONTROL.test(value) || Buffer.byteLength(value) > KEY_BYTES) {
+  if (!isPlainText(value) || value === '' || Buffer.byteLength(value) > KEY_BYTES) {
     throw invalidInput(
       field,
       `${field} is ${show(value)}, but must be a text of 1 to ${KEY_BYTES} bytes without control characters.`,
@@ -87,7 +87,7 @@ export function checkTagName(value: unknown, field = 'tags'): string {
 }
 
 function checkTagValue(value: unknown, field: string): string {
-  if (typeof value !== 'string' || CONTROL.test(value) || Buffer.byteLength(value) > TAG_VALUE_BYTES) {
+  if (!isPlainText(value) || Buffer.byteLength(value) > TAG_VALUE_BYTES) {
     throw invalidInput(
       field,
       `${field} is ${show(value)}, but a tag's value must be a text of at most ${TAG_VALUE_BYTES} bytes without control characters.`,
@@ -125,6 +125,11 @@ export function checkIndexedTags(names: readonly string[], field = 'indexedTags'
 
 export function tagsToObject(tags: readonly Tag[]): Tags {
   return Object.fromEntries(tags.map((tag) => [tag.name, tag.value]))
+}
+
+/** Text that every store keeps as it is: half of a surrogate pair has no bytes, and control characters separate names. */
+function isPlainText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !CONTROL.test(value)
 }
 
 /** A value as an error may show it: short, and on one line. */

@@ -37,7 +37,7 @@ export function listExecutions(tx: Tx, input: ListInput): ListResult {
     },
     'execution',
   )
-  const limit = Math.min(input.limit, LIST_PAGE_MAX)
+  const limit = Math.max(1, Math.min(input.limit, LIST_PAGE_MAX))
   const executions: Execution[] = []
   for (const execution of page) {
     if (!matches(execution, input)) continue

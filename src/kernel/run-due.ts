@@ -68,7 +68,7 @@ export function runDueRecords(
   input: DueInput,
   isStrict: boolean,
 ): Pick<DueResult, 'handled' | 'next' | 'oldestDueAt'> {
-  const limit = Math.min(input.limit, DUE_SCAN_COUNT)
+  const limit = Math.max(1, Math.min(input.limit, DUE_SCAN_COUNT))
   const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
   const handled: { readonly case: DueCaseName; readonly executionId: string }[] = []
   if (due.length === 0) return { handled, next: undefined, oldestDueAt: undefined }

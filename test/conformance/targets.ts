@@ -26,7 +26,7 @@ export const memory: StoreTarget = {
 }
 
 /** In a file, as it is used; the folder of the file goes with the test. */
-export const sqlite: StoreTarget = {
+const sqlite: StoreTarget = {
   name: 'sqlite',
   open: async (runtime, indexedTags) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-'))

@@ -5,23 +5,24 @@
 import fc from 'fast-check'
 
 /** Few, so that commands meet each other's executions. */
-const EXECUTIONS = 5
+const EXECUTIONS = 3
 /** Lists that grow are pointed into from their end; whatever is older than this is out of reach. */
 const REACH = 12
 
 const execution = fc.nat({ max: EXECUTIONS - 1 })
-const lease = fc.nat({ max: REACH })
+// Mostly the lease that was given out last, which may still be alive.
+const lease = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: REACH }) })
 const lane = fc.constantFrom('a', 'b')
 const className = fc.constantFrom('one', 'two')
 const seed = fc.integer({ min: 1, max: 1_000_000 })
 
 // Few values that add up to one another, so that timers run out at the same moment, and exactly when somebody looks.
 const durationMs = fc.constantFrom(0, 1, 1_000, 5_000)
-const timeoutMs = fc.constantFrom(undefined, undefined, 5_000, 15_000)
-const deadlineMs = fc.constantFrom(undefined, undefined, 0, 20_000)
-const retentionMs = fc.constantFrom(0, 10_000, 60_000)
-const leaseTtlMs = fc.constantFrom(1_000, 5_000, 10_000)
-const stepMs = fc.constantFrom(0, 1, 999, 1_000, 5_000, 10_000, 60_000)
+const timeoutMs = fc.constantFrom(undefined, 1_000, 5_000)
+const deadlineMs = fc.constantFrom(undefined, undefined, undefined, 0, 20_000, 60_000)
+const retentionMs = fc.constantFrom(0, 30_000, 60_000, 60_000)
+const leaseTtlMs = fc.constantFrom(1_000, 5_000, 30_000, 30_000)
+const stepMs = fc.constantFrom(0, 1, 999, 1_000, 1_000, 4_000, 5_000, 30_000)
 
 const bytes = fc.option(fc.uint8Array({ maxLength: 6 }), { nil: undefined })
 const priority = fc.constantFrom(0, 0, 1, 9_000)
@@ -30,7 +31,7 @@ const tag = fc.record({
   value: fc.constantFrom('red', 'blue', ''),
 })
 const retry = fc.record({
-  attempts: fc.integer({ min: 1, max: 4 }),
+  attempts: fc.constantFrom(1, 2, 3, 5),
   backoff: fc.constantFrom(
     { kind: 'fixed' as const, delayMs: 0 },
     { kind: 'fixed' as const, delayMs: 1_000 },
@@ -63,7 +64,7 @@ const create = command('create', {
   isRepeated: fc.boolean(),
 })
 const claim = command('claim', {
-  lanes: fc.constantFrom(['a'], ['b'], ['a', 'b'], ['a', 'a']),
+  lanes: fc.constantFrom(['a'], ['a', 'b'], ['a', 'b'], ['b', 'a', 'b']),
   count: fc.integer({ min: 0, max: 3 }),
   worker: fc.nat({ max: 1 }),
   leaseTtlMs,
@@ -122,27 +123,36 @@ export type Command = {
 
 /** How often each occurs: enough claims and moves of the clock that leases are taken, kept and lost. */
 const weights: Partial<Record<keyof typeof commands, number>> = {
-  create: 5,
-  claim: 7,
-  complete: 3,
+  create: 4,
+  claim: 9,
+  complete: 2,
   fail: 4,
   renew: 2,
+  release: 2,
+  delay: 2,
+  cancel: 2,
   due: 4,
-  replay: 3,
-  advance: 7,
+  replay: 4,
+  advance: 6,
 }
 
-export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   ...Object.entries(commands).map(([kind, arbitrary]) => ({
     weight: weights[kind as keyof typeof commands] ?? 1,
     arbitrary: arbitrary as fc.Arbitrary<Command>,
   })),
 )
 
-export const anySequence = fc.array(anyCommand, { minLength: 1, maxLength: 60, size: 'max' })
+/** A few submits to begin with, then anything. */
+export const anySequence: fc.Arbitrary<Command[]> = fc
+  .tuple(
+    fc.array(create, { minLength: 1, maxLength: EXECUTIONS, size: 'max' }),
+    fc.array(anyCommand, { maxLength: 100, size: 'max' }),
+  )
+  .map(([creates, others]) => [...creates, ...others])
 
 /** Commands that go to the store together, followed by a move of the clock. */
 export const anyBatches = fc.array(
-  fc.record({ commands: fc.array(anyCommand, { minLength: 1, maxLength: 6, size: 'max' }), stepMs }),
-  { minLength: 1, maxLength: 20, size: 'max' },
+  fc.record({ commands: fc.array(anyCommand, { minLength: 1, maxLength: 8, size: 'max' }), stepMs }),
+  { minLength: 1, maxLength: 25, size: 'max' },
 )

@@ -24,8 +24,8 @@ const oneByOne: Send = async (fabric, calls) => {
   return answers
 }
 
-const MANY_RUNS = 200
-const FEW_RUNS = 30
+const MANY_RUNS = 500
+const FEW_RUNS = 80
 
 test('a batch does what its operations do one by one', async () => {
   await fc.assert(

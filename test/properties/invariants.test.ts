@@ -13,8 +13,8 @@ import { Script } from './script.ts'
 import { stepProblems } from './step-rules.ts'
 
 /** A store in the process is quick, so it is asked more often. */
-const MANY_RUNS = 300
-const FEW_RUNS = 30
+const MANY_RUNS = 500
+const FEW_RUNS = 50
 
 const targets = storeTargets.map((target) => ({ target, numRuns: target.name === 'memory' ? MANY_RUNS : FEW_RUNS }))
 

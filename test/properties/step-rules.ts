@@ -65,7 +65,8 @@ function claimProblems(step: Step, before: Map<string, Execution>, after: Map<st
   const claimed = claimedBy(step.answer.result)?.executions ?? []
   const ids = claimed.map((one) => one.executionId)
   const problems = new Set(ids).size === ids.length ? [] : ['one claim hands out one execution twice']
-  for (const { executionId, fence } of claimed) {
+  for (const { executionId, fence, leaseExpiresAt } of claimed) {
+    if (leaseExpiresAt <= step.now) problems.push(`${executionId} was handed out with a lease that has expired`)
     const previous = before.get(executionId)
     const execution = after.get(executionId)
     if (execution?.state.phase !== 'active' || !isHeldWith(execution, fence)) {
@@ -74,9 +75,16 @@ function claimProblems(step: Step, before: Map<string, Execution>, after: Map<st
       problems.push(`${executionId} was handed out but did not exist`)
     } else if (isAlive(previous, step.now) && !isHeldWith(previous, fence)) {
       problems.push(`${executionId} was handed out while somebody held it`)
+    } else if (previous.state.phase !== 'active' && fence.attempt !== nextAttempt(previous)) {
+      problems.push(`${executionId} was handed out as attempt ${fence.attempt}, not ${nextAttempt(previous)}`)
     }
   }
   return problems
+}
+
+/** What was handed back or parked is continued; everything else begins an attempt of its own. */
+function nextAttempt({ attempt, next }: Execution): number {
+  return (attempt?.number ?? 0) + (next === 'continue' ? 0 : 1)
 }
 
 function isHeldWith({ state, epoch, attempt }: Execution, fence: Fence): boolean {
@@ -119,12 +127,19 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
   if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)
   if (after.epoch > before.epoch && !isClaimed) problems.push(`${after.id} got a new epoch without a claim`)
   if (!isSubject && !mayTouchOthers && !same(before, after)) problems.push(`${after.id} changed though nobody named it`)
+  if (isAskedToStop(before) && !isAskedToStop(after) && after.state.phase !== 'ended') {
+    problems.push(`the wish to cancel ${after.id} was lost`)
+  }
   if (before.state.phase === 'ended' && !isReborn(step, after)) {
     const { tags: _before, ...endedBefore } = before
     const { tags: _after, ...endedAfter } = after
     if (!same(endedBefore, endedAfter)) problems.push(`${after.id} changed though it had ended`)
   }
   return problems
+}
+
+function isAskedToStop({ state }: Execution): boolean {
+  return state.phase === 'active' && state.cancel !== undefined
 }
 
 /** Ended is final but for two calls, which say so. */
