@@ -6,6 +6,9 @@ import path from 'node:path'
 export const benchStores = ['memory', 'sqlite'] as const
 export type BenchStore = (typeof benchStores)[number]
 
+/** How a SQLite file is written: what a process has acknowledged survives its crash, not every loss of power. */
+export const SYNCHRONOUS = 'normal'
+
 export interface StorePlace extends AsyncDisposable {
   readonly url: string
 }
@@ -17,7 +20,10 @@ export async function freshStore(store: BenchStore): Promise<StorePlace> {
       return { url: 'memory:', [Symbol.asyncDispose]: () => Promise.resolve() }
     case 'sqlite': {
       const folder = await freshFolder()
-      return { url: `sqlite:${path.join(folder.path, 'bench.db')}`, [Symbol.asyncDispose]: folder[Symbol.asyncDispose] }
+      return {
+        url: `sqlite:${path.join(folder.path, 'bench.db')}?synchronous=${SYNCHRONOUS}`,
+        [Symbol.asyncDispose]: folder[Symbol.asyncDispose],
+      }
     }
   }
 }

@@ -13,8 +13,6 @@ import { scenarios } from './scenarios/index.ts'
 
 const EXIT_WRONG_USE = 2
 
-class WrongUse extends Error {}
-
 function usage(): string {
   return [
     `Usage: npm run bench -- <scenario> [--store ${benchStores.join('|')}] [--count N] [--rounds N] [--json]`,
@@ -24,14 +22,13 @@ function usage(): string {
 
 function parseStore(text: string): BenchStore {
   const store = benchStores.find((name) => name === text)
-  if (store === undefined) throw new WrongUse(`--store is '${text}', but must be one of: ${benchStores.join(', ')}.`)
+  if (store === undefined) throw new Error(`--store is '${text}', but must be one of: ${benchStores.join(', ')}.`)
   return store
 }
 
 function parseCount(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new WrongUse(`${flag} is '${text}', but must be a whole number of at least 1.`)
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${flag} is '${text}', but must be a whole number of at least 1.`)
   return Number(text)
 }
 
@@ -46,9 +43,9 @@ function readArguments() {
     allowPositionals: true,
   })
   const [name, ...rest] = positionals
-  if (name === undefined || rest.length > 0) throw new WrongUse('Name one scenario.')
+  if (name === undefined || rest.length > 0) throw new Error('Name one scenario.')
   const load = scenarios[name]
-  if (load === undefined) throw new WrongUse(`There is no scenario '${name}'.`)
+  if (load === undefined) throw new Error(`There is no scenario '${name}'.`)
   return {
     name,
     load,
@@ -59,7 +56,7 @@ function readArguments() {
   }
 }
 
-/** Node's own complaint about the command line, told from a failure of the scenario by where it comes from. */
+/** Whatever is wrong with the command line is told with the way to use it. */
 function readOrExplain(): ReturnType<typeof readArguments> | undefined {
   try {
     return readArguments()

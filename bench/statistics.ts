@@ -15,9 +15,3 @@ export function median(values: readonly number[]): number {
   if (sorted.length % 2 === 1) return upper
   return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
-
-/** The lowest and the highest as a share of the median: how much the rounds disagree. */
-export function spread(values: readonly number[]): { readonly low: number; readonly high: number } {
-  const middle = median(values)
-  return { low: Math.min(...values) / middle, high: Math.max(...values) / middle }
-}

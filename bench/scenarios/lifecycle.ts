@@ -7,7 +7,7 @@ import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../../src/kernel/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { createFabric } from '../../src/worker/fabric.ts'
 import type { Fabric } from '../../src/worker/fabric.ts'
-import { freshFolder, freshStore } from '../bench-store.ts'
+import { SYNCHRONOUS, freshFolder, freshStore } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
 import { lifeRows } from '../life-rows.ts'
 import type { LifeRows } from '../life-rows.ts'
@@ -26,7 +26,6 @@ const PAYLOAD_BYTES = 1_024
 const STARTS_PER_SECOND = 100
 /** Three seconds of starts in each round. */
 const START_COUNT = 300
-const SYNCHRONOUS = 'normal'
 const LANE = 'bench'
 /** How often it is looked whether everything is stored, once the last handler has returned. */
 const LOOK_EVERY_MS = 1
@@ -47,6 +46,8 @@ interface Round {
   readonly submitPerSecond: number
   readonly drainPerSecond: number
   readonly endToEndPerSecond: number
+  /** What the whole process spent on one execution from end to end, all its threads together. */
+  readonly cpuMicros: number
   /** From the call of submit to the first line of the handler, one for each start. */
   readonly startMs: readonly number[]
   /** Only where there is a store beneath that can be used without the engine. */
@@ -71,10 +72,10 @@ async function run({ store, say, ...request }: ScenarioRequest): Promise<Measure
 /** Everything once, close together in time, so that a disturbance of the machine meets what it is compared with too. */
 async function measureRound(store: BenchStore, count: number, startCount: number, rows: LifeRows): Promise<Round> {
   const stages = await measureStages(store, count)
-  const endToEndPerSecond = await measureEndToEnd(store, count)
+  const endToEnd = await measureEndToEnd(store, count)
   const rawPerSecond = store === 'sqlite' ? await measureRaw(count, rows) : undefined
   const startMs = await measureStarts(store, startCount)
-  return { ...stages, endToEndPerSecond, rawPerSecond, startMs }
+  return { ...stages, ...endToEnd, rawPerSecond, startMs }
 }
 
 /** First everything is submitted while nobody works, then everything is worked off while nobody submits. */
@@ -90,12 +91,17 @@ async function measureStages(
 }
 
 /** A worker waits; from the first submit to the moment when the last result is stored. */
-async function measureEndToEnd(store: BenchStore, count: number): Promise<number> {
+async function measureEndToEnd(
+  store: BenchStore,
+  count: number,
+): Promise<Pick<Round, 'endToEndPerSecond' | 'cpuMicros'>> {
   await using place = await freshStore(store)
   await using fabric = await createFabric(place.url)
   const { allStored } = await startWork(fabric, count)
+  const cpuBefore = process.cpuUsage()
   const elapsedMs = await timed(() => Promise.all([submitAll(fabric, count), allStored]))
-  return perSecond(count, elapsedMs)
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return { endToEndPerSecond: perSecond(count, elapsedMs), cpuMicros: (user + system) / count }
 }
 
 async function measureRaw(count: number, rows: LifeRows): Promise<number> {
@@ -166,6 +172,7 @@ function summarise(store: BenchStore, count: number, rounds: readonly Round[]): 
       endToEndPerSecond: Math.round(middle((round) => round.endToEndPerSecond)),
       submitPerSecond: Math.round(middle((round) => round.submitPerSecond)),
       drainPerSecond: Math.round(middle((round) => round.drainPerSecond)),
+      cpuMicrosPerExecution: Math.round(middle((round) => round.cpuMicros)),
       startP50Ms: rounded(percentile(starts, 0.5)),
       startP99Ms: rounded(percentile(starts, 0.99)),
     },
@@ -200,7 +207,7 @@ function describeRound(round: Round): string {
     ['raw store', round.rawPerSecond],
   ] as const
   const texts = rates.flatMap(([name, rate]) => (rate === undefined ? [] : [`${name} ${Math.round(rate)}/s`]))
-  return `${texts.join(', ')}, start p50 ${rounded(percentile(round.startMs, 0.5))} ms`
+  return `${texts.join(', ')}, ${Math.round(round.cpuMicros)} µs of CPU each, start p50 ${rounded(percentile(round.startMs, 0.5))} ms`
 }
 
 export const lifecycle: Scenario = {

@@ -2,15 +2,14 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Random } from './random.ts'
 
 export interface MemberPlan {
   readonly name: string
-  /** A program of this folder. */
-  readonly program: string
+  readonly program: URL
   readonly args: readonly string[]
 }
 
@@ -26,11 +25,9 @@ export class Member {
 
   constructor(plan: MemberPlan, cacheFolder: string) {
     this.plan = plan
-    const program = path.join(import.meta.dirname, plan.program)
     // Node itself warns of features that it calls experimental; what is asserted to be empty is what is left.
-    this.#process = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...plan.args], {
-      env: { ...process.env, NODE_COMPILE_CACHE: cacheFolder },
-    })
+    const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(plan.program), ...plan.args]
+    this.#process = spawn(process.execPath, args, { env: { ...process.env, NODE_COMPILE_CACHE: cacheFolder } })
     this.#process.stderr.setEncoding('utf8').on('data', (text: string) => (this.#errorText += text))
     // A killed process no longer reads; what was on its way to it is of no interest.
     this.#process.stdin.on('error', () => undefined)

@@ -18,7 +18,7 @@ const [location = '', sideFile = '', leaseTtlText = ''] = process.argv.slice(2)
 const leaseTtlMs = Number(leaseTtlText)
 /** From the claim on: long enough that the lease is gone, short enough that whoever took over is still at work. */
 const INSIST_AFTER_MS = 1.5 * leaseTtlMs
-const CLAIM_COUNT = 2
+const CLAIM_EVERY_MS = 50
 
 async function claim(fabric: Fabric): Promise<Claimed[]> {
   const { result } = await fabric.batcher.run(executionPartition(0), 'claimForWorker', {
@@ -26,7 +26,7 @@ async function claim(fabric: Fabric): Promise<Claimed[]> {
     workerId: 'rogue',
     workerInstanceId: `rogue-${process.pid}`,
     queues: [{ lane: renewing.task.policy.lane, class: renewing.task.name }],
-    count: CLAIM_COUNT,
+    count: 1,
     leaseTtlMs,
     seed: 1,
   })
@@ -58,10 +58,22 @@ const side = new SideRecord<RogueEntry>(sideFile)
 const stop = new AbortController()
 void untilStopped().then(() => stop.abort())
 sayReady()
-while (!stop.signal.aborted) {
-  const claimed = await claim(fabric)
-  await sleep(INSIST_AFTER_MS, undefined, { signal: stop.signal }).catch(() => undefined)
-  if (stop.signal.aborted) break
-  for (const one of claimed) side.write(await insist(fabric, one))
+
+/** Says whether it was waited to the end. */
+async function wait(ms: number): Promise<boolean> {
+  return await sleep(ms, true, { signal: stop.signal }).catch(() => false)
 }
+
+async function insistLater(claimed: Claimed): Promise<void> {
+  if (await wait(INSIST_AFTER_MS)) side.write(await insist(fabric, claimed))
+}
+
+const insisting = new Set<Promise<void>>()
+while (await wait(CLAIM_EVERY_MS)) {
+  for (const claimed of await claim(fabric)) {
+    const later = insistLater(claimed).finally(() => insisting.delete(later))
+    insisting.add(later)
+  }
+}
+await Promise.all(insisting)
 side.close()

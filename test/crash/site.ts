@@ -14,23 +14,39 @@ export class Site implements Disposable {
   readonly location = `sqlite:${this.file}`
 
   engine(name: string): MemberPlan {
-    return { name, program: 'engine-process.ts', args: [this.location] }
+    return { name, program: new URL('./engine-process.ts', import.meta.url), args: [this.location] }
   }
 
   worker(name: string, leaseTtlMs: number): MemberPlan {
-    return { name, program: 'worker-process.ts', args: [this.location, this.#side(name), String(leaseTtlMs)] }
+    return {
+      name,
+      program: new URL('./worker-process.ts', import.meta.url),
+      args: [this.location, this.#side(name), String(leaseTtlMs)],
+    }
   }
 
   submitter(name: string, perSecond: number): MemberPlan {
-    return { name, program: 'submitter-process.ts', args: [this.location, this.#side(name), name, String(perSecond)] }
+    return {
+      name,
+      program: new URL('./submitter-process.ts', import.meta.url),
+      args: [this.location, this.#side(name), name, String(perSecond)],
+    }
   }
 
   rogue(name: string, leaseTtlMs: number): MemberPlan {
-    return { name, program: 'rogue-process.ts', args: [this.location, this.#side(name), String(leaseTtlMs)] }
+    return {
+      name,
+      program: new URL('./rogue-process.ts', import.meta.url),
+      args: [this.location, this.#side(name), String(leaseTtlMs)],
+    }
   }
 
   opener(name: string): MemberPlan {
-    return { name, program: 'opener-process.ts', args: [this.location, this.#side(name), name] }
+    return {
+      name,
+      program: new URL('./opener-process.ts', import.meta.url),
+      args: [this.location, this.#side(name), name],
+    }
   }
 
   /** The ids of what submitters were told is stored, by the keys under which they submitted it. */
