@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { invalidInput } from '../client/index.ts'
+import { invalidInput, isHandler } from '../client/index.ts'
 import type { Handler } from '../client/index.ts'
 
 const FIELD = 'handlers-file'
@@ -42,11 +42,4 @@ async function load(location: string, file: string): Promise<object> {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     throw invalidInput(FIELD, `${file} cannot be loaded: ${text.split('\n').slice(0, STACK_LINES).join('\n')}`)
   }
-}
-
-/** By its shape: the module may have its own copy of the library. */
-function isHandler(value: unknown): value is Handler {
-  if (typeof value !== 'object' || value === null || !('run' in value) || !('task' in value)) return false
-  const { run, task } = value
-  return typeof run === 'function' && typeof task === 'object' && task !== null && 'name' in task
 }

@@ -22,11 +22,13 @@ import type {
 import type { Runtime } from '../runtime/index.ts'
 import type { Batcher, Reply } from '../stores/batcher.ts'
 import { executionPartition } from '../stores/store.ts'
+import type { Partition } from '../stores/store.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf, resolveExecutionId } from './ids.ts'
 import { checkKey, checkPriority, checkReason, checkTagName, checkTags } from './names.ts'
 import type { Tags } from './names.ts'
+import { repeatWhileUnavailable } from './repetition.ts'
 import { prepareSubmit } from './submit.ts'
 import type { SubmitItem } from './submit.ts'
 
@@ -76,7 +78,7 @@ export class Calls {
     input: OperationInput<N>,
     blobs?: readonly Uint8Array[],
   ): Promise<Reply<N>> {
-    return this.#batcher.run(partitionOf(id), operation, input, blobs)
+    return this.#ask(partitionOf(id), operation, input, blobs)
   }
 
   async submit(item: SubmitItem): Promise<CreateResult> {
@@ -181,10 +183,19 @@ export class Calls {
         ? undefined
         : { ...query.tag, indexed: this.#settings.indexedTags.includes(query.tag.name) }
     const input = { ...query, tag, limit: Math.min(limit, LIST_PAGE_MAX), cursor }
-    return (await this.#batcher.run(executionPartition(partition), 'listExecutions', input)).result
+    return (await this.#ask(executionPartition(partition), 'listExecutions', input)).result
   }
 
   async countStep(partition: number, lane: string | undefined, cursor: Position | undefined): Promise<CountResult> {
-    return (await this.#batcher.run(executionPartition(partition), 'countExecutions', { lane, cursor })).result
+    return (await this.#ask(executionPartition(partition), 'countExecutions', { lane, cursor })).result
+  }
+
+  #ask<N extends OperationName>(
+    partition: Partition,
+    operation: N,
+    input: OperationInput<N>,
+    blobs?: readonly Uint8Array[],
+  ): Promise<Reply<N>> {
+    return repeatWhileUnavailable(this.#runtime, () => this.#batcher.run(partition, operation, input, blobs))
   }
 }

@@ -9,6 +9,7 @@ import type { CancelOptions } from './calls.ts'
 import { describe } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { EndWatcher } from './end-watcher.ts'
+import type { EndListener } from './end-watcher.ts'
 import { ExecutionHandle } from './execution-handle.ts'
 import type { HandleClient } from './execution-handle.ts'
 import { explanationText } from './explanation-text.ts'
@@ -134,7 +135,11 @@ export class Client implements HandleClient {
 
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
     this.#refuseIfClosed()
-    accept(await this.try.setTags(idOrKey, tags))
+    const result = await this.try.setTags(idOrKey, tags)
+    if (result.kind === 'refused' && result.code === 'invalid_input') {
+      throw new EngineError(result.code, { ...result.detail, field: 'tags', message: tooManyTags(result.detail.limit) })
+    }
+    accept(result)
   }
 
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
@@ -174,7 +179,7 @@ export class Client implements HandleClient {
     await this.close()
   }
 
-  watchEnd(id: ExecutionId, notify: () => void): ReturnType<EndWatcher['watch']> {
+  watchEnd(id: ExecutionId, notify: EndListener): ReturnType<EndWatcher['watch']> {
     this.#refuseIfClosed()
     return this.#ends.watch(id, notify)
   }
@@ -199,6 +204,10 @@ export class Client implements HandleClient {
   #refuseIfClosed(): void {
     if (this.isClosed) throw new EngineError('fabric_closed')
   }
+}
+
+function tooManyTags(limit: number | undefined): string {
+  return `tags would be more than ${limit} together with those that the execution has: remove some by setting them to undefined.`
 }
 
 /** The result, or the refusal as an error. */

@@ -4,12 +4,16 @@
  */
 import type { ExecutionId } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
 import type { Partition, Store } from '../stores/store.ts'
 import { EventReader } from './event-reader.ts'
 import { partitionOf } from './ids.ts'
 
+/** Called with a failure, nothing more will be told: whoever still waits has to give up. */
+export type EndListener = (failure?: EngineError) => void
+
 interface Watch {
-  readonly waiting: Map<ExecutionId, Set<() => void>>
+  readonly waiting: Map<ExecutionId, Set<EndListener>>
   readonly abort: AbortController
   readonly isReady: Promise<void>
 }
@@ -25,7 +29,7 @@ export class EndWatcher {
   }
 
   /** Registers interest; once `isReady` resolves, no end can be missed any more. */
-  watch(id: ExecutionId, notify: () => void): { readonly isReady: Promise<void>; readonly stop: () => void } {
+  watch(id: ExecutionId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void } {
     const partition = partitionOf(id)
     const watch = this.#watches.get(partition) ?? this.#start(partition)
     const waiting = watch.waiting.get(id) ?? new Set()
@@ -42,12 +46,12 @@ export class EndWatcher {
   }
 
   close(): void {
-    for (const [partition, watch] of this.#watches) this.#giveUp(partition, watch)
+    for (const [partition, watch] of this.#watches) this.#giveUp(partition, watch, new EngineError('fabric_closed'))
   }
 
-  #giveUp(partition: Partition, watch: Watch): void {
+  #giveUp(partition: Partition, watch: Watch, failure: EngineError): void {
     this.#stop(partition, watch)
-    for (const id of [...watch.waiting.keys()]) tell(watch, id)
+    for (const id of [...watch.waiting.keys()]) tell(watch, id, failure)
   }
 
   #start(partition: Partition): Watch {
@@ -55,8 +59,9 @@ export class EndWatcher {
     const position = this.#store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1).then((page) => page.lastSequence)
     const watch: Watch = { waiting: new Map(), abort, isReady: position.then(() => undefined) }
     this.#watches.set(partition, watch)
-    // Whoever waits looks for himself once told, and so meets a failure that ended the reading.
-    position.then((start) => this.#follow(partition, watch, start)).catch(() => this.#giveUp(partition, watch))
+    position
+      .then((start) => this.#follow(partition, watch, start))
+      .catch((error: unknown) => this.#giveUp(partition, watch, asEngineError(error)))
     return watch
   }
 
@@ -83,6 +88,10 @@ export class EndWatcher {
   }
 }
 
-function tell(watch: Watch, id: ExecutionId): void {
-  for (const notify of watch.waiting.get(id) ?? []) notify()
+function tell(watch: Watch, id: ExecutionId, failure?: EngineError): void {
+  for (const notify of watch.waiting.get(id) ?? []) notify(failure)
+}
+
+function asEngineError(error: unknown): EngineError {
+  return error instanceof EngineError ? error : new EngineError('store_unavailable', {}, { cause: error })
 }

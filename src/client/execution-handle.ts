@@ -3,6 +3,7 @@ import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { CancelOptions } from './calls.ts'
 import type { ExecutionDescription } from './description.ts'
+import type { EndListener } from './end-watcher.ts'
 import { ExecutionEndedError } from './errors.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
 import type { AnyTask } from './task.ts'
@@ -25,7 +26,7 @@ export interface HandleClient {
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
   subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
-  watchEnd(id: ExecutionId, notify: () => void): { readonly isReady: Promise<void>; readonly stop: () => void }
+  watchEnd(id: ExecutionId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void }
 }
 
 export class ExecutionHandle<Output = unknown> {
@@ -60,7 +61,11 @@ export class ExecutionHandle<Output = unknown> {
     const { signal } = options
     let notify: () => void = () => undefined
     let changed = new Promise<void>((resolve) => (notify = resolve))
-    const watch = this.#client.watchEnd(this.id, () => notify())
+    let failure: EngineError | undefined
+    const watch = this.#client.watchEnd(this.id, (reason) => {
+      failure = reason
+      notify()
+    })
     const onAbort = () => notify()
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
@@ -69,6 +74,7 @@ export class ExecutionHandle<Output = unknown> {
         if (signal?.aborted === true) throw new EngineError('aborted', {}, { cause: signal.reason })
         const description = await this.describe()
         if (description.outcome !== undefined) return description
+        if (failure !== undefined) throw failure
         await changed
         changed = new Promise((resolve) => (notify = resolve))
       }

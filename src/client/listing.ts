@@ -113,6 +113,12 @@ export async function countLanes(
 function checkQuery(query: ListQuery): void {
   if (query.lane !== undefined) checkLane(query.lane)
   if (query.tag !== undefined) checkTagName(query.tag.name, 'tag')
+  for (const field of ['createdFrom', 'createdTo'] as const) {
+    const instant = query[field]
+    if (instant !== undefined && !Number.isSafeInteger(instant)) {
+      throw invalidInput(field, `${field} is ${show(instant)}, but must be milliseconds since the epoch.`)
+    }
+  }
   if (query.state !== undefined && !publicStates.includes(query.state)) {
     throw invalidInput('state', `state is ${show(query.state)}, but must be one of ${publicStates.join(', ')}.`)
   }

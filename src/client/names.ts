@@ -23,6 +23,12 @@ export function invalidInput(field: string, message: string): EngineError {
   return new EngineError('invalid_input', { field, message })
 }
 
+/** Settings that consist of several are an object; `form` shows what it looks like. */
+export function checkObject(value: unknown, field: string, form: string): void {
+  if (typeof value === 'object' && value !== null) return
+  throw invalidInput(field, `${field} is ${show(value)}, but must be an object such as ${form}.`)
+}
+
 function checkAsciiName(value: unknown, field: string, maximumBytes: number): string {
   if (typeof value !== 'string' || value.length > maximumBytes || !PRINTABLE_ASCII.test(value)) {
     throw invalidInput(

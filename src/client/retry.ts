@@ -2,7 +2,7 @@ import { ATTEMPTS_MAX, RETRY_DELAY_MAX_MS } from '../kernel/index.ts'
 import type { Backoff, RetryPolicy } from '../kernel/index.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { invalidInput, show } from './names.ts'
+import { checkObject, invalidInput, show } from './names.ts'
 
 export interface RetryOptions {
   /** All tries, the first included. 1 means no retry. */
@@ -38,6 +38,7 @@ const NO_RETRY: RetryPolicy = { attempts: 1, backoff: { kind: 'fixed', delayMs: 
 /** The whole policy, checked once: what is not understood is refused, never ignored. */
 export function parseRetry(options: RetryOptions | undefined): RetryPolicy {
   if (options === undefined) return NO_RETRY
+  checkObject(options, 'retry', '{ attempts: 3 }')
   const { attempts, backoff = 'exponential', jitter = true, onlyCategories = [] } = options
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > ATTEMPTS_MAX) {
     throw invalidInput(

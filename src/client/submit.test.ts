@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { PAYLOAD_BYTES } from '../kernel/index.ts'
+import { PAYLOAD_BYTES, TAG_COUNT_MAX } from '../kernel/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { Client } from './client.ts'
@@ -68,7 +68,9 @@ test.each<[string, unknown]>([
   ['priority', { priority: -1 }],
   ['tags', { tags: { 'Not A Name': 'x' } }],
   ['tags.plan', { tags: { plan: 7 } }],
+  ['retry', { retry: null }],
   ['retry.attempts', { retry: { attempts: 0 } }],
+  ['timeout', { timeout: '5s' }],
   ['timeout.attempt', { timeout: { attempt: -1 } }],
   ['retention', { retention: 'ever' }],
 ])('a wrong %s is refused by name, and nothing is stored', async (field, options) => {
@@ -79,6 +81,26 @@ test.each<[string, unknown]>([
     detail: { field },
   })
   expect(await storedCount(client)).toBe(0)
+})
+
+test('one tag too many is refused by name, and the tags stay as they were', async () => {
+  await using client = createClient()
+  const tags = Object.fromEntries(Array.from({ length: TAG_COUNT_MAX }, (_, i) => [`tag${i}`, 'x']))
+  const execution = await client.submit(plain, 1, { tags })
+
+  await expect(execution.setTags({ another: 'x' })).rejects.toMatchObject({
+    code: 'invalid_input',
+    detail: { field: 'tags' },
+  })
+  expect((await execution.describe()).tags).toEqual(tags)
+})
+
+test('an instant that is none is refused by name when a list is asked for', async () => {
+  await using client = createClient()
+
+  for (const field of ['createdFrom', 'createdTo']) {
+    await expect(client.list({ [field]: 'yesterday' })).rejects.toMatchObject({ detail: { field } })
+  }
 })
 
 test('a delay in the past is no delay', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { virtualRuntime } from '../runtime/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { Client } from './client.ts'
 import type { SubscriptionItem } from './subscription.ts'
@@ -99,6 +100,35 @@ test('a cursor that is none is refused when the first event is asked for', async
   await using _ = client
 
   await expect(client.subscribe({ cursor: 'nonsense' }).next()).rejects.toMatchObject({ code: 'invalid_cursor' })
+})
+
+test('a cursor from beyond the end of the log is refused, not waited for', async () => {
+  const { client } = createClient()
+  await using _ = client
+  await client.submit(plain, 1)
+  const [item] = await take(client.subscribe({ fromStart: true }), 1)
+  const other = createClient().client
+  await using __ = other
+
+  await expect(other.subscribe({ cursor: item!.cursor }).next()).rejects.toMatchObject({
+    code: 'invalid_cursor',
+    detail: { field: 'cursor' },
+  })
+})
+
+test('whoever waits for a result meets the failure that ends the reading of events', async () => {
+  const { client, runtime } = createClient()
+  await using _ = client
+  const { store } = client
+  const execution = await client.submit(plain, 1)
+  const waiting = execution.wait()
+  const failed = expect(waiting).rejects.toMatchObject({ code: 'corruption' })
+  await runtime.advance(0)
+
+  store.readEvents = () => Promise.reject(new EngineError('corruption'))
+  await client.submit(plain, 2)
+
+  await failed
 })
 
 test('whoever waits for a result is told, however many wait', async () => {

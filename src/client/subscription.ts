@@ -1,6 +1,7 @@
 /** Events of all partitions as one async sequence, from any cursor that is still kept. */
 import type { EventType } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
+import { EngineError } from '../stores/engine-error.ts'
 import { executionPartition } from '../stores/store.ts'
 import type { EventPage, Store, StoredEvent } from '../stores/store.ts'
 import { decodeCursor, encodeCursor } from './event-cursor.ts'
@@ -47,8 +48,14 @@ export function subscribe(
 
 async function firstPositions(store: Store, options: SubscribeOptions): Promise<number[]> {
   const { cursor, fromStart = false } = options
-  if (cursor !== undefined) return decodeCursor(cursor, store.settings.executionPartitions)
-  return await startPositions(store, fromStart)
+  const bounds = await logBounds(store)
+  if (cursor === undefined) return bounds.map(({ first, last }) => (fromStart ? first - 1 : last))
+  const positions = decodeCursor(cursor, bounds.length)
+  // A cursor from beyond the end is of another store: waiting for its log to grow so far would skip what comes before.
+  if (positions.some((position, i) => position > (bounds[i]?.last ?? 0))) {
+    throw new EngineError('invalid_cursor', { field: 'cursor', message: 'It lies beyond the last event.' })
+  }
+  return positions
 }
 
 async function* follow(
@@ -81,12 +88,13 @@ async function* follow(
   }
 }
 
-async function startPositions(store: Store, fromStart: boolean): Promise<number[]> {
+/** Where the log of each partition begins and ends now. */
+async function logBounds(store: Store): Promise<{ readonly first: number; readonly last: number }[]> {
   const numbers = Array.from({ length: store.settings.executionPartitions }, (_, i) => i)
   return await Promise.all(
     numbers.map(async (number) => {
-      const page = await store.readEvents(executionPartition(number), 0, 1)
-      return fromStart ? page.firstSequence - 1 : page.lastSequence
+      const { firstSequence, lastSequence } = await store.readEvents(executionPartition(number), 0, 1)
+      return { first: firstSequence, last: lastSequence }
     }),
   )
 }

@@ -7,7 +7,7 @@ import { RETENTION_DEFAULT_MS } from '../kernel/index.ts'
 import type { RetryPolicy } from '../kernel/index.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { checkLane, checkPriority, checkTaskName, invalidInput } from './names.ts'
+import { checkLane, checkObject, checkPriority, checkTaskName, invalidInput } from './names.ts'
 import { parseRetry } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 import type { TaskContext } from './context.ts'
@@ -56,6 +56,13 @@ export interface Handler {
   readonly task: AnyTask
   readonly options: HandlerOptions
   readonly run: (input: unknown, context: TaskContext) => Promise<unknown>
+}
+
+/** By its shape: whoever made it may have a copy of the library of its own. */
+export function isHandler(value: unknown): value is Handler {
+  if (typeof value !== 'object' || value === null || !('run' in value) || !('task' in value)) return false
+  const { run, task } = value
+  return typeof run === 'function' && typeof task === 'object' && task !== null && 'name' in task
 }
 
 /**
@@ -128,6 +135,7 @@ const DEFAULT_POLICY: TaskPolicy = {
 /** A policy with what some settings change about it. What they leave out was checked before and costs nothing again. */
 export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
   const { lane, priority, retry, timeout, retention } = settings
+  if (timeout !== undefined) checkObject(timeout, 'timeout', "{ attempt: '30s', total: '1h' }")
   return {
     lane: lane === undefined ? policy.lane : checkLane(lane),
     priority: priority === undefined ? policy.priority : checkPriority(priority),

@@ -177,13 +177,13 @@ export const errorCatalogue = {
     status: 503,
     retry: 'later',
     text: 'The store did not answer in time.',
-    advice: 'Check that the store can be reached; calls can be repeated safely.',
+    advice: 'Check that the store can be reached, then call again; a submit with an id starts its work only once.',
   },
   store_busy: {
     status: 503,
     retry: 'later',
     text: 'Another process kept the store busy for too long.',
-    advice: 'Look for a long transaction on the file; calls can be repeated safely.',
+    advice: 'Look for a long transaction on the file, then call again; nothing was changed.',
   },
   corruption: {
     status: 500,

@@ -132,8 +132,7 @@ export class Claimer {
     const { source } = request
     this.#end(request)
     source.failureCount = 0
-    if (haul.result.more) source.isLikely = true
-    if (haul.result.executions.length === 0) source.quietUntil = this.#runtime.monotonic() + STIR_PAUSE_MS
+    this.#noteWhatRemains(source, haul.result)
     this.#listener.onHaul(haul)
   }
 
@@ -178,6 +177,16 @@ export class Claimer {
     this.#isOpen = false
     this.#sweepTimer?.cancel()
     for (const source of this.#sources) source.stir?.cancel()
+  }
+
+  /** Work that is said to be there and could not be taken is asked for again, but not without a pause. */
+  #noteWhatRemains(source: ClaimSource, { executions, more }: ClaimResult): void {
+    if (executions.length > 0) {
+      source.isLikely ||= more
+      return
+    }
+    source.quietUntil = this.#runtime.monotonic() + STIR_PAUSE_MS
+    if (more && this.#isOpen) this.#stir(source)
   }
 
   /** Others write all the time to what they share with this worker, and most of it is not for this worker. */

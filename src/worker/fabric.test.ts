@@ -133,6 +133,19 @@ test('a signal ends the whole fabric, so that nothing keeps the process alive', 
   expect(process.listenerCount('SIGINT')).toBe(before)
 })
 
+test('a worker that is refused leaves no engine behind', async () => {
+  const runtime = virtualRuntime()
+  await using fabric = await fabricOn('memory:', { runtime })
+
+  await expect(fabric.work([greetHandler], { concurrency: 0 })).rejects.toMatchObject({
+    code: 'invalid_input',
+    detail: { field: 'concurrency' },
+  })
+
+  expect(runtime.nextTimerAt()).toBeUndefined()
+  expect(() => fabric.engine()).not.toThrow()
+})
+
 test('settings that make no sense are refused, and nothing is left open', async () => {
   await expect(createFabric('postgres:nowhere')).rejects.toMatchObject({ code: 'invalid_configuration' })
   await expect(fabricOn(`sqlite:${path.join(folder, 'a.db')}`, { namespace: '' })).rejects.toMatchObject({

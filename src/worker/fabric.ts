@@ -90,12 +90,20 @@ export class Fabric extends Client {
   async work(handlers: readonly Handler[], options: FabricWorkerOptions = {}): Promise<Worker> {
     this.#refuseIfEnding()
     const { engine = true, signals = false, middleware = [], ...rest } = options
-    if (engine !== false && this.#engine === undefined) this.engine(engine === true ? {} : engine)
-    const worker = startWorker(this, handlers, {
-      log: this.log,
-      ...rest,
-      middleware: [...this.#middleware, ...middleware],
-    })
+    const startsEngine = engine !== false && this.#engine === undefined
+    if (startsEngine) this.engine(engine === true ? {} : engine)
+    let worker: Worker
+    try {
+      worker = startWorker(this, handlers, {
+        log: this.log,
+        ...rest,
+        middleware: [...this.#middleware, ...middleware],
+      })
+    } catch (error) {
+      // Whoever is refused a worker has started nothing.
+      if (startsEngine) await this.#endEngine()
+      throw error
+    }
     this.#workers.add(worker)
     void worker.closed.then(() => this.#workers.delete(worker))
     if (signals) this.#listenToSignals()
@@ -121,9 +129,15 @@ export class Fabric extends Client {
 
   async #end(options: WorkerCloseOptions): Promise<void> {
     await this.#closeWorkers(options)
-    await this.#engine?.close()
+    await this.#endEngine()
     await super.close()
     this.#stopListening?.()
+  }
+
+  async #endEngine(): Promise<void> {
+    const engine = this.#engine
+    this.#engine = undefined
+    await engine?.close()
   }
 
   async #closeWorkers(options: WorkerCloseOptions): Promise<void> {

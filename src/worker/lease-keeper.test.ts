@@ -169,6 +169,24 @@ test('an execution that was lost and came back to the same worker is kept under 
   expect(await world.endsOf(execution.id)).toBe(1)
 })
 
+test('an execution that comes back before its loss was noticed stops the handler that had it', async () => {
+  await using world = createWorld()
+  const { handler, contexts } = heldHandler({ obeys: false })
+  world.work([handler], { leaseTtl: '30s' })
+  const execution = await world.fabric.submit(slow, 1)
+  await world.settle()
+
+  world.runtime.jump(3_600_000)
+  await world.advance(2_000)
+
+  expect(contexts.map((context) => [context.attempt, context.signal.aborted])).toEqual([
+    [1, true],
+    [2, false],
+  ])
+  expect(contexts[0]?.signal.reason).toBeInstanceOf(LeaseLostError)
+  expect(await world.fabric.describe(execution.id)).toMatchObject({ state: 'active', reclaimCount: 1 })
+})
+
 test('a renewal that meets the end of its own execution is no loss', async () => {
   await using world = createWorld()
   const { handler, finish } = heldHandler({ obeys: false })

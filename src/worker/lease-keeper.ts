@@ -48,7 +48,10 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
     return this.#held.get(id)
   }
 
+  /** What comes back before its loss was noticed, as after a step of the store's clock, was lost all the same. */
   add(held: HeldExecution): void {
+    const former = this.#held.get(held.id)
+    if (former !== undefined) this.lose(former, 'stale_lease')
     this.#held.set(held.id, held)
     this.#arm(Math.min(held.renewAt, held.endsAt))
   }

@@ -326,6 +326,32 @@ test('changes that others make to a shared store do not make an idle worker ask 
   expect(await world.stateOf(execution.id)).toBe('completed')
 })
 
+test('work that is said to be there and cannot be taken does not make a worker ask without a pause', async () => {
+  await using world = createWorld()
+  const run = world.store.run.bind(world.store)
+  world.store.run = async (partition, calls) => {
+    const answers = await run(partition, calls)
+    return answers.map((answer, i) =>
+      calls[i]?.operation === 'claimForWorker' && answer.kind === 'answered'
+        ? { ...answer, result: { ...answer.result, kind: 'claimed', executions: [], more: true, at: 0 } }
+        : answer,
+    )
+  }
+  world.work([add.handle(({ a, b }) => a + b)])
+
+  await world.advance(1_000)
+
+  expect(world.store.callsOf('claimForWorker').length).toBeLessThanOrEqual(60)
+})
+
+test('what is no handler is refused by name', async () => {
+  await using world = createWorld()
+
+  expect(() => world.work([add as never])).toThrow(
+    expect.objectContaining({ detail: expect.objectContaining({ field: 'handlers' }) as unknown }) as Error,
+  )
+})
+
 test('two handlers for one task, or none at all, are refused', async () => {
   await using world = createWorld()
   const handler = add.handle(() => 0)

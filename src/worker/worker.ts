@@ -6,6 +6,7 @@ import type { Client } from '../client/client.ts'
 import { parseDuration } from '../client/duration.ts'
 import type { Duration } from '../client/duration.ts'
 import { invalidInput } from '../client/names.ts'
+import { isHandler } from '../client/task.ts'
 import type { Handler } from '../client/task.ts'
 import { silentLog, sleep } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
@@ -144,8 +145,9 @@ export class Worker implements AsyncDisposable {
 }
 
 function serveTasks(handlers: readonly Handler[], options: WorkerOptions, settings: WorkerSettings): ServedTask[] {
-  if (handlers.length === 0)
-    throw invalidInput('handlers', 'A worker needs at least one handler: task(…).handle(…) makes one.')
+  if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every(isHandler)) {
+    throw invalidInput('handlers', 'handlers must be a list of at least one handler: task(…).handle(…) makes one.')
+  }
   const names = new Set<string>()
   return handlers.map((handler) => {
     const { name } = handler.task
