@@ -20,7 +20,12 @@ const schemes: readonly Scheme[] = [
   { name: 'memory', forms: ['memory:'], parse: parseMemory },
   {
     name: 'sqlite',
-    forms: ['sqlite:./fabric.db', 'sqlite:/var/lib/fabric.db', 'sqlite:./fabric.db?synchronous=full', 'sqlite::memory:'],
+    forms: [
+      'sqlite:./fabric.db',
+      'sqlite:/var/lib/fabric.db',
+      'sqlite:./fabric.db?synchronous=full',
+      'sqlite::memory:',
+    ],
     parse: parseSqlite,
   },
 ]

@@ -5,7 +5,6 @@ import { EngineError } from './engine-error.ts'
 import { parseLocation } from './location.ts'
 import type { Synchronous } from './location.ts'
 import { MemoryStore } from './memory/memory-store.ts'
-import { SqliteStore } from './sqlite/sqlite-store.ts'
 import type { Store } from './store.ts'
 
 export interface OpenStoreOptions {
@@ -31,21 +30,26 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
   switch (parsed.kind) {
     case 'memory':
       return new MemoryStore(runtime, { executionPartitions: 1, indexedTags: indexedTags ?? [] })
-    case 'sqlite':
-      return SqliteStore.open({
+    case 'sqlite': {
+      // Loaded when it is asked for: a program pays only for the kind of store that it uses.
+      const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
+      return await SqliteStore.open({
         runtime,
         file: parsed.file,
         synchronous: oneOf('synchronous', parsed.synchronous, synchronous),
         indexedTags,
         watchIntervalMs,
       })
+    }
   }
 }
 
 function refuseInvalidTags(names: readonly string[]): void {
   const invalid = names.find((name) => !TAG_NAME.test(name))
   if (invalid !== undefined) {
-    throw invalidTags(`"${invalid}" is not the name of a tag: a small letter, then up to 63 of a-z, 0-9, "_", "." and "-".`)
+    throw invalidTags(
+      `"${invalid}" is not the name of a tag: a small letter, then up to 63 of a-z, 0-9, "_", "." and "-".`,
+    )
   }
   if (new Set(names).size > INDEXED_TAG_COUNT_MAX) {
     throw invalidTags(`At most ${INDEXED_TAG_COUNT_MAX} tags can be indexed, not ${names.length}.`)

@@ -130,7 +130,10 @@ export class Overlay {
     this.#operationWork = 0
     this.#callBlobs = call.blobs
     this.#replyBlobs = []
-    const operation = operations[call.operation] as (tx: Tx, input: Call<N>['input']) => Extract<Answer<N>, { kind: 'answered' }>['result']
+    const operation = operations[call.operation] as (
+      tx: Tx,
+      input: Call<N>['input'],
+    ) => Extract<Answer<N>, { kind: 'answered' }>['result']
     try {
       const result = operation(this.#tx, call.input)
       this.#callWork += this.#operationWork
@@ -155,7 +158,8 @@ export class Overlay {
       score: (index, id) => this.#index(index).score(id),
       repair: (index, id, score, standsAt) => this.#setEntry(index, id, standsAt ?? this.#data.score(index, id), score),
       emit: (event) => this.#emit(event),
-      keep: (key, blob) => this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail(`blob ${blob} did not come with the call`, key)),
+      keep: (key, blob) =>
+        this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail(`blob ${blob} did not come with the call`, key)),
       forget: (key) => this.#setBlob(key, undefined),
       send: (key) => this.#send(key),
       room: () => OPERATION_WORK_LIMIT - this.#operationWork,

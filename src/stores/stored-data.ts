@@ -15,7 +15,7 @@ export interface StoredData {
 export interface Writes {
   readonly records: readonly RecordWrite[]
   readonly entries: readonly EntryWrite[]
-  readonly blobs: readonly { readonly key: string; readonly bytes: Uint8Array | undefined }[]
+  readonly blobs: readonly BlobWrite[]
   readonly events: readonly EventWrite[]
 }
 
@@ -39,6 +39,12 @@ export interface EntryWrite {
   readonly id: string
   readonly before: number | undefined
   readonly after: number | undefined
+}
+
+export interface BlobWrite {
+  readonly key: string
+  /** Undefined removes it. */
+  readonly bytes: Uint8Array | undefined
 }
 
 export interface EventWrite {

@@ -9,6 +9,9 @@ import { invalidFile } from './sqlite-error.ts'
 /** One writer at a time is all that a file allows, so more partitions would gain nothing. */
 const EXECUTION_PARTITIONS = 1
 
+/** Marks a file as one of ours, in the place that SQLite keeps for it: the letters "FFab". */
+const APPLICATION_ID = 0x46466162
+
 export const SCHEMA_VERSION = migrations.length
 
 export interface WantedSettings {
@@ -29,6 +32,7 @@ export function setUp(connection: Connection, file: string, wanted: WantedSettin
   refuseNewer(file, 'schema', version, SCHEMA_VERSION)
   for (const step of migrations.slice(version)) connection.execute(step)
   if (version === 0) {
+    connection.execute(`pragma application_id = ${APPLICATION_ID}`)
     writeMeta(connection, 'data_version', DATA_VERSION)
     writeMeta(connection, 'execution_partitions', EXECUTION_PARTITIONS)
     writeMeta(connection, 'indexed_tags', sorted(wanted.indexedTags ?? []))
@@ -41,7 +45,12 @@ export function verifiedSettings(connection: Connection, file: string, wanted: W
   const dataVersion = readMeta(connection, 'data_version')
   if (typeof dataVersion === 'number') refuseNewer(file, 'data', dataVersion, DATA_VERSION)
   refuseOther(file, 'data version', dataVersion, DATA_VERSION)
-  refuseOther(file, 'number of execution partitions', readMeta(connection, 'execution_partitions'), EXECUTION_PARTITIONS)
+  refuseOther(
+    file,
+    'number of execution partitions',
+    readMeta(connection, 'execution_partitions'),
+    EXECUTION_PARTITIONS,
+  )
   const indexedTags = readMeta(connection, 'indexed_tags') as string[]
   if (wanted.indexedTags !== undefined) refuseOther(file, 'indexed tags', indexedTags, sorted(wanted.indexedTags))
   return { executionPartitions: EXECUTION_PARTITIONS, indexedTags }
@@ -49,13 +58,9 @@ export function verifiedSettings(connection: Connection, file: string, wanted: W
 
 /** How many steps a file has run: 0 for one that is still empty. */
 function schemaVersion(connection: Connection, file: string): number {
-  const tables = connection
-    .prepare(`select name from sqlite_schema where type = 'table' order by name limit 100`)
-    .all()
-    .map((row) => row['name'])
-  if (tables.length === 0) return 0
-  const version = tables.includes('meta') ? readMeta(connection, 'schema_version') : undefined
-  if (typeof version === 'number') return version
+  if (connection.value('pragma application_id') === APPLICATION_ID)
+    return readMeta(connection, 'schema_version') as number
+  if (connection.value('select count(*) from sqlite_schema') === 0) return 0
   throw invalidFile(`${file} is a database of another program: name a file of its own.`)
 }
 

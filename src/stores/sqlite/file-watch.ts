@@ -6,7 +6,7 @@ import type { StatementSync } from 'node:sqlite'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Connection } from './connection.ts'
 
-/** Half of it is what a wake-up from another process takes on average; at this rate watching costs about 0.1 % of a core. */
+/** A wake-up from another process takes half of it on average. Looking this often costs one to two percent of a core. */
 export const WATCH_INTERVAL_MS = 5
 
 export class FileWatch {

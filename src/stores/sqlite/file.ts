@@ -12,9 +12,9 @@ import { Transactions, whenFree } from './transactions.ts'
 
 export const MEMORY_FILE = ':memory:'
 
-const PAGE_BYTES = 4_096
+/** A larger one makes every commit slower, since SQLite walks through it. */
 const CACHE_KIB = 8_192
-/** Pages in the write-ahead log after which a commit moves them into the file. */
+/** Pages in the write-ahead log, of 4 KiB each, after which a commit moves them into the file. */
 const CHECKPOINT_PAGES = 4_000
 /** What the write-ahead log is cut back to after a burst. */
 const LOG_BYTES_KEPT = 67_108_864
@@ -34,7 +34,6 @@ export async function openFile(
   wanted: WantedSettings,
 ): Promise<OpenFile> {
   const path = file === MEMORY_FILE ? file : resolve(file)
-  if (path !== MEMORY_FILE) refuseImpossiblePath(path)
   const connections: Connection[] = []
   const connect = () => {
     const connection = new Connection(path)
@@ -42,6 +41,7 @@ export async function openFile(
     return connection
   }
   try {
+    if (path !== MEMORY_FILE) refuseImpossiblePath(path)
     const writer = connect()
     const mustBeSetUp = await whenFree(runtime, () => needsSetup(writer, path))
     await whenFree(runtime, () => configureWriter(writer, path, synchronous))
@@ -66,12 +66,12 @@ function refuseImpossiblePath(path: string): void {
     throw invalidFile(`The folder of ${path} does not exist: create ${folder}, or correct the path.`)
   }
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found?.isDirectory() === true) throw invalidFile(`${path} is a folder: name a file in it, such as ${path}/fabric.db.`)
+  if (found?.isDirectory() === true)
+    throw invalidFile(`${path} is a folder: name a file in it, such as ${path}/fabric.db.`)
   if (found !== undefined && !found.isFile()) throw invalidFile(`${path} is not an ordinary file: name another one.`)
 }
 
 function configureWriter(writer: Connection, path: string, synchronous: Synchronous): void {
-  writer.execute(`pragma page_size = ${PAGE_BYTES}`)
   const mode = writer.value('pragma journal_mode = wal')
   if (mode !== 'wal' && path !== MEMORY_FILE) {
     throw invalidFile(`${path} lies on a disk where SQLite has no write-ahead log: name a file on a local disk.`)

@@ -27,12 +27,15 @@ export class RangeStatements {
 }
 
 function shapeOf({ from, to, reverse }: Range): number {
-  return (from === undefined ? 0 : from.id === undefined ? 1 : 2) + (to === undefined ? 0 : 3) + (reverse === true ? 6 : 0)
+  return (
+    (from === undefined ? 0 : from.id === undefined ? 1 : 2) + (to === undefined ? 0 : 3) + (reverse === true ? 6 : 0)
+  )
 }
 
 function conditionOf({ from, to, reverse }: Range): string {
   const [past, within] = reverse === true ? ['<', '>='] : ['>', '<=']
-  const begin = from === undefined ? '' : from.id === undefined ? ` and score ${past}= ?` : ` and (score, id) ${past} (?, ?)`
+  const begin =
+    from === undefined ? '' : from.id === undefined ? ` and score ${past}= ?` : ` and (score, id) ${past} (?, ?)`
   const end = to === undefined ? '' : ` and score ${within} ?`
   return `partition = ? and name = ?${begin}${end}`
 }

@@ -35,7 +35,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Whether the rows themselves were refused, so that the same step can never succeed. */
-export function isRefusedRow(error: unknown): boolean {
+export function isRefusedRow(error: unknown): error is Error {
   const code = resultCode(error)
   return code === RESULT_CODE.constraint || code === RESULT_CODE.mismatch || code === RESULT_CODE.tooBig
 }
@@ -66,8 +66,8 @@ function unavailable(message: string, cause: Error): EngineError {
 
 /** A failure to open a store, which is most often a mistake in its location. */
 export function failureToOpen(file: string, error: unknown): unknown {
-  const code = resultCode(error)
-  switch (code) {
+  if (isForbidden(error)) return invalidFile(`${file} cannot be reached: let this process into its folder.`, error)
+  switch (resultCode(error)) {
     case RESULT_CODE.notADatabase:
       return invalidFile(`${file} is not a SQLite database: name another file, or one that does not exist yet.`, error)
     case RESULT_CODE.readOnly:
@@ -76,6 +76,10 @@ export function failureToOpen(file: string, error: unknown): unknown {
     default:
       return failureInUse(file, error)
   }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
 }
 
 export function invalidFile(message: string, cause?: unknown): EngineError {

@@ -5,10 +5,20 @@ import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Synchronous } from '../location.ts'
 import { executionPartition } from '../store.ts'
-import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, StoreSettings, Wake } from '../store.ts'
+import type {
+  Answer,
+  Call,
+  EventPage,
+  Partition,
+  PartitionDump,
+  Store,
+  StoreReport,
+  StoreSettings,
+  Wake,
+} from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { FileWatch, WATCH_INTERVAL_MS } from './file-watch.ts'
-import { openFile } from './file.ts'
+import { MEMORY_FILE, openFile } from './file.ts'
 import type { OpenFile } from './file.ts'
 import { ReadSide } from './read-side.ts'
 import { failureInUse } from './sqlite-error.ts'
@@ -31,7 +41,8 @@ export class SqliteStore implements Store {
   readonly #file: OpenFile
   readonly #readSide: ReadSide
   readonly #writeSide: WriteSide
-  readonly #watch: FileWatch
+  /** Only a file can be written by others. */
+  readonly #watch: FileWatch | undefined
   readonly #listeners = new WakeListeners()
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
@@ -46,6 +57,7 @@ export class SqliteStore implements Store {
     this.#file = file
     this.#readSide = new ReadSide(runtime, file.reader)
     this.#writeSide = new WriteSide(runtime, file.writer, (wake) => this.#listeners.tell(wake))
+    if (file.path === MEMORY_FILE) return
     // On the writer's connection the file changes only by what others commit: what it commits itself was told already.
     this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#tellAll())
   }
@@ -64,11 +76,12 @@ export class SqliteStore implements Store {
   }
 
   onWake(listener: (wake: Wake) => void): () => void {
+    if (this.#closing !== undefined) return () => undefined
     const remove = this.#listeners.add(listener)
-    this.#watch.start()
+    this.#watch?.start()
     return () => {
       remove()
-      if (this.#listeners.size === 0) this.#watch.stop()
+      if (this.#listeners.size === 0) this.#watch?.stop()
     }
   }
 
@@ -86,7 +99,7 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    this.#watch.stop()
+    this.#watch?.stop()
     this.#listeners.clear()
     await Promise.allSettled(this.#underWay)
     if (this.#file.reader !== this.#file.writer) this.#file.reader.close()

@@ -1,5 +1,5 @@
 /** What an operator should know of a file: read from SQLite and the system, not from what was asked for. */
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import type { StoreReport } from '../store.ts'
 import { MEMORY_FILE } from './file.ts'
 import type { OpenFile } from './file.ts'
@@ -19,18 +19,16 @@ const NETWORK_FILESYSTEMS: ReadonlyMap<number, string> = new Map([
 
 export function reportOf({ path, writer }: OpenFile): StoreReport {
   const isInMemory = path === MEMORY_FILE
-  const network = isInMemory ? undefined : networkFilesystem(path)
-  const warnings: string[] = []
-  if (isInMemory) warnings.push('Nothing is kept when the process ends. Name a file for work that must not get lost.')
-  if (network !== undefined) {
-    warnings.push(`${path} lies on a network filesystem (${network}), where SQLite's locks may fail. Use a local disk.`)
-  }
   return {
     kind: 'sqlite',
     version: String(writer.value('select sqlite_version()')),
     location: path,
-    durability: isInMemory ? 'none: everything is gone when the process ends' : durability(writer.value('pragma synchronous')),
-    warnings,
+    durability: isInMemory
+      ? 'none: everything is gone when the process ends'
+      : durability(writer.value('pragma synchronous')),
+    warnings: isInMemory
+      ? ['Nothing is kept when the process ends. Name a file for work that must not get lost.']
+      : fileWarnings(path),
   }
 }
 
@@ -40,7 +38,9 @@ function durability(synchronous: unknown): string {
     : 'write-ahead log, synchronous full: what was answered survives a power failure'
 }
 
-function networkFilesystem(path: string): string | undefined {
-  if (process.platform !== 'linux') return undefined
-  return NETWORK_FILESYSTEMS.get(statfsSync(path).type)
+function fileWarnings(path: string): string[] {
+  if (!existsSync(path)) return [`${path} was removed or renamed while in use. Put it back, or restart every process.`]
+  const network = process.platform === 'linux' ? NETWORK_FILESYSTEMS.get(statfsSync(path).type) : undefined
+  if (network === undefined) return []
+  return [`${path} lies on a network filesystem (${network}), where SQLite's locks may fail. Use a local disk.`]
 }

@@ -18,7 +18,10 @@ export class StoredPartition implements StoredData {
   constructor(connection: Connection, number: number) {
     this.#number = number
     this.#records = new Map(
-      recordTypes.map((type) => [type, connection.prepare(`select record from ${type} where id = ? and partition = ?`)]),
+      recordTypes.map((type) => [
+        type,
+        connection.prepare(`select record from ${type} where id = ? and partition = ?`),
+      ]),
     )
     this.#range = new RangeStatements(
       connection,

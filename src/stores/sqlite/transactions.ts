@@ -36,8 +36,8 @@ export class Transactions {
   }
 
   #attempt<T>(work: () => T): T {
-    this.#begin.run()
     try {
+      this.#begin.run()
       const value = work()
       this.#commit.run()
       return value
@@ -51,8 +51,8 @@ export class Transactions {
     try {
       this.#rollback.run()
     } catch {
-      // After some errors SQLite has rolled back by itself and finds no transaction here. Should one be open after all,
-      // the next begin fails and says so.
+      // Nothing was begun, or SQLite has rolled back by itself. Should a transaction be open after all, the next begin
+      // fails, says so, and gets here again.
     }
   }
 }

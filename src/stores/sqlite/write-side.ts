@@ -9,7 +9,8 @@ import { Overlay } from '../overlay.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { EventLog } from './event-log.ts'
-import { PartitionWriter, RefusedRow } from './partition-writer.ts'
+import { PartitionWriter } from './partition-writer.ts'
+import { RefusedRow } from './row-statements.ts'
 import { isSqliteError } from './sqlite-error.ts'
 import { StoredPartition } from './stored-partition.ts'
 import { Transactions } from './transactions.ts'
@@ -62,6 +63,7 @@ export class WriteSide {
       })
       if (step === undefined) return trimmed
       trimmed += step
+      await new Promise<void>((resolve) => this.#runtime.soon(resolve))
     }
   }
 
