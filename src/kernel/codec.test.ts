@@ -48,6 +48,7 @@ const state: fc.Arbitrary<ExecutionState> = fc.oneof(
     }),
     timeoutAt: maybe(instant),
     cancel: maybe(object({ reason: text, by: text, at: instant, forceAt: instant })),
+    runningSince: instant,
   }),
   object({ phase: fc.constant('suspended'), suspensionId: text }),
   object({ phase: fc.constant('ended'), outcome, at: instant, reason: maybe(text), by: maybe(text) }),

@@ -12,6 +12,7 @@ const held: ExecutionState = {
   lease: { id: own.leaseId, workerId: 'w', workerInstanceId: 'i', acquiredAt: 0, expiresAt: EXPIRES_AT },
   timeoutAt: undefined,
   cancel: undefined,
+  runningSince: 0,
 }
 
 function execution(state: ExecutionState, ended?: LeaseEnd): Execution {

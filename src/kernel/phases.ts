@@ -20,7 +20,7 @@ function leaveLease(tx: Tx, execution: Execution, how: LeaseEnd, until: Instant 
   const state = execution.state
   if (state.phase !== 'active') return
   if (execution.attempt !== undefined) {
-    execution.attempt.usedMs = execution.attempt.usedMs + Math.max(0, tx.now - state.lease.acquiredAt)
+    execution.attempt.usedMs = execution.attempt.usedMs + Math.max(0, tx.now - state.runningSince)
   }
   execution.lastLease = { id: state.lease.id, epoch: execution.epoch, how, until }
 }
@@ -95,9 +95,13 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
       workerInstanceId: lease.workerInstanceId,
     }
   }
-  const timeoutMs = execution.attemptTimeoutMs
-  const timeoutAt = timeoutMs === undefined ? undefined : tx.now + timeoutMs - (execution.attempt?.usedMs ?? 0)
-  execution.state = { phase: 'active', lease, timeoutAt, cancel: undefined }
+  execution.state = {
+    phase: 'active',
+    lease,
+    timeoutAt: timeoutFrom(execution, tx.now),
+    cancel: undefined,
+    runningSince: tx.now,
+  }
   execution.lastLease = undefined
   execution.changedAt = tx.now
   execution.startedAt = execution.startedAt ?? tx.now
@@ -108,6 +112,12 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
     workerId: lease.workerId,
     workerInstanceId: lease.workerInstanceId,
   })
+}
+
+/** When an attempt that runs from a moment on is out of time. */
+export function timeoutFrom(execution: Execution, runningSince: Instant): Instant | undefined {
+  const timeoutMs = execution.attemptTimeoutMs
+  return timeoutMs === undefined ? undefined : runningSince + timeoutMs - (execution.attempt?.usedMs ?? 0)
 }
 
 export interface Ending {

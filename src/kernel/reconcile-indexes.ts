@@ -22,6 +22,8 @@ export interface ReconcileCursor {
 export interface ReconcileInput {
   readonly cursor?: ReconcileCursor | undefined
   readonly filter?: TenantFilter | undefined
+  /** Executions whose records cannot be read: they and their entries are left as they are. */
+  readonly skip?: readonly string[] | undefined
 }
 
 export interface IndexProblem {
@@ -45,9 +47,9 @@ export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult
   const repaired: IndexProblem[] = []
   switch (cursor.stage) {
     case 'records':
-      return reconcileRecords(tx, cursor, input.filter, repaired)
+      return reconcileRecords(tx, cursor, input, repaired)
     case 'shared_indexes': {
-      const walk = walkIndex(tx, SHARED_INDEXES[cursor.step] ?? CREATED_INDEX, cursor, input.filter, repaired)
+      const walk = walkIndex(tx, SHARED_INDEXES[cursor.step] ?? CREATED_INDEX, cursor, input, repaired)
       const nextStep: ReconcileCursor =
         cursor.step + 1 < SHARED_INDEXES.length
           ? { stage: 'shared_indexes', step: cursor.step + 1 }
@@ -55,21 +57,21 @@ export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult
       return { kind: 'reconciled', examined: walk.examined, repaired, cursor: walk.cursor ?? nextStep }
     }
     case 'queue_indexes':
-      return reconcileQueue(tx, cursor, input.filter, repaired)
+      return reconcileQueue(tx, cursor, input, repaired)
   }
 }
 
 function reconcileRecords(
   tx: Tx,
   cursor: ReconcileCursor,
-  filter: TenantFilter | undefined,
+  input: ReconcileInput,
   repaired: IndexProblem[],
 ): ReconcileResult {
   const range = { index: CREATED_INDEX, from: cursor.position, limit: RECONCILE_SCAN_COUNT }
   const entries = tx.range(range)
   let stoppedAt: string | undefined = undefined
   for (const execution of tx.getMany('execution', idsOf(entries))) {
-    if (matchesFilter(execution, filter)) repairEntriesOf(tx, execution, repaired)
+    if (matchesFilter(execution, input.filter)) repairEntriesOf(tx, execution, repaired)
     if (repaired.length >= OPERATION_WORK_LIMIT) {
       stoppedAt = execution.id
       break
@@ -88,14 +90,14 @@ function reconcileRecords(
 function reconcileQueue(
   tx: Tx,
   cursor: ReconcileCursor,
-  filter: TenantFilter | undefined,
+  input: ReconcileInput,
   repaired: IndexProblem[],
 ): ReconcileResult {
   const queue = currentQueue(tx, cursor)
   if (queue === undefined) return { kind: 'reconciled', examined: 0, repaired, cursor: undefined }
   const state = publicStates[cursor.step - 1]
   const index = state === undefined ? readyIndex(queue.lane, queue.class) : laneIndex(queue.lane, state)
-  const walk = walkIndex(tx, index, cursor, filter, repaired)
+  const walk = walkIndex(tx, index, cursor, input, repaired)
   if (walk.cursor !== undefined) {
     const again = walk.cursor
     return {
@@ -131,14 +133,15 @@ function walkIndex(
   tx: Tx,
   index: string,
   cursor: ReconcileCursor,
-  filter: TenantFilter | undefined,
+  input: ReconcileInput,
   repaired: IndexProblem[],
 ): { readonly examined: number; readonly cursor: ReconcileCursor | undefined } {
   const entries = tx.range({ index, from: cursor.position, limit: RECONCILE_SCAN_COUNT })
   let stoppedAt: string | undefined = undefined
   for (const entry of entries) {
+    if (input.skip?.includes(entry.id) === true) continue
     const execution = tx.get('execution', entry.id)
-    if (execution === undefined || matchesFilter(execution, filter)) {
+    if (execution === undefined || matchesFilter(execution, input.filter)) {
       const derived = execution === undefined ? undefined : derivedScore(execution, index)
       if (derived !== entry.score) {
         tx.repair(index, entry.id, derived, entry.score)

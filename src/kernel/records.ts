@@ -44,7 +44,14 @@ export type ExecutionState =
   | { phase: 'eligible' }
   | { phase: 'delayed'; until: Instant; cause: DelayCause }
   | { phase: 'blocked'; by: BlockCause }
-  | { phase: 'active'; lease: Lease; timeoutAt: Instant | undefined; cancel: CancelRequest | undefined }
+  | {
+      phase: 'active'
+      lease: Lease
+      timeoutAt: Instant | undefined
+      cancel: CancelRequest | undefined
+      /** Since when its time counts against the attempt's timeout: since the claim, unless its holder began later. */
+      runningSince: Instant
+    }
   | { phase: 'suspended'; suspensionId: string }
   | { phase: 'ended'; outcome: Outcome; at: Instant; reason: string | undefined; by: string | undefined }
 

@@ -12,6 +12,8 @@ export interface ReleaseInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly reason: string
+  /** The handler never began: nothing counts against the attempt's timeout. */
+  readonly isUnstarted?: boolean | undefined
 }
 
 export type ReleaseResult =
@@ -28,6 +30,8 @@ export function releaseExecution(tx: Tx, input: ReleaseInput): ReleaseResult {
   if (refusal !== undefined) return refusal
 
   if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  const state = execution.state
+  if (input.isUnstarted === true && state.phase === 'active') state.runningSince = tx.now
   makeEligible(tx, execution, { next: 'continue', how: 'released', event: 'execution_released', reason: input.reason })
   return { kind: 'released' }
 }

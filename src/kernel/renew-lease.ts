@@ -1,6 +1,7 @@
 /** Extends a lease that is still alive, and tells its holder whether somebody wants the work cancelled. */
 import { refuseUnlessHeld } from './leases.ts'
 import type { LeaseRefusal } from './leases.ts'
+import { timeoutFrom } from './phases.ts'
 import type { ExecutionId, Fence, Instant } from './records.ts'
 import { refused } from './results.ts'
 import type { Refused } from './results.ts'
@@ -10,6 +11,8 @@ export interface RenewInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly leaseTtlMs: number
+  /** The handler begins only now, or has not begun yet: time since the claim does not count against its timeout. */
+  readonly beginsNow?: boolean | undefined
 }
 
 export type RenewResult =
@@ -31,6 +34,10 @@ export function renewLease(tx: Tx, input: RenewInput): RenewResult {
   if (state.phase !== 'active') return tx.fault('a held execution is not active', execution.id)
 
   state.lease.expiresAt = tx.now + input.leaseTtlMs
+  if (input.beginsNow === true) {
+    state.runningSince = tx.now
+    state.timeoutAt = timeoutFrom(execution, tx.now)
+  }
   tx.put(execution)
   const cancel = state.cancel
   return {

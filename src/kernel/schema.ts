@@ -65,6 +65,7 @@ const state: FieldKind = {
         { name: 'lease', of: lease },
         { name: 'timeoutAt', of: number },
         { name: 'cancel', of: cancelRequest },
+        { name: 'runningSince', of: number },
       ],
     },
     { word: 'suspended', fields: [{ name: 'suspensionId', of: text }] },

@@ -18,6 +18,7 @@ function active(timers: { timeoutAt?: number; forceAt?: number }): ExecutionStat
     lease: { id: 'l', workerId: 'w', workerInstanceId: 'i', acquiredAt: 0, expiresAt: 1_000 },
     timeoutAt: timers.timeoutAt,
     cancel: timers.forceAt === undefined ? undefined : { reason: '', by: '', at: 0, forceAt: timers.forceAt },
+    runningSince: 0,
   }
 }
 

@@ -187,13 +187,31 @@ export class Overlay {
     const held = this.#held(type, id)
     const cells = held.isChanged ? held.kept?.cells : held.stored
     if (cells === undefined) return undefined
-    const record = unpackRecord(type, cells)
-    held.entries ??= entriesOf(record)
-    return record
+    const record = this.#read(held, type, cells)
+    return record ?? this.#fail('the record cannot be read', id)
   }
 
+  /** What cannot be read is left out, so that one damaged record does not keep all others from being found. */
   #getMany<T extends RecordType>(type: T, ids: string[]): RecordTypes[T][] {
-    return ids.map((id) => this.#get(type, id)).filter((record) => record !== undefined)
+    const records: RecordTypes[T][] = []
+    for (const id of ids) {
+      const held = this.#held(type, id)
+      const cells = held.isChanged ? held.kept?.cells : held.stored
+      const record = cells === undefined ? undefined : this.#read(held, type, cells)
+      if (record !== undefined) records.push(record)
+    }
+    return records
+  }
+
+  #read<T extends RecordType>(held: HeldRecord, type: T, cells: Cell[]): RecordTypes[T] | undefined {
+    try {
+      const record = unpackRecord(type, cells)
+      held.entries ??= entriesOf(record)
+      return record
+    } catch {
+      // Values that are not those of its schema: the record was damaged outside.
+      return undefined
+    }
   }
 
   #scan<T extends RecordType>(range: Range, type: T): RecordTypes[T][] {

@@ -19,6 +19,11 @@ const RENEW_AT_PART = 1 / 3
 /** A lease counts as lost when this part of its time is left: clocks drift, and an abort takes a moment to be obeyed. */
 const SAFETY_PART = 0.1
 
+/** What waits for a slot has its time counted anew when this part of it is over. */
+const RECOUNT_PART = 0.5
+/** A wait for a slot that is too short to be worth a call. */
+const UNCOUNTED_WAIT_MS = 10
+
 export interface ClaimTimes {
   /** When the call that took the lease was sent. */
   readonly sentAt: number
@@ -37,8 +42,15 @@ export class HeldExecution {
   readonly takenAt: number
   renewAt = 0
   lostAt = 0
-  /** When the attempt runs out of time. */
-  readonly endsAt: number
+  /** How long one run of the attempt may take; it counts from the start of the handler, not from the claim. */
+  readonly #attemptMs: number
+  /** When the execution as a whole runs out of time. */
+  readonly #deadlineAt: number
+  /** Since when the store counts the attempt's time. */
+  #countedSince: number
+  isStarted = false
+  /** The store is to count the attempt's time from now on; said with the next renewal. */
+  beginsNow = false
   isRenewing = false
   /** A renewal failed and nobody knows how the lease stands. */
   isUncertain = false
@@ -67,12 +79,37 @@ export class HeldExecution {
     this.#leaseTtlMs = times.leaseTtlMs
     this.takenAt = times.sentAt
     this.confirmUntil(times.sentAt + claimed.leaseExpiresAt - times.at)
-    const end = Math.min(claimed.timeoutAt ?? Infinity, claimed.deadlineAt ?? Infinity)
-    this.endsAt = times.sentAt + end - times.at
+    this.#attemptMs = (claimed.timeoutAt ?? Infinity) - times.at
+    this.#deadlineAt = times.sentAt + (claimed.deadlineAt ?? Infinity) - times.at
+    this.#countedSince = times.sentAt
   }
 
   get id(): ExecutionId {
     return this.claimed.executionId
+  }
+
+  /** When the handler is out of time. */
+  get endsAt(): number {
+    return Math.min(this.#countedSince + this.#attemptMs, this.#deadlineAt)
+  }
+
+  /** When the store has to hear that the handler still waits for a slot, well before it takes it for one that is late. */
+  get recountAt(): number {
+    return this.isStarted ? Infinity : this.#countedSince + this.#attemptMs * RECOUNT_PART
+  }
+
+  /** The handler begins. Says whether the store should hear of it, because it has counted the wait so far. */
+  begin(now: number): boolean {
+    this.isStarted = true
+    if (this.#attemptMs === Infinity || now - this.#countedSince < UNCOUNTED_WAIT_MS) return false
+    this.countFrom(now)
+    this.beginsNow = true
+    return true
+  }
+
+  /** The attempt's time counts from a moment on. */
+  countFrom(moment: number): void {
+    this.#countedSince = moment
   }
 
   get lease(): 'held' | 'uncertain' | 'lost' {

@@ -377,6 +377,50 @@ test('an attempt that runs out of time is aborted, and the due pass decides what
   expect(await world.fabric.describe(execution.id)).toMatchObject({ state: 'expired', failureCount: 2 })
 })
 
+test('the time that an execution waits for a slot is not counted against its attempt', async () => {
+  await using world = createWorld()
+  const timed = task<number, string>('timed', { timeout: { attempt: '5s' } })
+  const contexts: TaskContext[] = []
+  const ends: (() => void)[] = []
+  const handler = timed.handle((_, context) => {
+    contexts.push(context)
+    return new Promise<string>((resolve) => ends.push(() => resolve('done')))
+  })
+  world.work([handler], { concurrency: 1, prefetch: 1, leaseTtl: '1m' })
+  const first = await world.fabric.submit(timed, 1, { timeout: { attempt: '1h' } })
+  const second = await world.fabric.submit(timed, 2)
+
+  await world.advance(60_000)
+  ends[0]?.()
+  expect(await first.result()).toBe('done')
+  await world.advance(4_000)
+  expect(contexts[1]?.signal.aborted).toBe(false)
+  ends[1]?.()
+
+  expect(await second.result()).toBe('done')
+})
+
+test('an attempt that waited for a slot still runs out of its own time', async () => {
+  await using world = createWorld()
+  const timed = task<number, string>('timed', { timeout: { attempt: '5s' } })
+  const contexts: TaskContext[] = []
+  const ends: (() => void)[] = []
+  const handler = timed.handle((_, context) => {
+    contexts.push(context)
+    return new Promise<string>((resolve) => ends.push(() => resolve('done')))
+  })
+  world.work([handler], { concurrency: 1, prefetch: 1 })
+  await world.fabric.submit(timed, 1, { timeout: { attempt: '1h' } })
+  const second = await world.fabric.submit(timed, 2)
+
+  await world.advance(60_000)
+  ends[0]?.()
+  await world.advance(6_000)
+
+  expect(contexts[1]?.signal.aborted).toBe(true)
+  expect(await world.stateOf(second.id)).toBe('expired')
+})
+
 test('the total deadline aborts a running handler too', async () => {
   await using world = createWorld()
   const { handler, contexts } = heldHandler({ obeys: true })

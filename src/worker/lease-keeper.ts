@@ -53,7 +53,14 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
     const former = this.#held.get(held.id)
     if (former !== undefined) this.lose(former, 'stale_lease')
     this.#held.set(held.id, held)
-    this.#arm(Math.min(held.renewAt, held.endsAt))
+    this.#arm(Math.min(held.renewAt, held.recountAt, held.endsAt))
+  }
+
+  /** The handler begins: the time that it waited for a slot is not its own. */
+  begin(held: HeldExecution): void {
+    const isNews = held.begin(this.#runtime.monotonic())
+    this.#arm(held.endsAt)
+    if (isNews) void this.renew(held)
   }
 
   /** An execution that was lost may have come back under a new lease: that one stays. */
@@ -86,8 +93,10 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
     if (held.isRenewing || !this.#isKept(held)) return
     held.isRenewing = true
     const sentAt = this.#runtime.monotonic()
+    const { beginsNow } = held
+    held.beginsNow = false
     try {
-      const input = { executionId: held.id, fence: held.claimed.fence, leaseTtlMs: this.#leaseTtlMs }
+      const input = { executionId: held.id, fence: held.claimed.fence, leaseTtlMs: this.#leaseTtlMs, beginsNow }
       const { result } = await this.#batcher.run(held.partition, 'renewLease', input)
       this.#health.answered()
       if (!this.#isKept(held)) return
@@ -100,10 +109,13 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
     } catch (error) {
       this.#health.failed(error)
       held.isUncertain = true
+      held.beginsNow ||= beginsNow
       held.renewAt = this.#runtime.monotonic() + this.#leaseTtlMs * RETRY_PART
     } finally {
       held.isRenewing = false
-      if (this.#isKept(held)) this.#arm(Math.min(held.renewAt, held.lostAt))
+      // A handler that began while this was under way is told of by another one, at once.
+      const isNews = held.beginsNow && !held.isUncertain
+      if (this.#isKept(held)) this.#arm(isNews ? sentAt : Math.min(held.renewAt, held.lostAt))
     }
   }
 
@@ -134,9 +146,13 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
       this.lose(held, 'lease_expired')
       return Infinity
     }
+    if (now >= held.recountAt && !held.isSettling) {
+      held.countFrom(now)
+      held.beginsNow = true
+    }
     if (now >= held.endsAt && !held.isTimedOut && !held.isSettling) held.timeOut()
-    if (now >= held.renewAt - this.#leaseTtlMs * TOGETHER_PART) void this.renew(held)
-    const endsAt = held.isTimedOut || held.isSettling ? Infinity : held.endsAt
+    if (held.beginsNow || now >= held.renewAt - this.#leaseTtlMs * TOGETHER_PART) void this.renew(held)
+    const endsAt = held.isTimedOut || held.isSettling ? Infinity : Math.min(held.recountAt, held.endsAt)
     return Math.min(endsAt, held.lostAt, held.isRenewing ? Infinity : held.renewAt)
   }
 }

@@ -106,7 +106,13 @@ async function say(
           })
         ).result
       case 'release':
-        return (await batcher.run(partition, 'releaseExecution', { ...fenced, reason: verdict.reason })).result
+        return (
+          await batcher.run(partition, 'releaseExecution', {
+            ...fenced,
+            reason: verdict.reason,
+            isUnstarted: !held.isStarted,
+          })
+        ).result
     }
   }
   return await repeatUntilAnswered(services, held, call)

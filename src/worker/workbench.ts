@@ -195,10 +195,15 @@ export class Workbench {
   }
 
   async #run(held: HeldExecution): Promise<void> {
-    const verdict = this.#keeper.isSafe(held) ? await runAttempt(held, new HandlerContext(held, this.#services)) : LEAVE
+    const verdict = this.#keeper.isSafe(held) ? await this.#attempt(held) : LEAVE
     this.#slots.free(held)
     this.#end(held, verdict)
     this.#startWaiting()
+  }
+
+  async #attempt(held: HeldExecution): Promise<Verdict> {
+    this.#keeper.begin(held)
+    return await runAttempt(held, new HandlerContext(held, this.#services))
   }
 
   /** Nothing remains but to tell the store. */

@@ -68,6 +68,7 @@ conforms('describeExecution', ({ fabric, given, clock }) => {
       },
       timeoutAt: undefined,
       cancel: undefined,
+      runningSince: clock.now(),
     })
   })
 })

@@ -91,6 +91,17 @@ conforms('renewLease', ({ fabric, given, clock }) => {
     })
   })
 
+  test('lets the time of a handler that begins only now start over', async () => {
+    const held = await given.activeExecution({ attemptTimeoutMs: 40_000, totalTimeoutMs: 50_000 })
+    clock.advance(20_000)
+    await fabric.run('renewLease', { ...held, ...ttl, beginsNow: true })
+
+    expect(await fabric.look(held.executionId)).toMatchObject({
+      state: { timeoutAt: clock.now() + 40_000, runningSince: clock.now() },
+      deadlineAt: clock.now() + 30_000,
+    })
+  })
+
   test('is refused at the instant of expiry, even if nobody took over, and cannot bring the lease back', async () => {
     const held = await given.activeExecution()
     clock.advance(LEASE_TTL_MS)

@@ -87,6 +87,15 @@ conforms('the attempt timeout', ({ fabric, given, clock }) => {
     expect((await fabric.duePass()).handled).toMatchObject([{ case: 'attempt_timeout' }])
   })
 
+  test('does not count the time that an execution waited in the hands of a worker that never began', async () => {
+    const held = await given.activeExecution({ attemptTimeoutMs: TIMEOUT_MS })
+    clock.advance(4_000)
+    await fabric.run('releaseExecution', { ...held, reason: 'shutdown', isUnstarted: true })
+
+    const second = await given.claim()
+    expect(second.executions[0]!.timeoutAt).toBe(clock.now() + TIMEOUT_MS)
+  })
+
   test('cannot be escaped by handing back just too late', async () => {
     const held = await given.activeExecution({ attemptTimeoutMs: TIMEOUT_MS })
     clock.advance(TIMEOUT_MS + 1)

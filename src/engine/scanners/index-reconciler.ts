@@ -12,8 +12,8 @@ export const indexReconciler: Scanner<'index_reconciler', ReconcileCursor> = sca
   everyMs: 45_000,
   goesOn: 'next_cycle',
   stepsPerPass: PAGES_PER_PASS,
-  scan: async (partition, { filter, from, log }) => {
-    const page = await partition.run('reconcileIndexes', { filter, cursor: from })
+  scan: async (partition, { filter, skip, from, log }) => {
+    const page = await partition.run('reconcileIndexes', { filter, skip, cursor: from })
     for (const { problem, index, id } of page.repaired) {
       log.warn(
         { partition: partition.name, problem, index: index.replaceAll(SEPARATOR, '/'), id },

@@ -207,6 +207,22 @@ test('indexes that somebody damaged are repaired, also where an id stands twice'
   expect(problemsOf(await store.dump(PARTITION))).toEqual([])
 })
 
+test.each(['nonsense', '[]', '["0-1"]'])(
+  'a record that reads %s keeps nobody from the others, and is named by whoever asks for it',
+  async (record) => {
+    const store = await world.open()
+    const damaged = await submit(store, { priority: 10 })
+    const healthy = await submit(store)
+    world.connect().prepare('update execution set record = ? where id = ?').run(record, damaged)
+
+    const { executions } = await run(store, 'claimForWorker', claim())
+    const [asked] = await store.run(PARTITION, [call('describeExecution', { executionId: damaged })])
+
+    expect(executions.map((execution) => execution.executionId)).toEqual([healthy])
+    expect(asked).toEqual({ kind: 'fault', reason: 'the record cannot be read', recordId: damaged })
+  },
+)
+
 test('what this store writes is told to its listeners with the queue and the timer that it concerns', async () => {
   const runtime = virtualRuntime()
   const store = await world.open({ runtime })

@@ -40,7 +40,7 @@ export class StoredPartition implements StoredData {
 
   record(type: RecordType, id: string): Cell[] | undefined {
     const row = this.#records.get(type)?.get(id, this.#number)
-    return row === undefined ? undefined : (JSON.parse(row['record'] as string) as Cell[])
+    return row === undefined ? undefined : cellsOf(row['record'] as string)
   }
 
   range(range: Range): IndexEntry[] {
@@ -70,10 +70,20 @@ export class StoredPartition implements StoredData {
   #derivedScore(index: string, id: string): number | undefined {
     for (const type of recordTypes) {
       const cells = this.record(type, id)
-      if (cells === undefined) continue
+      if (cells === undefined || cells.length === 0) continue
       const entry = entriesOf(unpackRecord(type, cells)).find((other) => other.index === index)
       if (entry !== undefined) return entry.score
     }
     return undefined
+  }
+}
+
+/** Text that is no record at all is a record without values: whoever unpacks it finds that it cannot be read. */
+function cellsOf(text: string): Cell[] {
+  try {
+    const cells: unknown = JSON.parse(text)
+    return Array.isArray(cells) ? (cells as Cell[]) : []
+  } catch {
+    return []
   }
 }
