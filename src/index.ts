@@ -34,6 +34,7 @@ export type { Settled } from './worker/settlement.ts'
 export type { WorkerState, WorkerStats, WorkerSummary } from './worker/worker-stats.ts'
 export type { Worker, WorkerCloseOptions } from './worker/worker.ts'
 export type { Engine, ScannerStatus } from './engine/engine.ts'
+export type { MetricsRegistry } from './engine/metrics.ts'
 
 export type { CancelOptions, ListQuery } from './client/calls.ts'
 export type { SubmitOutcome } from './client/client.ts'
@@ -50,11 +51,24 @@ export type {
   Attempt,
   AttemptKind,
   AttemptOutcome,
+  CancelResult,
+  CreateResult,
   ErrorCode,
   EventType,
   ExecutionId,
+  ExplainResult,
   Explanation,
   Failure,
+  Lease,
   Outcome,
+  Progress,
   PublicState,
+  PriorityResult,
+  RefusalDetail,
+  Refused,
+  ReplayResult,
+  RetryPolicy,
+  RevokeResult,
+  SetTagsResult,
+  TenantFilter,
 } from './kernel/index.ts'

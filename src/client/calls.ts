@@ -26,7 +26,7 @@ import type { Partition } from '../stores/store.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf, resolveExecutionId } from './ids.ts'
-import { checkKey, checkPriority, checkReason, checkTagName, checkTags } from './names.ts'
+import { checkKey, checkObject, checkPriority, checkReason, checkTagName, checkTags } from './names.ts'
 import type { Tags } from './names.ts'
 import { repeatWhileUnavailable } from './repetition.ts'
 import { prepareSubmit } from './submit.ts'
@@ -71,7 +71,10 @@ export class Calls {
     return resolveExecutionId(idOrKey, this.namespace, this.#settings.executionPartitions)
   }
 
-  /** One operation of the kernel, in the partition that the id names. */
+  /**
+   * One operation of the kernel, in the partition that the id names.
+   * @internal
+   */
   run<N extends OperationName>(
     id: ExecutionId,
     operation: N,
@@ -82,6 +85,7 @@ export class Calls {
   }
 
   async submit(item: SubmitItem): Promise<CreateResult> {
+    if (item.options !== undefined) checkObject(item.options, 'options', "{ id: 'order:17', delay: '5s' }")
     const key = item.options?.id
     const count = this.#settings.executionPartitions
     const executionId =
@@ -149,6 +153,7 @@ export class Calls {
   /** Sets the tags that have a value and removes those that are `undefined`. */
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<SetTagsResult> {
     const executionId = this.resolve(idOrKey)
+    checkObject(tags, 'tags', "{ plan: 'pro', trial: undefined }")
     const set: Tags = Object.fromEntries(
       Object.entries(tags).filter((entry): entry is [string, string] => entry[1] !== undefined),
     )
@@ -171,7 +176,10 @@ export class Calls {
     return (await this.run(executionId, 'explainExecution', { executionId })).result
   }
 
-  /** One step of a listing in one partition. */
+  /**
+   * One step of a listing in one partition.
+   * @internal
+   */
   async listStep(
     partition: number,
     query: ListQuery,
@@ -186,6 +194,7 @@ export class Calls {
     return (await this.#ask(executionPartition(partition), 'listExecutions', input)).result
   }
 
+  /** @internal */
   async countStep(partition: number, lane: string | undefined, cursor: Position | undefined): Promise<CountResult> {
     return (await this.#ask(executionPartition(partition), 'countExecutions', { lane, cursor })).result
   }

@@ -33,8 +33,11 @@ export type SubmitOutcome<Output> =
 const SUBMIT_MANY_MAX = 10_000
 
 export class Client implements HandleClient {
+  /** @internal */
   readonly store: Store
+  /** @internal */
   readonly runtime: Runtime
+  /** @internal */
   readonly batcher: Batcher
   readonly namespace: string
   /** The same calls, answering unions instead of throwing refusals. */
@@ -179,6 +182,7 @@ export class Client implements HandleClient {
     await this.close()
   }
 
+  /** @internal */
   watchEnd(id: ExecutionId, notify: EndListener): ReturnType<EndWatcher['watch']> {
     this.#refuseIfClosed()
     return this.#ends.watch(id, notify)

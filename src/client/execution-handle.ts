@@ -26,6 +26,7 @@ export interface HandleClient {
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
   subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
+  /** @internal */
   watchEnd(id: ExecutionId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void }
 }
 

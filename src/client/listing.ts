@@ -5,7 +5,7 @@ import { EngineError } from '../stores/engine-error.ts'
 import type { Calls, ListQuery } from './calls.ts'
 import { summarise } from './description.ts'
 import type { ExecutionSummary } from './description.ts'
-import { checkLane, checkTagName, invalidInput, show } from './names.ts'
+import { checkLane, checkNamespace, checkTagName, checkTaskName, invalidInput, show } from './names.ts'
 
 export interface ListOptions extends ListQuery {
   /** At most this many; 50 unless given. */
@@ -112,6 +112,8 @@ export async function countLanes(
 
 function checkQuery(query: ListQuery): void {
   if (query.lane !== undefined) checkLane(query.lane)
+  if (query.task !== undefined) checkTaskName(query.task)
+  if (query.namespace !== undefined) checkNamespace(query.namespace)
   if (query.tag !== undefined) checkTagName(query.tag.name, 'tag')
   for (const field of ['createdFrom', 'createdTo'] as const) {
     const instant = query[field]

@@ -9,7 +9,6 @@ import {
   TAG_VALUE_BYTES,
 } from '../kernel/index.ts'
 import {
-  checkIndexedTags,
   checkKey,
   checkLane,
   checkNamespace,
@@ -86,11 +85,6 @@ describe('tags', () => {
     const many = Object.fromEntries(Array.from({ length: TAG_COUNT_MAX + 1 }, (_, i) => [`t${i}`, 'x']))
     expect(() => checkTags(many, [])).toThrow(`at most ${TAG_COUNT_MAX}`)
     for (const tags of [null, 'plan', ['plan']]) expect(() => checkTags(tags, [])).toThrow('tags must be an object')
-  })
-
-  test('at most four names are indexed, each once', () => {
-    expect(checkIndexedTags(['b', 'a', 'b'])).toEqual(['a', 'b'])
-    expect(() => checkIndexedTags(['a', 'b', 'c', 'd', 'e'])).toThrow('at most 4')
   })
 })
 

@@ -1,6 +1,5 @@
 /** One validator for each kind of name, used wherever such a name comes in. */
 import {
-  INDEXED_TAG_COUNT_MAX,
   KEY_BYTES,
   LANE_BYTES,
   NAME_BYTES,
@@ -11,11 +10,11 @@ import {
 } from '../kernel/index.ts'
 import type { Tag } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
+import { TAG_NAME } from '../stores/tag-name.ts'
 
 export type Tags = Readonly<Record<string, string>>
 
 const PRINTABLE_ASCII = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
-const TAG_NAME = /^[a-z][a-z0-9_.-]{0,63}$/
 // eslint-disable-next-line no-control-regex -- names must not contain control bytes, the index separator among them
 const CONTROL = /[\u0000-\u001f\u007f]/
 
@@ -117,16 +116,6 @@ export function checkTags(tags: unknown, indexedTags: readonly string[], field =
       indexed: indexedTags.includes(name),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-}
-
-export function checkIndexedTags(names: readonly string[], field = 'indexedTags'): readonly string[] {
-  if (names.length > INDEXED_TAG_COUNT_MAX) {
-    throw invalidInput(
-      field,
-      `${field} has ${names.length} names, but at most ${INDEXED_TAG_COUNT_MAX} tags can be indexed.`,
-    )
-  }
-  return [...new Set(names.map((name) => checkTagName(name, field)))].sort()
 }
 
 export function tagsToObject(tags: readonly Tag[]): Tags {

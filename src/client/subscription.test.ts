@@ -169,3 +169,20 @@ test('a result that never comes because the execution ended otherwise is an erro
   })
   await expect(execution.result()).rejects.toThrow('the user closed the tab')
 })
+
+test('a type of event that does not exist is refused at the call', () => {
+  const { client } = createClient()
+
+  expect(() => client.subscribe({ types: ['execution_finished' as never] })).toThrow('execution_ended')
+})
+
+test('a subscription over several partitions sees the events of all of them, each once', async () => {
+  const { client } = createClient(8)
+  const items = client.subscribe({ types: ['execution_created'] })
+  const submitted = await Promise.all(Array.from({ length: 40 }, (_, i) => client.submit(plain, i)))
+
+  const seen = (await take(items, 40)).map((item) => (item.kind === 'event' ? item.event.executionId : item.kind))
+
+  expect(seen.sort()).toEqual(submitted.map((execution) => execution.id).sort())
+  await client.close()
+})

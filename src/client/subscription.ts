@@ -1,4 +1,5 @@
 /** Events of all partitions as one async sequence, from any cursor that is still kept. */
+import { eventTypes } from '../kernel/index.ts'
 import type { EventType } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
@@ -7,6 +8,7 @@ import type { EventPage, Store, StoredEvent } from '../stores/store.ts'
 import { decodeCursor, encodeCursor } from './event-cursor.ts'
 import { EventReader } from './event-reader.ts'
 import type { TroubleListener } from './event-reader.ts'
+import { invalidInput, show } from './names.ts'
 
 export interface SubscribeOptions {
   /** Where an earlier subscription stopped. Without one, only what happens from now on is seen. */
@@ -27,11 +29,12 @@ export type SubscriptionItem =
   /** Events were trimmed before they could be read; look at the executions themselves. */
   | { readonly kind: 'trimmed'; readonly missed: number; readonly cursor: string }
 
-/** Pages that wait for a slow consumer: each reader holds one and reads no further. */
+/** A page that waits for the consumer. Its reader reads no further until it is taken. */
 interface ReadyPage {
   readonly reader: EventReader
   readonly number: number
   readonly page: EventPage
+  readonly taken: () => void
 }
 
 /** Begins where the log ends at the time of this call, not when the first event is asked for. */
@@ -40,10 +43,17 @@ export function subscribe(
   runtime: Runtime,
   options: SubscribeOptions,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
+  checkTypes(options.types)
   const positions = firstPositions(store, options)
   // Whoever asks for the first event meets the failure; nobody else needs to.
   positions.catch(() => undefined)
   return follow(store, runtime, options, positions)
+}
+
+function checkTypes(types: readonly EventType[] = []): void {
+  const unknown = types.find((type) => !eventTypes.includes(type))
+  if (unknown === undefined) return
+  throw invalidInput('types', `types has ${show(unknown)}, but an event's type is one of ${eventTypes.join(', ')}.`)
 }
 
 async function firstPositions(store: Store, options: SubscribeOptions): Promise<number[]> {
@@ -72,19 +82,71 @@ async function* follow(
   const readers = positions.map(
     (position, i) => new EventReader(store, runtime, executionPartition(i), position, options.onTrouble),
   )
-  const pending = new Map(readers.map((reader, number) => [number, nextPage(reader, number, abort.signal)]))
+  const merger = new PageMerger(readers, abort.signal)
   try {
-    while (!abort.signal.aborted) {
-      const ready = await Promise.race(pending.values())
+    for (;;) {
+      const ready = await merger.next()
       if (ready === undefined) return
       yield* itemsOf(ready, positions, options)
-      pending.set(ready.number, nextPage(ready.reader, ready.number, abort.signal))
+      ready.taken()
     }
   } finally {
     stop()
     options.signal?.removeEventListener('abort', stop)
     for (const reader of readers) reader.close()
-    await Promise.allSettled(pending.values())
+    await merger.end()
+  }
+}
+
+/** Hands out the pages of several readers one by one, in the order in which they come. */
+class PageMerger {
+  readonly #signal: AbortSignal
+  readonly #following: Promise<void>[]
+  readonly #ready: ReadyPage[] = []
+  #failure: { readonly error: unknown } | undefined
+  #current: ReadyPage | undefined
+  #wake: () => void = () => undefined
+
+  constructor(readers: readonly EventReader[], signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.#wake(), { once: true })
+    this.#following = readers.map((reader, number) => this.#follow(reader, number))
+  }
+
+  /** Undefined once the signal has aborted. */
+  async next(): Promise<ReadyPage | undefined> {
+    for (;;) {
+      if (this.#signal.aborted) return undefined
+      if (this.#failure !== undefined) throw this.#failure.error
+      this.#current = this.#ready.shift()
+      if (this.#current !== undefined) return this.#current
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  /** After the signal has aborted: lets the readers go and waits for them. */
+  async end(): Promise<void> {
+    this.#current?.taken()
+    for (const page of this.#ready) page.taken()
+    await Promise.all(this.#following)
+  }
+
+  async #follow(reader: EventReader, number: number): Promise<void> {
+    try {
+      for (let page = await reader.next(this.#signal); page !== undefined; page = await reader.next(this.#signal)) {
+        await this.#offer(reader, number, page)
+      }
+    } catch (error) {
+      this.#failure ??= { error }
+      this.#wake()
+    }
+  }
+
+  #offer(reader: EventReader, number: number, page: EventPage): Promise<void> {
+    return new Promise((taken) => {
+      this.#ready.push({ reader, number, page, taken })
+      this.#wake()
+    })
   }
 }
 
@@ -97,11 +159,6 @@ async function logBounds(store: Store): Promise<{ readonly first: number; readon
       return { first: firstSequence, last: lastSequence }
     }),
   )
-}
-
-async function nextPage(reader: EventReader, number: number, signal: AbortSignal): Promise<ReadyPage | undefined> {
-  const page = await reader.next(signal)
-  return page === undefined ? undefined : { reader, number, page }
 }
 
 function* itemsOf(ready: ReadyPage, positions: number[], options: SubscribeOptions): Generator<SubscriptionItem> {

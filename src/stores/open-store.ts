@@ -6,6 +6,7 @@ import { parseLocation } from './location.ts'
 import type { Synchronous } from './location.ts'
 import { MemoryStore } from './memory/memory-store.ts'
 import type { Store } from './store.ts'
+import { TAG_NAME } from './tag-name.ts'
 
 export interface OpenStoreOptions {
   readonly runtime: Runtime
@@ -16,8 +17,6 @@ export interface OpenStoreOptions {
   /** For a SQLite file: how often it is looked at for what other processes have written. */
   readonly watchIntervalMs?: number | undefined
 }
-
-const TAG_NAME = /^[a-z][a-z0-9_.-]{0,63}$/
 
 /**
  * Opens the store that a location names: `memory:`, `sqlite:./fabric.db`, `sqlite:/var/lib/fabric.db`, `sqlite::memory:`.

@@ -155,3 +155,28 @@ test('settings that make no sense are refused, and nothing is left open', async 
     code: 'invalid_configuration',
   })
 })
+
+test.each([
+  { given: undefined, says: 'store' },
+  { given: {}, says: 'store' },
+  { given: { store: 'memory:', log: 'loud' }, says: 'log' },
+])('a fabric is refused by the name of the setting that is wrong: $given', async ({ given, says }) => {
+  await expect(createFabric(given as never)).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    detail: { field: says },
+  })
+})
+
+test('options that are no object are refused by name, and nothing is stored', async () => {
+  await using fabric = await fabricOn('memory:')
+
+  await expect(fabric.submit(greet, 'Ada', null as never)).rejects.toMatchObject({ detail: { field: 'options' } })
+  await expect(fabric.submit('greet' as never, 'Ada')).rejects.toMatchObject({
+    code: 'unknown_task',
+    detail: { field: 'task' },
+  })
+  expect((await fabric.list()).items).toEqual([])
+
+  const execution = await fabric.submit(greet, 'Ada')
+  await expect(execution.setTags(null as never)).rejects.toMatchObject({ detail: { field: 'tags' } })
+})

@@ -54,7 +54,7 @@ export async function createFabric(
   first: string | (FabricOptions & { readonly store: string }),
   second: FabricOptions = {},
 ): Promise<Fabric> {
-  const options = typeof first === 'string' ? second : first
+  const options = typeof first === 'string' ? second : checkOptions(first)
   const { runtime = systemRuntime(), indexedTags, synchronous } = options
   const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
@@ -64,6 +64,15 @@ export async function createFabric(
     await store.close()
     throw error
   }
+}
+
+function checkOptions(options: FabricOptions & { readonly store: string }): FabricOptions & { readonly store: string } {
+  const given: unknown = options
+  if (typeof given === 'object' && given !== null && 'store' in given && typeof given.store === 'string') return options
+  throw new EngineError('invalid_configuration', {
+    field: 'store',
+    message: "createFabric takes a location such as 'sqlite:./fabric.db', or an object with one as its store.",
+  })
 }
 
 export class Fabric extends Client {
