@@ -377,8 +377,8 @@ test('an attempt that runs out of time is aborted, and the due pass decides what
   expect(await world.fabric.describe(execution.id)).toMatchObject({ state: 'expired', failureCount: 2 })
 })
 
-test('the time that an execution waits for a slot is not counted against its attempt', async () => {
-  await using world = createWorld()
+/** A task whose attempts have five seconds, and a handler that runs until the test ends its nth run. */
+function timedHandler() {
   const timed = task<number, string>('timed', { timeout: { attempt: '5s' } })
   const contexts: TaskContext[] = []
   const ends: (() => void)[] = []
@@ -386,6 +386,12 @@ test('the time that an execution waits for a slot is not counted against its att
     contexts.push(context)
     return new Promise<string>((resolve) => ends.push(() => resolve('done')))
   })
+  return { timed, handler, contexts, ends }
+}
+
+test('the time that an execution waits for a slot is not counted against its attempt', async () => {
+  await using world = createWorld()
+  const { timed, handler, contexts, ends } = timedHandler()
   world.work([handler], { concurrency: 1, prefetch: 1, leaseTtl: '1m' })
   const first = await world.fabric.submit(timed, 1, { timeout: { attempt: '1h' } })
   const second = await world.fabric.submit(timed, 2)
@@ -402,13 +408,7 @@ test('the time that an execution waits for a slot is not counted against its att
 
 test('an attempt that waited for a slot still runs out of its own time', async () => {
   await using world = createWorld()
-  const timed = task<number, string>('timed', { timeout: { attempt: '5s' } })
-  const contexts: TaskContext[] = []
-  const ends: (() => void)[] = []
-  const handler = timed.handle((_, context) => {
-    contexts.push(context)
-    return new Promise<string>((resolve) => ends.push(() => resolve('done')))
-  })
+  const { timed, handler, contexts, ends } = timedHandler()
   world.work([handler], { concurrency: 1, prefetch: 1 })
   await world.fabric.submit(timed, 1, { timeout: { attempt: '1h' } })
   const second = await world.fabric.submit(timed, 2)
