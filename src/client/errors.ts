@@ -38,6 +38,9 @@ export class CategorisedError extends Error {
   readonly category: string
 
   constructor(category: string, message: string, options?: ErrorOptions) {
+    if (typeof category !== 'string' || category === '') {
+      throw new TypeError(`The category of an error is a text such as 'rate_limit', not ${String(category)}.`)
+    }
     super(message, options)
     this.category = category
   }

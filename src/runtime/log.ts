@@ -17,6 +17,28 @@ function say(): void {
 /** For programs that say nothing, and for tests. */
 export const silentLog: Log = { debug: say, info: say, warn: say, error: say }
 
+const METHODS = ['debug', 'info', 'warn', 'error'] as const
+
+export function isLog(value: unknown): value is Log {
+  if (typeof value !== 'object' || value === null) return false
+  const methods = value as Readonly<Record<string, unknown>>
+  return METHODS.every((method) => typeof methods[method] === 'function')
+}
+
+/** A log that keeps its promise never to throw, whatever the one behind it does. */
+export function quietLog(log: Log): Log {
+  const say =
+    (method: (typeof METHODS)[number]) =>
+    (fields: LogFields, message: string): void => {
+      try {
+        log[method](fields, message)
+      } catch {
+        // A line that cannot be written is lost; the work that it speaks of is not.
+      }
+    }
+  return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+}
+
 /** An error as the fields of a log line. */
 export function errorFields(error: unknown): { readonly error: string; readonly stack?: string } {
   if (!(error instanceof Error)) return { error: String(error) }

@@ -5,6 +5,7 @@
 import type { ExecutionDescription, ExecutionHandle, Handler, LogLevel } from '../client/index.ts'
 import { parseDuration } from '../client/index.ts'
 import type { Duration } from '../client/index.ts'
+import { publicStates } from '../kernel/index.ts'
 import type { PublicState } from '../kernel/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import type { Log, VirtualRuntime } from '../runtime/index.ts'
@@ -30,7 +31,7 @@ const SWEEP: Duration = '10m'
 const INTERVALS = { due: 600_000, retention_trimmer: 600_000, index_reconciler: 3_600_000 }
 const UNTIL_WITHIN: Duration = '30d'
 /** Timers that `until` lets pass before it gives up. */
-const UNTIL_TIMERS_MAX = 100_000
+const UNTIL_TIMERS_MAX = 10_000
 const EVENT_PAGE = 1_000
 
 /**
@@ -89,6 +90,8 @@ export class TestFabric extends Fabric {
     options: { readonly within?: Duration } = {},
   ): Promise<ExecutionDescription> {
     const id = typeof execution === 'string' ? execution : execution.id
+    if (!publicStates.includes(state))
+      throw new Error(`'${state}' is no state; the states are ${publicStates.join(', ')}.`)
     const lastAt = this.clock.now() + parseDuration(options.within ?? UNTIL_WITHIN, 'within')
     await this.clock.advance(0)
     for (let passed = 0; passed < UNTIL_TIMERS_MAX; passed++) {

@@ -34,6 +34,48 @@ test('an ordinary error fails the attempt, and the policy decides about another'
   expect(description.failure?.stack).toContain('attempt.test.ts')
 })
 
+const revoked = Proxy.revocable({}, {})
+revoked.revoke()
+
+test.each([
+  { what: 'a number', thrown: 5, message: '5' },
+  { what: 'nothing', thrown: undefined, message: 'The handler threw undefined.' },
+  { what: 'a symbol', thrown: Symbol('x'), message: '[object Symbol]' },
+  { what: 'a revoked proxy', thrown: revoked.proxy, message: /cannot be described|undefined/ },
+  { what: 'a stack that is no text', thrown: Object.assign(new Error('odd'), { stack: null }), message: 'odd' },
+  {
+    what: 'a category that is no text',
+    thrown: Object.assign(new CategorisedError('x', 'odd'), { category: 429 }),
+    message: 'odd',
+  },
+  {
+    what: 'a message that throws',
+    thrown: Object.defineProperty(new Error(), 'message', {
+      get() {
+        throw new Error('never')
+      },
+    }),
+    message: /cannot be described/,
+  },
+  {
+    what: 'several errors',
+    thrown: new AggregateError([new Error('a'), new Error('b')], 'all'),
+    message: 'all (a; b)',
+  },
+  { what: 'an error of another realm', thrown: { name: 'Error', message: 'far', stack: 'there' }, message: 'far' },
+])('a handler that throws $what has failed its attempt, and no more', async ({ thrown, message }) => {
+  const description = await outcomeOf(() => {
+    throw thrown
+  })
+
+  expect(description).toMatchObject({ state: 'delayed', failureCount: 1, failure: { category: 'error' } })
+  expect(description.failure?.message).toMatch(message)
+})
+
+test('an error is not given a category that is no text', () => {
+  expect(() => new CategorisedError(429 as never, 'too many')).toThrow("'rate_limit'")
+})
+
 test('a permanent error ends the execution whatever retries remain', async () => {
   const description = await outcomeOf(() => {
     throw new PermanentError('no such account')

@@ -30,7 +30,7 @@ async function reachVerdict(held: HeldExecution, context: HandlerContext): Promi
   try {
     value = await held.task.run(input, context)
   } catch (error) {
-    return verdictOfError(held, error)
+    return verdictOfThrown(held, error)
   }
   if (outputSchema === undefined || isAbort(held, value)) return verdictOfValue(held, value)
   try {
@@ -38,6 +38,15 @@ async function reachVerdict(held: HeldExecution, context: HandlerContext): Promi
     return verdictOfValue(held, value)
   } catch (error) {
     return { kind: 'fail', failure: failureOf('invalid_output', error), retryAfterMs: undefined }
+  }
+}
+
+/** What was thrown may even refuse to be looked at, as a revoked proxy does. */
+function verdictOfThrown(held: HeldExecution, error: unknown): Verdict {
+  try {
+    return verdictOfError(held, error)
+  } catch {
+    return { kind: 'fail', failure: failureOf('error', undefined), retryAfterMs: undefined }
   }
 }
 

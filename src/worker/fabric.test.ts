@@ -160,6 +160,7 @@ test.each([
   { given: undefined, says: 'store' },
   { given: {}, says: 'store' },
   { given: { store: 'memory:', log: 'loud' }, says: 'log' },
+  { given: { store: 'memory:', log: {} }, says: 'log' },
 ])('a fabric is refused by the name of the setting that is wrong: $given', async ({ given, says }) => {
   await expect(createFabric(given as never)).rejects.toMatchObject({
     code: 'invalid_configuration',
@@ -179,4 +180,15 @@ test('options that are no object are refused by name, and nothing is stored', as
 
   const execution = await fabric.submit(greet, 'Ada')
   await expect(execution.setTags(null as never)).rejects.toMatchObject({ detail: { field: 'tags' } })
+})
+
+test('a log that throws loses its lines and nothing else', async () => {
+  const fail = () => {
+    throw new Error('the disk of the log is full')
+  }
+  await using fabric = await createFabric('memory:', { log: { debug: fail, info: fail, warn: fail, error: fail } })
+  const worker = await fabric.work([greetHandler])
+
+  expect(await (await fabric.submit(greet, 'Ada')).result()).toBe('Hello, Ada')
+  expect(await worker.close()).toMatchObject({ abandoned: 0 })
 })

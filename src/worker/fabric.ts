@@ -8,7 +8,7 @@ import type { LogLevel } from '../client/log.ts'
 import type { Handler } from '../client/task.ts'
 import { startEngine } from '../engine/index.ts'
 import type { Engine, EngineOptions } from '../engine/index.ts'
-import { systemRuntime } from '../runtime/index.ts'
+import { isLog, quietLog, systemRuntime } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { openStore } from '../stores/open-store.ts'
@@ -66,6 +66,14 @@ export async function createFabric(
   }
 }
 
+function checkLog(log: Log): Log {
+  if (isLog(log)) return log
+  throw new EngineError('invalid_configuration', {
+    field: 'log',
+    message: 'log must be a level, or an object with the methods debug, info, warn and error.',
+  })
+}
+
 function checkOptions(options: FabricOptions & { readonly store: string }): FabricOptions & { readonly store: string } {
   const given: unknown = options
   if (typeof given === 'object' && given !== null && 'store' in given && typeof given.store === 'string') return options
@@ -86,7 +94,7 @@ export class Fabric extends Client {
   constructor(store: Store, runtime: Runtime, options: Pick<FabricOptions, 'namespace' | 'log'> = {}) {
     super(store, runtime, options.namespace === undefined ? {} : { namespace: options.namespace })
     const { log = 'warn' } = options
-    this.log = typeof log === 'string' ? createLog(log) : log
+    this.log = quietLog(typeof log === 'string' ? createLog(log) : checkLog(log))
   }
 
   /** Puts something around every handler of the workers started from now on. What was put first is outermost. */

@@ -4,14 +4,46 @@ import type { FailureInput } from '../kernel/index.ts'
 
 /** Causes of causes that a message follows. */
 const CAUSE_DEPTH_MAX = 10
+/** Errors of an aggregate that a message names. */
+const INNER_ERRORS_MAX = 5
 const CATEGORY_LENGTH_MAX = 64
 
-export function failureOf(category: string, error: unknown): FailureInput {
+/** Whatever was thrown: an error may have getters that throw, or be no error at all. */
+export function failureOf(category: unknown, error: unknown): FailureInput {
   return {
-    category: category === '' ? 'error' : category.slice(0, CATEGORY_LENGTH_MAX),
-    message: cutText(messageOf(error), FAILURE_MESSAGE_BYTES),
-    stack: error instanceof Error && error.stack !== undefined ? cutText(error.stack, STACK_BYTES) : undefined,
+    category: typeof category === 'string' && category !== '' ? category.slice(0, CATEGORY_LENGTH_MAX) : 'error',
+    message: cutText(textOf(() => messageOf(error)) ?? INDESCRIBABLE, FAILURE_MESSAGE_BYTES),
+    stack: cutIfText(textOf(() => (isErrorLike(error) ? error.stack : undefined))),
   }
+}
+
+const INDESCRIBABLE = 'The handler threw something that cannot be described.'
+
+/** What a reading gives, if it is text. */
+function textOf(read: () => unknown): string | undefined {
+  try {
+    const text = read()
+    return typeof text === 'string' ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function cutIfText(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : cutText(text, STACK_BYTES)
+}
+
+interface ErrorLike {
+  readonly name?: unknown
+  readonly message: unknown
+  readonly stack?: unknown
+  readonly cause?: unknown
+  readonly errors?: unknown
+}
+
+/** Errors of another realm are no instances of this one's `Error`. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  return typeof value === 'object' && value !== null && 'message' in value
 }
 
 function messageOf(error: unknown): string {
@@ -19,14 +51,21 @@ function messageOf(error: unknown): string {
   let cause = error
   for (let depth = 0; depth < CAUSE_DEPTH_MAX && cause !== undefined && cause !== null; depth++) {
     parts.push(ownMessage(cause))
-    cause = cause instanceof Error ? cause.cause : undefined
+    cause = isErrorLike(cause) ? cause.cause : undefined
   }
   return parts.length === 0 ? `The handler threw ${String(error)}.` : parts.join(': ')
 }
 
 function ownMessage(error: unknown): string {
-  if (error instanceof Error) return error.message === '' ? error.name : error.message
-  return typeof error === 'string' ? error : (jsonOf(error) ?? Object.prototype.toString.call(error))
+  if (!isErrorLike(error))
+    return typeof error === 'string' ? error : (jsonOf(error) ?? Object.prototype.toString.call(error))
+  const { message, name } = error
+  const own = typeof message === 'string' && message !== '' ? message : typeof name === 'string' ? name : 'error'
+  return Array.isArray(error.errors) ? `${own} (${innerMessages(error.errors)})` : own
+}
+
+function innerMessages(errors: readonly unknown[]): string {
+  return errors.slice(0, INNER_ERRORS_MAX).map(ownMessage).join('; ')
 }
 
 /** Functions and symbols have no JSON, and neither has what contains itself. */

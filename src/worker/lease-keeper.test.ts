@@ -44,7 +44,7 @@ test('a lease is renewed at a third of its time for as long as its handler runs'
 test('executions claimed ahead keep their leases while they wait for a slot', async () => {
   await using world = createWorld()
   const { handler } = heldHandler({ obeys: true })
-  const worker = world.work([handler], { concurrency: 1, prefetch: 2, leaseTtl: '3s' })
+  const worker = world.work([handler], { concurrency: 1, prefetch: 2, prefetchHold: '1h', leaseTtl: '3s' })
   await world.fabric.submitMany(slow, [{ input: 1 }, { input: 2 }, { input: 3 }])
 
   await world.advance(60_000)
@@ -392,7 +392,7 @@ function timedHandler() {
 test('the time that an execution waits for a slot is not counted against its attempt', async () => {
   await using world = createWorld()
   const { timed, handler, contexts, ends } = timedHandler()
-  world.work([handler], { concurrency: 1, prefetch: 1, leaseTtl: '1m' })
+  world.work([handler], { concurrency: 1, prefetch: 1, prefetchHold: '1h', leaseTtl: '1m' })
   const first = await world.fabric.submit(timed, 1, { timeout: { attempt: '1h' } })
   const second = await world.fabric.submit(timed, 2)
 
@@ -409,7 +409,7 @@ test('the time that an execution waits for a slot is not counted against its att
 test('an attempt that waited for a slot still runs out of its own time', async () => {
   await using world = createWorld()
   const { timed, handler, contexts, ends } = timedHandler()
-  world.work([handler], { concurrency: 1, prefetch: 1 })
+  world.work([handler], { concurrency: 1, prefetch: 1, prefetchHold: '1h' })
   await world.fabric.submit(timed, 1, { timeout: { attempt: '1h' } })
   const second = await world.fabric.submit(timed, 2)
 

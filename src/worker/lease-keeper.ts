@@ -11,6 +11,7 @@ import type { StoreHealth } from './store-health.ts'
 export interface LeaseListener {
   readonly onLost: (held: HeldExecution) => void
   readonly onCancelWished: (held: HeldExecution) => void
+  readonly onTimedOut: (held: HeldExecution) => void
 }
 
 /** Renewals due within this part of a lease's time go together. */
@@ -150,7 +151,10 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
       held.countFrom(now)
       held.beginsNow = true
     }
-    if (now >= held.endsAt && !held.isTimedOut && !held.isSettling) held.timeOut()
+    if (now >= held.endsAt && !held.isTimedOut && !held.isSettling) {
+      held.timeOut()
+      this.#listener.onTimedOut(held)
+    }
     if (held.beginsNow || now >= held.renewAt - this.#leaseTtlMs * TOGETHER_PART) void this.renew(held)
     const endsAt = held.isTimedOut || held.isSettling ? Infinity : Math.min(held.recountAt, held.endsAt)
     return Math.min(endsAt, held.lostAt, held.isRenewing ? Infinity : held.renewAt)

@@ -8,6 +8,7 @@ test('a worker that is told nothing has sensible settings', () => {
   expect(settings).toEqual({
     concurrency: 16,
     prefetch: 16,
+    prefetchHoldMs: 1_000,
     leaseTtlMs: 30_000,
     lanes: undefined,
     drainTimeoutMs: 30_000,

@@ -12,6 +12,8 @@ export interface WorkerOptions {
   readonly concurrency?: number
   /** How many executions are claimed ahead, so that a free slot does not wait for the store. As many as `concurrency` unless given. */
   readonly prefetch?: number
+  /** How long an execution that was claimed ahead may wait for a slot before it is handed back to others. 1 s unless given. */
+  readonly prefetchHold?: Duration
   /** How long others wait before they take over from a worker that went silent. 30 s unless given, at least 1 s. */
   readonly leaseTtl?: Duration
   /** Lanes to serve, each with every handler. Without them each handler serves its task's own lane. */
@@ -34,6 +36,7 @@ export interface WorkerOptions {
 export interface WorkerSettings {
   readonly concurrency: number
   readonly prefetch: number
+  readonly prefetchHoldMs: number
   readonly leaseTtlMs: number
   readonly lanes: readonly string[] | undefined
   readonly workerId: string
@@ -44,6 +47,8 @@ export interface WorkerSettings {
 
 const CONCURRENCY_DEFAULT = 16
 const CONCURRENCY_MAX = 10_000
+const PREFETCH_HOLD_DEFAULT_MS = 1_000
+const PREFETCH_HOLD_MIN_MS = 10
 const LANE_COUNT_MAX = 256
 const DRAIN_DEFAULT_MS = 30_000
 const KILL_DEFAULT_MS = 5_000
@@ -55,6 +60,11 @@ export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
   return {
     concurrency,
     prefetch: checkCount(options.prefetch ?? concurrency, 'prefetch', 0),
+    prefetchHoldMs: parseDuration(
+      options.prefetchHold ?? PREFETCH_HOLD_DEFAULT_MS,
+      'prefetchHold',
+      PREFETCH_HOLD_MIN_MS,
+    ),
     leaseTtlMs: parseDuration(options.leaseTtl ?? LEASE_TTL_DEFAULT_MS, 'leaseTtl', LEASE_TTL_MIN_MS),
     lanes: options.lanes === undefined ? undefined : checkLanes(options.lanes),
     workerId: checkWorkerId(options.workerId ?? machineName()),

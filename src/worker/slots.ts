@@ -11,6 +11,9 @@ const SETTLING_PER_HELD = 4
 export class Slots {
   readonly #concurrency: number
   readonly #prefetch: number
+  readonly #ends: EndCount
+  /** Set when something waited in vain: from then on no more is claimed ahead than handlers have ended lately. */
+  #isCareful = false
   /** What waits for a slot, for each task in the order of the claims. */
   readonly #lines: ReadonlyMap<ServedTask, HeldExecution[]>
   #nextOrder = 0
@@ -21,9 +24,10 @@ export class Slots {
   /** Executions whose handlers have returned and whose end is not stored yet. */
   settlingCount = 0
 
-  constructor(concurrency: number, prefetch: number, tasks: readonly ServedTask[]) {
+  constructor(concurrency: number, prefetch: number, tasks: readonly ServedTask[], now: () => number) {
     this.#concurrency = concurrency
     this.#prefetch = prefetch
+    this.#ends = new EndCount(now)
     this.#lines = new Map(tasks.map((task) => [task, []]))
   }
 
@@ -32,10 +36,11 @@ export class Slots {
    * part of the room while others ask at the same time.
    */
   roomFor(task: ServedTask | undefined, sharedBy: number): number {
-    const most = this.#concurrency + this.#prefetch
-    if (this.waitingCount > this.#prefetch / 2 || this.settlingCount >= most * SETTLING_PER_HELD) return 0
+    const ahead = this.#ahead()
+    const most = this.#concurrency + ahead
+    if (this.waitingCount > ahead / 2 || this.settlingCount >= most * SETTLING_PER_HELD) return 0
     const room = Math.max(0, most - this.runningCount - this.waitingCount - this.requestedCount)
-    return Math.min(Math.ceil(room / sharedBy), this.#ownRoom(task))
+    return Math.min(Math.ceil(room / sharedBy), this.#ownRoom(task, ahead))
   }
 
   wait(held: HeldExecution): void {
@@ -63,6 +68,7 @@ export class Slots {
 
   /** The handler has returned. */
   free(held: HeldExecution): void {
+    this.#ends.add()
     this.runningCount -= 1
     held.task.runningCount -= 1
   }
@@ -75,6 +81,14 @@ export class Slots {
     line.splice(at, 1)
     this.#countWaiting(held.task, -1)
     return true
+  }
+
+  /** Takes back what has waited since before a moment: others may have room for it. */
+  withdrawWaitingSince(moment: number): HeldExecution[] {
+    const late = [...this.#lines.values()].flatMap((line) => line.filter((held) => held.takenAt <= moment))
+    for (const held of late) this.withdraw(held)
+    if (late.length > 0) this.#isCareful = true
+    return late
   }
 
   /** Takes back all that wait. */
@@ -90,10 +104,52 @@ export class Slots {
   }
 
   /** What a task's own limit leaves. */
-  #ownRoom(task: ServedTask | undefined): number {
+  #ownRoom(task: ServedTask | undefined, ahead: number): number {
     if (task?.limit === undefined) return Infinity
-    const ahead = Math.min(this.#prefetch, task.limit)
-    if (task.waitingCount > ahead / 2) return 0
-    return Math.max(0, task.limit + ahead - task.runningCount - task.waitingCount - task.requestedCount)
+    const ownAhead = Math.min(ahead, task.limit)
+    if (task.waitingCount > ownAhead / 2) return 0
+    return Math.max(0, task.limit + ownAhead - task.runningCount - task.waitingCount - task.requestedCount)
+  }
+
+  /** How many may be claimed ahead. */
+  #ahead(): number {
+    if (!this.#isCareful) return this.#prefetch
+    const ended = this.#ends.lately()
+    if (ended >= this.#prefetch) this.#isCareful = false
+    return Math.min(this.#prefetch, ended)
+  }
+}
+
+/** Ends are counted over the present and the last of these. */
+const END_WINDOW_MS = 500
+
+/** How many handlers have ended lately: about as many will end soon. */
+class EndCount {
+  readonly #now: () => number
+  #windowBeganAt = 0
+  #before = 0
+  #count = 0
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  add(): void {
+    this.#moveOn()
+    this.#count += 1
+  }
+
+  lately(): number {
+    this.#moveOn()
+    return this.#before + this.#count
+  }
+
+  #moveOn(): void {
+    const now = this.#now()
+    const windows = Math.floor((now - this.#windowBeganAt) / END_WINDOW_MS)
+    if (windows < 1) return
+    this.#before = windows === 1 ? this.#count : 0
+    this.#count = 0
+    this.#windowBeganAt += windows * END_WINDOW_MS
   }
 }

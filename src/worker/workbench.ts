@@ -4,11 +4,12 @@
  */
 import type { Claimed } from '../kernel/index.ts'
 import { errorFields } from '../runtime/index.ts'
-import type { Log, Runtime } from '../runtime/index.ts'
+import type { Log, Runtime, Timer } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { Partition, Wake } from '../stores/store.ts'
 import { runAttempt } from './attempt.ts'
+import { failureOf } from './failure-text.ts'
 import { groupQueues } from './claim-group.ts'
 import { Claimer } from './claimer.ts'
 import type { ClaimerSettings, Haul } from './claimer.ts'
@@ -33,6 +34,7 @@ const TURN_MS = 10
 
 const LEAVE: Verdict = { kind: 'leave' }
 const HAND_BACK: Verdict = { kind: 'release', reason: 'the worker is closing' }
+const NO_SLOT: Verdict = { kind: 'release', reason: 'the worker had no free slot' }
 
 export interface WorkbenchOptions {
   readonly batcher: Batcher
@@ -61,6 +63,7 @@ export class Workbench {
   #isTurnEndAwaited = false
   #turnBeganAt = 0
   #isStartingLater = false
+  #holdTimer: Timer | undefined
   #isDraining = false
   #stopListening: (() => void) | undefined
   #onQuiet: (() => void) | undefined
@@ -71,11 +74,12 @@ export class Workbench {
     this.#log = log
     this.#settings = settings
     this.#tasks = new Map(tasks.map((task) => [task.name, task]))
-    this.#slots = new Slots(settings.concurrency, settings.prefetch, tasks)
+    this.#slots = new Slots(settings.concurrency, settings.prefetch, tasks, () => runtime.monotonic())
     const health = new StoreHealth(log)
     this.#keeper = new LeaseKeeper(batcher, runtime, settings.leaseTtlMs, health, {
       onLost: (held) => this.#onLost(held),
       onCancelWished: (held) => this.#onCancelWished(held),
+      onTimedOut: (held) => this.#sayTimedOut(held),
     })
     this.#watch = new HolderWatch(batcher, runtime, this.#keeper, health)
     const groups = groupQueues(tasks, settings.lanes)
@@ -140,6 +144,7 @@ export class Workbench {
     this.#stopListening?.()
     this.#claimer.abandon()
     this.#watch.close()
+    this.#holdTimer?.cancel()
     this.#slots.withdrawAll()
     for (const held of this.#keeper) held.refuse(new EngineError('worker_stopping', { executionId: held.id }))
     this.#keeper.close()
@@ -170,6 +175,18 @@ export class Workbench {
       else this.#slots.wait(held)
     }
     this.#startWaiting()
+    this.#limitWaiting()
+  }
+
+  /** What was claimed ahead and finds no slot goes back, so that a worker with a free one can take it. */
+  #limitWaiting(): void {
+    if (this.#holdTimer !== undefined || this.#slots.waitingCount === 0) return
+    this.#holdTimer = this.#runtime.after(this.#settings.prefetchHoldMs, () => {
+      this.#holdTimer = undefined
+      const moment = this.#runtime.monotonic() - this.#settings.prefetchHoldMs
+      for (const held of this.#slots.withdrawWaitingSince(moment)) this.#end(held, NO_SLOT)
+      this.#limitWaiting()
+    })
   }
 
   /** Handlers that compute without a pause would otherwise run one after the other and keep everything else waiting. */
@@ -203,7 +220,16 @@ export class Workbench {
 
   async #attempt(held: HeldExecution): Promise<Verdict> {
     this.#keeper.begin(held)
-    return await runAttempt(held, new HandlerContext(held, this.#services))
+    try {
+      return await runAttempt(held, new HandlerContext(held, this.#services))
+    } catch (error) {
+      // Not supposed to happen; but no handler may take the worker down or keep its slot for ever.
+      this.#log.error(
+        { executionId: held.id, task: held.task.name, ...errorFields(error) },
+        'an attempt could not be judged',
+      )
+      return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
+    }
   }
 
   /** Nothing remains but to tell the store. */
@@ -259,6 +285,14 @@ export class Workbench {
   #onLost(held: HeldExecution): void {
     this.#warnOfLoss(held)
     if (this.#slots.withdraw(held)) this.#settledCounts.left += 1
+  }
+
+  #sayTimedOut(held: HeldExecution): void {
+    const { executionId, task, fence } = held.claimed
+    this.#log.warn(
+      { executionId, task, attempt: fence.attempt },
+      'an attempt is out of time; its slot is free again once its handler obeys its signal',
+    )
   }
 
   #warnOfLoss(held: HeldExecution): void {

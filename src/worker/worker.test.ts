@@ -112,7 +112,11 @@ test('no more handlers run at once than the worker allows', async () => {
 
 test('a worker holds no more than its slots and what it claims ahead', async () => {
   await using world = createWorld()
-  const worker = world.work([add.handle(() => new Promise<number>(() => undefined))], { concurrency: 2, prefetch: 3 })
+  const worker = world.work([add.handle(() => new Promise<number>(() => undefined))], {
+    concurrency: 2,
+    prefetch: 3,
+    prefetchHold: '1m',
+  })
 
   await world.fabric.submitMany(
     add,
@@ -122,6 +126,39 @@ test('a worker holds no more than its slots and what it claims ahead', async () 
 
   expect(worker.stats()).toMatchObject({ running: 2, waiting: 3, claimed: 5 })
   expect((await world.fabric.lanes())[0]?.counts).toMatchObject({ active: 5, waiting: 15 })
+})
+
+test('what was claimed ahead and finds no slot is handed back, and a worker with a free one takes it', async () => {
+  await using world = createWorld()
+  const slow = task<number, number>('slow')
+  const quick = task<number, number>('quick')
+  const quickHandler = quick.handle((number) => number)
+  const busy = world.work([slow.handle(() => new Promise<number>(() => undefined)), quickHandler], { concurrency: 1 })
+  await world.fabric.submit(slow, 0)
+  await world.settle()
+  const waiting = await world.fabric.submit(quick, 7)
+  await world.settle()
+  expect(busy.stats()).toMatchObject({ running: 1, waiting: 1 })
+
+  world.work([quickHandler])
+  await world.advance(1_100)
+
+  expect(await waiting.describe()).toMatchObject({ state: 'completed', result: 7, attempt: 1, failureCount: 0 })
+  expect(busy.stats()).toMatchObject({ running: 1, waiting: 0 })
+})
+
+test('a worker that had to hand back claims ahead only as much as its handlers end', async () => {
+  await using world = createWorld()
+  const worker = world.work([add.handle(() => new Promise<number>(() => undefined))], { concurrency: 1, prefetch: 4 })
+  await world.fabric.submitMany(
+    add,
+    Array.from({ length: 20 }, () => ({ input: { a: 1, b: 1 } })),
+  )
+
+  await world.advance(60_000)
+
+  expect(worker.stats()).toMatchObject({ running: 1, waiting: 0, claimed: 5 })
+  expect((await world.fabric.lanes())[0]?.counts).toEqual({ active: 1, waiting: 19 })
 })
 
 test('without claiming ahead a worker holds only what it runs', async () => {
