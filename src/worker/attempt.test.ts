@@ -65,6 +65,7 @@ test.each([
   { what: 'an error of another realm', thrown: { name: 'Error', message: 'far', stack: 'there' }, message: 'far' },
 ])('a handler that throws $what has failed its attempt, and no more', async ({ thrown, message }) => {
   const description = await outcomeOf(() => {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- handlers do
     throw thrown
   })
 

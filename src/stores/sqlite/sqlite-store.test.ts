@@ -278,6 +278,17 @@ test('a file that was removed under a store is reported', async () => {
   expect((await store.report()).warnings).toEqual([expect.stringContaining('was removed')])
 })
 
+test.each(['removed', 'replaced'])('nothing is acknowledged into a file that was %s', async (how) => {
+  const runtime = virtualRuntime()
+  const store = await world.open({ runtime })
+  await submit(store)
+  for (const suffix of ['', '-wal', '-shm']) rmSync(world.file + suffix, { force: true })
+  if (how === 'replaced') await world.open()
+  await runtime.advance(1_000)
+
+  await expect(submit(store)).rejects.toMatchObject({ code: 'store_unavailable' })
+})
+
 test('a store in memory works like a file and warns that nothing is kept', async () => {
   const store = await world.open({ file: ':memory:' })
   const id = await submit(store)

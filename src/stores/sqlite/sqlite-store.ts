@@ -17,6 +17,7 @@ import type {
   Wake,
 } from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
+import { FileIdentity } from './file-identity.ts'
 import { FileWatch, WATCH_INTERVAL_MS } from './file-watch.ts'
 import { MEMORY_FILE, openFile } from './file.ts'
 import type { OpenFile } from './file.ts'
@@ -43,6 +44,7 @@ export class SqliteStore implements Store {
   readonly #writeSide: WriteSide
   /** Only a file can be written by others. */
   readonly #watch: FileWatch | undefined
+  readonly #identity: FileIdentity | undefined
   readonly #listeners = new WakeListeners()
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
@@ -58,13 +60,18 @@ export class SqliteStore implements Store {
     this.#readSide = new ReadSide(runtime, file.reader)
     this.#writeSide = new WriteSide(runtime, file.writer, (wake) => this.#listeners.tell(wake))
     if (file.path === MEMORY_FILE) return
+    this.#identity = new FileIdentity(runtime, file.path)
     // On the writer's connection the file changes only by what others commit: what it commits itself was told already.
     this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#tellAll())
   }
 
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
     const isRead = calls.every((call) => isReadOperation(call.operation))
-    return this.#use(() => (isRead ? this.#readSide : this.#writeSide).run(partition, calls))
+    return this.#use(async () => {
+      if (isRead) return await this.#readSide.run(partition, calls)
+      this.#identity?.check()
+      return await this.#writeSide.run(partition, calls)
+    })
   }
 
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
