@@ -26,11 +26,21 @@ import type { Partition } from '../stores/store.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf, resolveExecutionId } from './ids.ts'
-import { checkKey, checkObject, checkPriority, checkReason, checkTagName, checkTags } from './names.ts'
+import {
+  checkBoolean,
+  checkKey,
+  checkOptions,
+  checkPriority,
+  checkReason,
+  checkTagName,
+  checkTagObject,
+  checkTags,
+} from './names.ts'
 import type { Tags } from './names.ts'
 import { repeatWhileUnavailable } from './repetition.ts'
-import { prepareSubmit } from './submit.ts'
-import type { SubmitItem } from './submit.ts'
+import { checkSubmitOptions, prepareSubmit } from './submit.ts'
+import type { SubmitOptions } from './submit.ts'
+import type { Task } from './task.ts'
 
 export interface CancelOptions {
   readonly by?: string
@@ -39,6 +49,22 @@ export interface CancelOptions {
   /** How long its worker is given to stop. */
   readonly grace?: Duration
 }
+
+const CANCEL_KEYS = ['by', 'force', 'grace'] as const satisfies readonly (keyof CancelOptions)[]
+
+export interface ReplayOptions {
+  readonly reason?: string
+  readonly by?: string
+}
+
+const REPLAY_KEYS = ['reason', 'by'] as const satisfies readonly (keyof ReplayOptions)[]
+
+export interface RevokeOptions {
+  readonly leaseId?: string
+  readonly by?: string
+}
+
+const REVOKE_KEYS = ['leaseId', 'by'] as const satisfies readonly (keyof RevokeOptions)[]
 
 export interface ListQuery {
   readonly lane?: string
@@ -50,6 +76,16 @@ export interface ListQuery {
   readonly createdFrom?: number
   readonly createdTo?: number
 }
+
+export const LIST_QUERY_KEYS = [
+  'lane',
+  'task',
+  'state',
+  'tag',
+  'namespace',
+  'createdFrom',
+  'createdTo',
+] as const satisfies readonly (keyof ListQuery)[]
 
 export class Calls {
   readonly #batcher: Batcher
@@ -84,9 +120,13 @@ export class Calls {
     return this.#ask(partitionOf(id), operation, input, blobs)
   }
 
-  async submit(item: SubmitItem): Promise<CreateResult> {
-    if (item.options !== undefined) checkObject(item.options, 'options', "{ id: 'order:17', delay: '5s' }")
-    const key = item.options?.id
+  async submit<Input, Parsed, Returned, Output>(
+    task: Task<Input, Parsed, Returned, Output>,
+    input: Input,
+    options: SubmitOptions = {},
+  ): Promise<CreateResult> {
+    checkSubmitOptions(options)
+    const key = options.id
     const count = this.#settings.executionPartitions
     const executionId =
       key === undefined
@@ -94,12 +134,14 @@ export class Calls {
         : executionIdFromKey(this.namespace, checkKey(key), count)
     const ids = { executionId, requestId: this.#runtime.uuid() }
     const setting = { namespace: this.namespace, indexedTags: this.#settings.indexedTags }
-    const prepared = await prepareSubmit(item, ids, setting)
+    const prepared = await prepareSubmit({ task, input, options }, ids, setting)
     return (await this.run(executionId, 'createExecution', prepared.input, prepared.blobs)).result
   }
 
   async cancel(idOrKey: string, reason: string, options: CancelOptions = {}): Promise<CancelResult> {
     const executionId = this.resolve(idOrKey)
+    checkOptions(options, CANCEL_KEYS, "{ force: true, grace: '10s' }")
+    checkBoolean(options.force, 'force')
     const graceMs = options.grace === undefined ? CANCEL_GRACE_DEFAULT_MS : parseDuration(options.grace, 'grace')
     const input = {
       executionId,
@@ -111,11 +153,9 @@ export class Calls {
     return (await this.run(executionId, 'cancelExecution', input)).result
   }
 
-  async replay(
-    idOrKey: string,
-    options: { readonly reason?: string; readonly by?: string } = {},
-  ): Promise<ReplayResult> {
+  async replay(idOrKey: string, options: ReplayOptions = {}): Promise<ReplayResult> {
     const executionId = this.resolve(idOrKey)
+    checkOptions(options, REPLAY_KEYS, "{ reason: 'the outage is over' }")
     const reason = options.reason === undefined ? undefined : checkReason(options.reason)
     const by = checkReason(options.by ?? 'client', 'by')
     return (
@@ -124,12 +164,9 @@ export class Calls {
   }
 
   /** Revokes the lease that is held now, or the one given: said again, it never takes the next holder's away. */
-  async revokeLease(
-    idOrKey: string,
-    reason: string,
-    options: { readonly leaseId?: string; readonly by?: string } = {},
-  ): Promise<RevokeResult> {
+  async revokeLease(idOrKey: string, reason: string, options: RevokeOptions = {}): Promise<RevokeResult> {
     const executionId = this.resolve(idOrKey)
+    checkOptions(options, REVOKE_KEYS, "{ by: 'operator' }")
     const input = {
       executionId,
       leaseId: options.leaseId ?? (await this.#leaseOf(executionId)),
@@ -153,7 +190,7 @@ export class Calls {
   /** Sets the tags that have a value and removes those that are `undefined`. */
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<SetTagsResult> {
     const executionId = this.resolve(idOrKey)
-    checkObject(tags, 'tags', "{ plan: 'pro', trial: undefined }")
+    checkTagObject(tags)
     const set: Tags = Object.fromEntries(
       Object.entries(tags).filter((entry): entry is [string, string] => entry[1] !== undefined),
     )

@@ -5,7 +5,7 @@ import { Batcher } from '../stores/batcher.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { Calls } from './calls.ts'
-import type { CancelOptions } from './calls.ts'
+import type { CancelOptions, ReplayOptions, RevokeOptions } from './calls.ts'
 import { describe } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { EndWatcher } from './end-watcher.ts'
@@ -15,11 +15,11 @@ import type { HandleClient } from './execution-handle.ts'
 import { explanationText } from './explanation-text.ts'
 import { countLanes, listExecutions } from './listing.ts'
 import type { ExecutionPage, LaneSummary, ListOptions } from './listing.ts'
-import { checkNamespace, invalidInput } from './names.ts'
-import type { SubmitItem, SubmitOptions } from './submit.ts'
-import { subscribe } from './subscription.ts'
+import { checkKeys, checkList, checkNamespace, checkObject, checkOptions, checkSignal, invalidInput } from './names.ts'
+import type { SubmitOptions } from './submit.ts'
+import { SUBSCRIBE_KEYS, subscribe } from './subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
-import type { Task } from './task.ts'
+import type { AnyTask, Task } from './task.ts'
 
 export interface ClientOptions {
   readonly namespace?: string
@@ -28,6 +28,13 @@ export interface ClientOptions {
 export type SubmitOutcome<Output> =
   | { readonly ok: true; readonly execution: ExecutionHandle<Output> }
   | { readonly ok: false; readonly error: EngineError }
+
+export interface SubmitManyItem<Input> {
+  readonly input: Input
+  readonly options?: SubmitOptions
+}
+
+const SUBMIT_MANY_KEYS = ['input', 'options'] as const satisfies readonly (keyof SubmitManyItem<unknown>)[]
 
 /** Items that one `submitMany` takes. */
 const SUBMIT_MANY_MAX = 10_000
@@ -68,23 +75,24 @@ export class Client implements HandleClient {
     options: SubmitOptions = {},
   ): Promise<ExecutionHandle<Output>> {
     this.#refuseIfClosed()
-    const result = accept(await this.try.submit({ task, input, options }))
+    const result = accept(await this.try.submit(task, input, options))
     return new ExecutionHandle<Output>(this, result.executionId, task, result.kind)
   }
 
   /** Many at once: one outcome for each item, in their order. Not atomic: some may be refused while others are accepted. */
   async submitMany<Input, Parsed, Returned, Output>(
     task: Task<Input, Parsed, Returned, Output>,
-    items: readonly { readonly input: Input; readonly options?: SubmitOptions }[],
+    items: readonly SubmitManyItem<Input>[],
   ): Promise<SubmitOutcome<Output>[]> {
     this.#refuseIfClosed()
+    checkList(items, 'items')
     if (items.length > SUBMIT_MANY_MAX) {
       throw invalidInput(
         'items',
         `items has ${items.length} entries, but at most ${SUBMIT_MANY_MAX} can be submitted at once.`,
       )
     }
-    return await Promise.all(items.map((item) => this.#submitOne<Output>({ task, ...item })))
+    return await Promise.all(items.map((item, i) => this.#submitOne<Output>(task, item, `items[${i}]`)))
   }
 
   /** A handle for an execution that exists, by its id or by its key. */
@@ -116,17 +124,13 @@ export class Client implements HandleClient {
     return accept(await this.try.cancel(idOrKey, reason, options)).kind
   }
 
-  async replay(idOrKey: string, options?: { readonly reason?: string; readonly by?: string }): Promise<void> {
+  async replay(idOrKey: string, options?: ReplayOptions): Promise<void> {
     this.#refuseIfClosed()
     accept(await this.try.replay(idOrKey, options))
   }
 
   /** Takes an execution away from the worker that holds it; another one starts it anew. */
-  async revokeLease(
-    idOrKey: string,
-    reason: string,
-    options?: { readonly leaseId?: string; readonly by?: string },
-  ): Promise<void> {
+  async revokeLease(idOrKey: string, reason: string, options?: RevokeOptions): Promise<void> {
     this.#refuseIfClosed()
     accept(await this.try.revokeLease(idOrKey, reason, options))
   }
@@ -159,6 +163,8 @@ export class Client implements HandleClient {
   /** Events as they happen, in order within a partition. Each carries a cursor from which a later call goes on. */
   subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
     this.#refuseIfClosed()
+    checkOptions(options, SUBSCRIBE_KEYS, "{ types: ['execution_ended'] }")
+    checkSignal(options.signal)
     const signals = options.signal === undefined ? [this.#abort.signal] : [options.signal, this.#abort.signal]
     const executionId = options.executionId === undefined ? {} : { executionId: this.try.resolve(options.executionId) }
     return subscribe(this.store, this.runtime, { ...options, ...executionId, signal: AbortSignal.any(signals) })
@@ -195,10 +201,15 @@ export class Client implements HandleClient {
     await this.store.close()
   }
 
-  async #submitOne<Output>(item: SubmitItem): Promise<SubmitOutcome<Output>> {
+  async #submitOne<Output>(
+    task: AnyTask,
+    item: SubmitManyItem<unknown>,
+    field: string,
+  ): Promise<SubmitOutcome<Output>> {
     try {
-      const result = accept(await this.try.submit(item))
-      return { ok: true, execution: new ExecutionHandle<Output>(this, result.executionId, item.task, result.kind) }
+      checkManyItem(item, field)
+      const result = accept(await this.try.submit(task, item.input, item.options))
+      return { ok: true, execution: new ExecutionHandle<Output>(this, result.executionId, task, result.kind) }
     } catch (error) {
       if (error instanceof EngineError) return { ok: false, error }
       throw error
@@ -208,6 +219,13 @@ export class Client implements HandleClient {
   #refuseIfClosed(): void {
     if (this.isClosed) throw new EngineError('fabric_closed')
   }
+}
+
+/** An input given without its wrapping would be taken for an item without an input. */
+function checkManyItem(item: unknown, field: string): void {
+  checkObject(item, field, '{ input, options }')
+  checkKeys(item, SUBMIT_MANY_KEYS, field)
+  if (!('input' in item)) throw invalidInput(field, `${field} has no input.`)
 }
 
 function tooManyTags(limit: number | undefined): string {

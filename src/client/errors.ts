@@ -4,6 +4,7 @@ import { EngineError } from '../stores/engine-error.ts'
 import type { ErrorDetail } from '../stores/engine-error.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
+import { show } from './names.ts'
 
 /** Thrown by a handler whose work can never succeed: the execution fails now, whatever retries remain. */
 export class PermanentError extends Error {
@@ -38,8 +39,9 @@ export class CategorisedError extends Error {
   readonly category: string
 
   constructor(category: string, message: string, options?: ErrorOptions) {
-    if (typeof category !== 'string' || category === '') {
-      throw new TypeError(`The category of an error is a text such as 'rate_limit', not ${String(category)}.`)
+    const given: unknown = category
+    if (typeof given !== 'string' || given === '') {
+      throw new TypeError(`The category of an error is a text such as 'rate_limit', not ${show(given)}.`)
     }
     super(message, options)
     this.category = category

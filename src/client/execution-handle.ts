@@ -1,10 +1,11 @@
 /** One handle for one execution: its result, its state, and what can be done to it. */
 import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
-import type { CancelOptions } from './calls.ts'
+import type { CancelOptions, ReplayOptions } from './calls.ts'
 import type { ExecutionDescription } from './description.ts'
 import type { EndListener } from './end-watcher.ts'
 import { ExecutionEndedError } from './errors.ts'
+import { checkOptions, checkSignal } from './names.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
 import type { AnyTask } from './task.ts'
 import { validate } from './validation.ts'
@@ -12,6 +13,8 @@ import { validate } from './validation.ts'
 export interface WaitOptions {
   readonly signal?: AbortSignal
 }
+
+const WAIT_KEYS = ['signal'] as const satisfies readonly (keyof WaitOptions)[]
 
 /** What a handle needs of the client that made it. */
 export interface HandleClient {
@@ -22,7 +25,7 @@ export interface HandleClient {
     reason: string,
     options?: CancelOptions,
   ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'>
-  replay(id: ExecutionId, options?: { readonly reason?: string; readonly by?: string }): Promise<void>
+  replay(id: ExecutionId, options?: ReplayOptions): Promise<void>
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
   subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
@@ -59,7 +62,9 @@ export class ExecutionHandle<Output = unknown> {
 
   /** Waits for the end, whatever it is. */
   async wait(options: WaitOptions = {}): Promise<ExecutionDescription> {
+    checkOptions(options, WAIT_KEYS, '{ signal: AbortSignal.timeout(5_000) }')
     const { signal } = options
+    checkSignal(signal)
     let notify: () => void = () => undefined
     let changed = new Promise<void>((resolve) => (notify = resolve))
     let failure: EngineError | undefined
@@ -106,7 +111,7 @@ export class ExecutionHandle<Output = unknown> {
   }
 
   /** Runs an ended execution again. */
-  async replay(options?: { readonly reason?: string; readonly by?: string }): Promise<void> {
+  async replay(options?: ReplayOptions): Promise<void> {
     await this.#client.replay(this.id, options)
   }
 

@@ -2,16 +2,19 @@
 import { LIST_PAGE_MAX, publicStates } from '../kernel/index.ts'
 import type { Execution, Position, PublicState } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
+import { LIST_QUERY_KEYS } from './calls.ts'
 import type { Calls, ListQuery } from './calls.ts'
 import { summarise } from './description.ts'
 import type { ExecutionSummary } from './description.ts'
-import { checkLane, checkNamespace, checkTagName, checkTaskName, invalidInput, show } from './names.ts'
+import { checkLane, checkNamespace, checkOptions, checkTagQuery, checkTaskName, invalidInput, show } from './names.ts'
 
 export interface ListOptions extends ListQuery {
   /** At most this many; 50 unless given. */
   readonly limit?: number
   readonly cursor?: string
 }
+
+const LIST_KEYS = [...LIST_QUERY_KEYS, 'limit', 'cursor'] as const satisfies readonly (keyof ListOptions)[]
 
 export interface ExecutionPage {
   readonly items: readonly ExecutionSummary[]
@@ -42,6 +45,7 @@ export async function listExecutions(
   partitionCount: number,
   options: ListOptions,
 ): Promise<ExecutionPage> {
+  checkOptions(options, LIST_KEYS, "{ state: 'failed', limit: 20 }")
   const { limit = LIMIT_DEFAULT, cursor, ...query } = options
   if (!Number.isInteger(limit) || limit < 1 || limit > LIST_PAGE_MAX) {
     throw invalidInput('limit', `limit is ${show(limit)}, but must be a whole number from 1 to ${LIST_PAGE_MAX}.`)
@@ -114,7 +118,7 @@ function checkQuery(query: ListQuery): void {
   if (query.lane !== undefined) checkLane(query.lane)
   if (query.task !== undefined) checkTaskName(query.task)
   if (query.namespace !== undefined) checkNamespace(query.namespace)
-  if (query.tag !== undefined) checkTagName(query.tag.name, 'tag')
+  if (query.tag !== undefined) checkTagQuery(query.tag)
   for (const field of ['createdFrom', 'createdTo'] as const) {
     const instant = query[field]
     if (instant !== undefined && !Number.isSafeInteger(instant)) {

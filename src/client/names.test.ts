@@ -84,11 +84,19 @@ describe('tags', () => {
   test('are not too many and not something else', () => {
     const many = Object.fromEntries(Array.from({ length: TAG_COUNT_MAX + 1 }, (_, i) => [`t${i}`, 'x']))
     expect(() => checkTags(many, [])).toThrow(`at most ${TAG_COUNT_MAX}`)
-    for (const tags of [null, 'plan', ['plan']]) expect(() => checkTags(tags, [])).toThrow('tags must be an object')
+    for (const tags of [null, 'plan', ['plan'], new Map([['plan', 'pro']]), new Date(0)])
+      expect(() => checkTags(tags, [])).toThrow('tags must be an object')
   })
 })
 
 test('a value is shown short and on one line', () => {
   expect(show('two\nlines')).toBe('"two\\nlines"')
   expect(show('x'.repeat(1_000)).length).toBeLessThan(100)
+})
+
+test('a value without a text is shown by its type', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+
+  for (const value of [Object.create(null), proxy]) expect(show(value)).toBe('an object without a text')
 })

@@ -1,4 +1,4 @@
-/** One validator for each kind of name, used wherever such a name comes in. */
+/** One validator for each kind of name and for the form of options, used wherever such a value comes in. */
 import {
   KEY_BYTES,
   LANE_BYTES,
@@ -12,6 +12,8 @@ import type { Tag } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { TAG_NAME } from '../stores/tag-name.ts'
 
+const TAG_QUERY_KEYS = ['name', 'value'] as const satisfies readonly (keyof Tag)[]
+
 export type Tags = Readonly<Record<string, string>>
 
 const PRINTABLE_ASCII = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
@@ -23,9 +25,37 @@ export function invalidInput(field: string, message: string): EngineError {
 }
 
 /** Settings that consist of several are an object; `form` shows what it looks like. */
-export function checkObject(value: unknown, field: string, form: string): void {
-  if (typeof value === 'object' && value !== null) return
+export function checkObject(value: unknown, field: string, form: string): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
   throw invalidInput(field, `${field} is ${show(value)}, but must be an object such as ${form}.`)
+}
+
+/** A key that nobody reads is a typing error: what it was to say would be lost in silence. */
+export function checkKeys(value: object, known: readonly string[], field: string): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue
+    throw invalidInput(field, `${field} has the unknown key ${show(key)}; the known ones are ${known.join(', ')}.`)
+  }
+}
+
+/** The options of a call: an object of known keys. */
+export function checkOptions(options: unknown, known: readonly string[], form: string): void {
+  checkObject(options, 'options', form)
+  checkKeys(options, known, 'options')
+}
+
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw invalidInput('signal', `signal is ${show(signal)}, but must be an AbortSignal.`)
+}
+
+export function checkList(value: unknown, field: string): void {
+  if (!Array.isArray(value)) throw invalidInput(field, `${field} is ${show(value)}, but must be a list.`)
+}
+
+export function checkBoolean(value: unknown, field: string): void {
+  if (value === undefined || typeof value === 'boolean') return
+  throw invalidInput(field, `${field} is ${show(value)}, but must be true or false.`)
 }
 
 function checkAsciiName(value: unknown, field: string, maximumBytes: number): string {
@@ -104,9 +134,8 @@ function checkTagValue(value: unknown, field: string): string {
 /** Tags as they are stored: in the order of their names, each marked if the store indexes it. */
 export function checkTags(tags: unknown, indexedTags: readonly string[], field = 'tags'): Tag[] {
   if (tags === undefined) return []
-  if (typeof tags !== 'object' || tags === null || Array.isArray(tags))
-    throw invalidInput(field, `${field} must be an object of texts.`)
-  const entries = Object.entries(tags as Record<string, unknown>)
+  checkTagObject(tags, field)
+  const entries = Object.entries(tags)
   if (entries.length > TAG_COUNT_MAX)
     throw invalidInput(field, `${field} has ${entries.length} tags, but at most ${TAG_COUNT_MAX} are allowed.`)
   return entries
@@ -118,8 +147,30 @@ export function checkTags(tags: unknown, indexedTags: readonly string[], field =
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+/** A map or another instance of a class has no tags as its own keys: taken for an object, it would lose them all. */
+export function checkTagObject(tags: unknown, field = 'tags'): asserts tags is Record<string, unknown> {
+  if (isPlainObject(tags)) return
+  throw invalidInput(field, `${field} must be an object of texts such as { plan: 'pro' }.`)
+}
+
+/** A tag to look for. */
+export function checkTagQuery(tag: unknown, field = 'tag'): void {
+  checkObject(tag, field, "{ name: 'plan', value: 'pro' }")
+  checkKeys(tag, TAG_QUERY_KEYS, field)
+  const { name, value } = tag as Record<string, unknown>
+  checkTagName(name, field)
+  checkTagValue(value, `${field}.value`)
+}
+
 export function tagsToObject(tags: readonly Tag[]): Tags {
   return Object.fromEntries(tags.map((tag) => [tag.name, tag.value]))
+}
+
+/** One whose prototype is nobody's or that of literals, also of literals from another realm. */
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype = Object.getPrototypeOf(value) as object | null
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** Text that every store keeps as it is: half of a surrogate pair has no bytes, and control characters separate names. */
@@ -129,6 +180,15 @@ function isPlainText(value: unknown): value is string {
 
 /** A value as an error may show it: short, and on one line. */
 export function show(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const text = typeof value === 'string' ? JSON.stringify(value) : textOf(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/** An object may have no text at all, or throw when it is asked for one. */
+function textOf(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return `an ${typeof value} without a text`
+  }
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { decodeValue, encodeValue } from './payload.ts'
 
@@ -41,4 +42,34 @@ test('what cannot be written as JSON is refused by name', () => {
     expect(() => encodeValue(value, 'input', 10)).toThrow('input cannot be written as JSON')
   expect(() => encodeValue(() => 1, 'input', 10)).toThrow('input is a function')
   expect(() => encodeValue(Symbol('s'), 'input', 10)).toThrow('input is a symbol')
+})
+
+test.each<[string, unknown]>([
+  ['a Map', new Map([['a', 1]])],
+  ['a Set', new Set([1])],
+  ['a weak collection', new WeakMap()],
+  ['a Promise', Promise.resolve(1)],
+  ['a buffer', new ArrayBuffer(1)],
+  ['a buffer', Float64Array.of(1)],
+  ['a RegExp', /a/],
+  ['a stream', new ReadableStream()],
+  ['a stream', Readable.from([])],
+  ['a stream', { pipe: () => undefined }],
+  ['NaN', Number.NaN],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+])('%s is refused instead of being stored as something else', (what, value) => {
+  expect(() => encodeValue(value, 'input', 1_024)).toThrow(`The input is not valid. input is ${what}, which JSON`)
+  expect(() => encodeValue(value, 'result', 1_024)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_output',
+      detail: expect.objectContaining({ field: 'result' }) as unknown,
+    }),
+  )
+})
+
+test('what a value holds is stored as its JSON', () => {
+  const value = { at: new Date(0), ratio: Number.NaN, pipe: 'north', left: undefined }
+
+  expect(roundTrip(value)).toEqual({ at: '1970-01-01T00:00:00.000Z', ratio: null, pipe: 'north' })
+  expect(roundTrip(Object.assign(new Map(), { toJSON: () => ['own'] }))).toEqual(['own'])
 })

@@ -2,7 +2,7 @@ import { ATTEMPTS_MAX, RETRY_DELAY_MAX_MS } from '../kernel/index.ts'
 import type { Backoff, RetryPolicy } from '../kernel/index.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { checkObject, invalidInput, show } from './names.ts'
+import { checkBoolean, checkKeys, checkObject, invalidInput, show } from './names.ts'
 
 export interface RetryOptions {
   /** All tries, the first included. 1 means no retry. */
@@ -14,10 +14,19 @@ export interface RetryOptions {
   readonly onlyCategories?: readonly string[]
 }
 
+const RETRY_KEYS = [
+  'attempts',
+  'backoff',
+  'jitter',
+  'onlyCategories',
+] as const satisfies readonly (keyof RetryOptions)[]
+
 export interface FixedBackoff {
   readonly kind: 'fixed'
   readonly delay?: Duration
 }
+
+const FIXED_KEYS = ['kind', 'delay'] as const satisfies readonly (keyof FixedBackoff)[]
 
 export interface ExponentialBackoff {
   readonly kind: 'exponential'
@@ -25,6 +34,8 @@ export interface ExponentialBackoff {
   readonly max?: Duration
   readonly factor?: number
 }
+
+const EXPONENTIAL_KEYS = ['kind', 'initial', 'max', 'factor'] as const satisfies readonly (keyof ExponentialBackoff)[]
 
 const DEFAULT_DELAY_MS = 1_000
 const DEFAULT_MAX_MS = 60_000
@@ -39,6 +50,7 @@ const NO_RETRY: RetryPolicy = { attempts: 1, backoff: { kind: 'fixed', delayMs: 
 export function parseRetry(options: RetryOptions | undefined): RetryPolicy {
   if (options === undefined) return NO_RETRY
   checkObject(options, 'retry', '{ attempts: 3 }')
+  checkKeys(options, RETRY_KEYS, 'retry')
   const { attempts, backoff = 'exponential', jitter = true, onlyCategories = [] } = options
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > ATTEMPTS_MAX) {
     throw invalidInput(
@@ -46,16 +58,19 @@ export function parseRetry(options: RetryOptions | undefined): RetryPolicy {
       `retry.attempts is ${show(attempts)}, but must be a whole number from 1 to ${ATTEMPTS_MAX}; it counts the first try.`,
     )
   }
-  if (typeof jitter !== 'boolean') throw invalidInput('retry.jitter', 'retry.jitter must be true or false.')
+  checkBoolean(jitter, 'retry.jitter')
   return { attempts, backoff: parseBackoff(backoff), jitter, onlyCategories: parseCategories(onlyCategories) }
 }
 
 function parseBackoff(backoff: NonNullable<RetryOptions['backoff']>): Backoff {
-  const options = typeof backoff === 'string' ? ({ kind: backoff } as FixedBackoff | ExponentialBackoff) : backoff
-  switch (options.kind) {
+  const options = (typeof backoff === 'object' ? backoff : { kind: backoff }) as
+    FixedBackoff | ExponentialBackoff | null
+  switch (options?.kind) {
     case 'fixed':
+      checkKeys(options, FIXED_KEYS, 'retry.backoff')
       return { kind: 'fixed', delayMs: parseDelay(options.delay, DEFAULT_DELAY_MS, 'retry.backoff.delay') }
     case 'exponential': {
+      checkKeys(options, EXPONENTIAL_KEYS, 'retry.backoff')
       const factor = options.factor ?? DEFAULT_FACTOR
       if (typeof factor !== 'number' || !(factor >= 1 && factor <= FACTOR_MAX)) {
         throw invalidInput(

@@ -130,7 +130,7 @@ test('submitting twice with one id starts one execution', async () => {
   await expect(client.submit(plain, 3, { id: 'one', ifExists: 'reject' })).rejects.toMatchObject({
     code: 'execution_exists',
   })
-  expect(await client.try.submit({ task: plain, input: 3, options: { id: 'one', ifExists: 'reject' } })).toMatchObject({
+  expect(await client.try.submit(plain, 3, { id: 'one', ifExists: 'reject' })).toMatchObject({
     kind: 'refused',
     code: 'execution_exists',
   })

@@ -4,10 +4,10 @@ import type { CreateInput, ExecutionId } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { checkTags, invalidInput, show } from './names.ts'
+import { checkOptions, checkTags, invalidInput, show } from './names.ts'
 import type { Tags } from './names.ts'
 import { encodeValue } from './payload.ts'
-import { overridePolicy } from './task.ts'
+import { TASK_SETTING_KEYS, isTask, overridePolicy } from './task.ts'
 import type { AnyTask, TaskSettings } from './task.ts'
 import { validate } from './validation.ts'
 
@@ -19,6 +19,18 @@ export interface SubmitOptions extends TaskSettings {
   /** How long to wait before it may run. A negative one is no delay. */
   readonly delay?: Duration
   readonly tags?: Tags
+}
+
+const SUBMIT_KEYS = [
+  'id',
+  'ifExists',
+  'delay',
+  'tags',
+  ...TASK_SETTING_KEYS,
+] as const satisfies readonly (keyof SubmitOptions)[]
+
+export function checkSubmitOptions(options: unknown): void {
+  checkOptions(options, SUBMIT_KEYS, "{ id: 'order:17', delay: '5s' }")
 }
 
 export interface SubmitItem {
@@ -71,10 +83,13 @@ export async function prepareSubmit(
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
 }
 
-/** What is not a task at all, such as a name alone, is refused before it is taken apart. */
+/** What `task` did not make, such as a name alone, is refused before it is taken apart. */
 function checkTask(task: unknown): AnyTask {
-  if (typeof task === 'object' && task !== null && 'policy' in task && 'name' in task) return task as AnyTask
-  throw new EngineError('unknown_task', { field: 'task', message: `task is ${show(task)}.` })
+  if (isTask(task)) return task
+  throw new EngineError('unknown_task', {
+    field: 'task',
+    message: `task is ${show(task)}, which task(…) did not make.`,
+  })
 }
 
 function checkIfExists(value: SubmitOptions['ifExists'] = 'join'): CreateInput['ifExists'] {

@@ -8,7 +8,7 @@ import type { EventPage, Store, StoredEvent } from '../stores/store.ts'
 import { decodeCursor, encodeCursor } from './event-cursor.ts'
 import { EventReader } from './event-reader.ts'
 import type { TroubleListener } from './event-reader.ts'
-import { invalidInput, show } from './names.ts'
+import { checkBoolean, checkList, checkNamespace, checkTagQuery, invalidInput, show } from './names.ts'
 
 export interface SubscribeOptions {
   /** Where an earlier subscription stopped. Without one, only what happens from now on is seen. */
@@ -23,6 +23,17 @@ export interface SubscribeOptions {
   /** Hears of failures of the store that may pass, such as a file that another process keeps busy; reading goes on. */
   readonly onTrouble?: TroubleListener
 }
+
+export const SUBSCRIBE_KEYS = [
+  'cursor',
+  'fromStart',
+  'namespace',
+  'tag',
+  'types',
+  'executionId',
+  'signal',
+  'onTrouble',
+] as const satisfies readonly (keyof SubscribeOptions)[]
 
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }
@@ -44,6 +55,9 @@ export function subscribe(
   options: SubscribeOptions,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
   checkTypes(options.types)
+  checkBoolean(options.fromStart, 'fromStart')
+  if (options.namespace !== undefined) checkNamespace(options.namespace)
+  if (options.tag !== undefined) checkTagQuery(options.tag)
   const positions = firstPositions(store, options)
   // Whoever asks for the first event meets the failure; nobody else needs to.
   positions.catch(() => undefined)
@@ -51,6 +65,7 @@ export function subscribe(
 }
 
 function checkTypes(types: readonly EventType[] = []): void {
+  checkList(types, 'types')
   const unknown = types.find((type) => !eventTypes.includes(type))
   if (unknown === undefined) return
   throw invalidInput('types', `types has ${show(unknown)}, but an event's type is one of ${eventTypes.join(', ')}.`)

@@ -7,7 +7,16 @@ import { RETENTION_DEFAULT_MS } from '../kernel/index.ts'
 import type { RetryPolicy } from '../kernel/index.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { checkLane, checkObject, checkPriority, checkTaskName, invalidInput } from './names.ts'
+import {
+  checkKeys,
+  checkLane,
+  checkObject,
+  checkOptions,
+  checkPriority,
+  checkTaskName,
+  invalidInput,
+  show,
+} from './names.ts'
 import { parseRetry } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 import type { TaskContext } from './context.ts'
@@ -19,6 +28,8 @@ export interface TimeoutOptions {
   readonly total?: Duration
 }
 
+const TIMEOUT_KEYS = ['attempt', 'total'] as const satisfies readonly (keyof TimeoutOptions)[]
+
 /** How executions of a task are treated unless a submit says otherwise. */
 export interface TaskSettings {
   readonly lane?: string
@@ -29,10 +40,23 @@ export interface TaskSettings {
   readonly retention?: Duration
 }
 
+export const TASK_SETTING_KEYS = [
+  'lane',
+  'priority',
+  'retry',
+  'timeout',
+  'retention',
+] as const satisfies readonly (keyof TaskSettings)[]
+
 export interface TaskOptions<I extends StandardSchemaV1, O extends StandardSchemaV1> extends TaskSettings {
   readonly input?: I
   readonly output?: O
 }
+
+const TASK_KEYS = ['input', 'output', ...TASK_SETTING_KEYS] as const satisfies readonly (keyof TaskOptions<
+  StandardSchemaV1,
+  StandardSchemaV1
+>)[]
 
 /** What the settings come to once they are checked. */
 export interface TaskPolicy {
@@ -48,6 +72,8 @@ export interface HandlerOptions {
   /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
   readonly concurrency?: number
 }
+
+const HANDLER_KEYS = ['concurrency'] as const satisfies readonly (keyof HandlerOptions)[]
 
 export type HandlerFunction<Parsed, Returned> = (input: Parsed, context: TaskContext) => Promise<Returned> | Returned
 
@@ -83,6 +109,13 @@ export interface Task<Input, Parsed, Returned, Output> {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
 export type AnyTask = Task<any, any, any, any>
 
+/** Marks what `task` made, and is the same in every copy of the library. A copy of a task does not have it. */
+const TASK_MARK = Symbol.for('flowfabric.task')
+
+export function isTask(value: unknown): value is AnyTask {
+  return typeof value === 'object' && value !== null && TASK_MARK in value
+}
+
 /**
  * Defines a task by its schemas, or by type parameters alone.
  *
@@ -108,6 +141,9 @@ export function task(
   options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
+  checkOptions(options, TASK_KEYS, "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }")
+  checkSchema(options.input, 'input')
+  checkSchema(options.output, 'output')
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
     policy: overridePolicy(DEFAULT_POLICY, options),
@@ -116,11 +152,26 @@ export function task(
     handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
       const [handlerOptions, run] = parts.length === 1 ? [{}, parts[0]] : parts
       if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)
+      checkOptions(handlerOptions, HANDLER_KEYS, '{ concurrency: 4 }')
       checkConcurrency(handlerOptions.concurrency, name)
       return { task: self, options: handlerOptions, run: async (input, context) => await run(input, context) }
     },
   }
-  return self
+  return Object.defineProperty(self, TASK_MARK, { value: true })
+}
+
+/** Standard Schema says what a schema is: an object, or a function with properties. */
+function checkSchema(schema: unknown, field: string): void {
+  if (schema === undefined) return
+  const isPossible = (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
+  const standard: unknown = isPossible ? (schema as Record<string, unknown>)['~standard'] : undefined
+  if (typeof standard === 'object' && standard !== null && 'validate' in standard) {
+    if (typeof standard.validate === 'function') return
+  }
+  throw invalidInput(
+    field,
+    `${field} is ${show(schema)}, but must be a schema that follows Standard Schema, such as one of Zod, Valibot or ArkType.`,
+  )
 }
 
 const DEFAULT_POLICY: TaskPolicy = {
@@ -135,7 +186,10 @@ const DEFAULT_POLICY: TaskPolicy = {
 /** A policy with what some settings change about it. What they leave out was checked before and costs nothing again. */
 export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
   const { lane, priority, retry, timeout, retention } = settings
-  if (timeout !== undefined) checkObject(timeout, 'timeout', "{ attempt: '30s', total: '1h' }")
+  if (timeout !== undefined) {
+    checkObject(timeout, 'timeout', "{ attempt: '30s', total: '1h' }")
+    checkKeys(timeout, TIMEOUT_KEYS, 'timeout')
+  }
   return {
     lane: lane === undefined ? policy.lane : checkLane(lane),
     priority: priority === undefined ? policy.priority : checkPriority(priority),

@@ -67,6 +67,8 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   if (existing.requestId === input.requestId) return answer('created', existing)
   switch (input.ifExists) {
     case 'join':
+      // Whoever joined the execution of another task would wait for a result that is not of their kind.
+      if (existing.task !== input.task) return refusedFor('execution_exists', existing)
       return answer('joined', existing)
     case 'reject':
       return refusedFor('execution_exists', existing)

@@ -25,7 +25,7 @@ export const errorCatalogue = {
   invalid_output: {
     status: 422,
     retry: 'never',
-    text: "The handler's result does not fit the task's output schema.",
+    text: "The handler's result is not valid.",
     advice: 'Correct the handler or the schema.',
   },
   payload_too_large: {
@@ -50,7 +50,7 @@ export const errorCatalogue = {
     status: 409,
     retry: 'never',
     text: 'An execution with this id exists already.',
-    advice: "Use ifExists: 'join' to follow it or 'replace' to begin again.",
+    advice: "Use ifExists: 'join' to follow it or 'replace' to begin again; if it is of another task, use another id.",
   },
   execution_in_progress: {
     status: 409,

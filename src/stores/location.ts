@@ -4,6 +4,10 @@ import { EngineError } from './engine-error.ts'
 /** How much of what was answered survives when the machine, not only the process, stops without warning. */
 export type Synchronous = 'normal' | 'full'
 
+export function isSynchronous(value: unknown): value is Synchronous {
+  return value === 'normal' || value === 'full'
+}
+
 export type StoreLocation =
   | { readonly kind: 'memory' }
   /** The file `:memory:` lives in the process and ends with it. */
@@ -72,7 +76,7 @@ function parseSynchronous(values: readonly string[]): Synchronous | undefined {
   const [value, ...others] = values
   if (value === undefined) return undefined
   if (others.length > 0) throw invalidLocation('"synchronous" is given more than once.')
-  if (value !== 'normal' && value !== 'full') {
+  if (!isSynchronous(value)) {
     throw invalidLocation(`"synchronous" is "normal" or "full", not "${value}".`)
   }
   return value

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemRuntime } from '../runtime/index.ts'
 import type { EngineError } from './engine-error.ts'
-import { openStore } from './open-store.ts'
+import { loadSqlite, openStore } from './open-store.ts'
 import type { OpenStoreOptions } from './open-store.ts'
 
 const runtime = systemRuntime()
@@ -46,6 +46,25 @@ test('a setting that stands in the location and in the options must say the same
   expect([code, detail.field]).toEqual(['invalid_configuration', 'synchronous'])
 })
 
+test.each(['off', 'ful', 5, null])('the setting synchronous %j is refused, whatever the store', async (synchronous) => {
+  for (const location of ['memory:', 'sqlite::memory:']) {
+    const { code, detail } = await failureOf(location, { synchronous: synchronous as never })
+
+    expect([code, detail.field]).toEqual(['invalid_configuration', 'synchronous'])
+  }
+})
+
+test('where Node brings no SQLite, the refusal says which Node does', async () => {
+  const unknownModule = 'node:no-such-module'
+  const missing = () => import(unknownModule) as Promise<unknown>
+
+  await expect(loadSqlite(missing)).rejects.toMatchObject({
+    code: 'invalid_configuration',
+    message: expect.stringContaining('Node 22.13 or later') as unknown,
+  })
+  await expect(loadSqlite(() => Promise.reject(new Error('another')))).rejects.toThrow('another')
+})
+
 test.each(['memory:', 'sqlite::memory:'])('%s indexes the tags that are asked for', async (location) => {
   const store = await openStore(location, { runtime, indexedTags: ['tenant', 'plan'] })
 
@@ -53,11 +72,17 @@ test.each(['memory:', 'sqlite::memory:'])('%s indexes the tags that are asked fo
   await store.close()
 })
 
-test.each([[['Tenant']], [['a b']], [['']], [['a', 'b', 'c', 'd', 'e']]])(
-  'the indexed tags %j are refused',
-  async (indexedTags) => {
-    const { code, detail } = await failureOf('memory:', { indexedTags })
+test.each<[unknown]>([
+  [['Tenant']],
+  [['a b']],
+  [['']],
+  [['a', 'b', 'c', 'd', 'e']],
+  ['plan'],
+  [[5]],
+  [[undefined]],
+  [null],
+])('the indexed tags %j are refused', async (indexedTags) => {
+  const { code, detail } = await failureOf('memory:', { indexedTags: indexedTags as never })
 
-    expect([code, detail.field]).toEqual(['invalid_configuration', 'indexedTags'])
-  },
-)
+  expect([code, detail.field]).toEqual(['invalid_configuration', 'indexedTags'])
+})

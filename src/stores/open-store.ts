@@ -2,7 +2,7 @@
 import { INDEXED_TAG_COUNT_MAX } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from './engine-error.ts'
-import { parseLocation } from './location.ts'
+import { isSynchronous, parseLocation } from './location.ts'
 import type { Synchronous } from './location.ts'
 import { MemoryStore } from './memory/memory-store.ts'
 import type { Store } from './store.ts'
@@ -26,12 +26,12 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
   const parsed = parseLocation(location)
   const { runtime, indexedTags, synchronous, watchIntervalMs } = options
   if (indexedTags !== undefined) refuseInvalidTags(indexedTags)
+  if (synchronous !== undefined) refuseInvalidSynchronous(synchronous)
   switch (parsed.kind) {
     case 'memory':
       return new MemoryStore(runtime, { executionPartitions: 1, indexedTags: indexedTags ?? [] })
     case 'sqlite': {
-      // Loaded when it is asked for: a program pays only for the kind of store that it uses.
-      const { SqliteStore } = await import('./sqlite/sqlite-store.ts')
+      const { SqliteStore } = await loadSqlite(() => import('./sqlite/sqlite-store.ts'))
       return await SqliteStore.open({
         runtime,
         file: parsed.file,
@@ -43,11 +43,36 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
   }
 }
 
-function refuseInvalidTags(names: readonly string[]): void {
-  const invalid = names.find((name) => !TAG_NAME.test(name))
-  if (invalid !== undefined) {
+/**
+ * Loaded when it is asked for: a program pays only for the kind of store that it uses, and one that never asks for
+ * SQLite runs where Node does not bring it.
+ */
+export async function loadSqlite<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load()
+  } catch (cause) {
+    if (!isBuiltinMissing(cause)) throw cause
+    const message = `A SQLite store needs Node 22.13 or later, which brings SQLite with it; this is Node ${process.versions.node}.`
+    throw new EngineError('invalid_configuration', { field: 'location', message }, { cause })
+  }
+}
+
+function isBuiltinMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_BUILTIN_MODULE'
+}
+
+function refuseInvalidSynchronous(value: unknown): void {
+  if (isSynchronous(value)) return
+  const message = `synchronous is "normal" or "full", not ${quoted(value)}.`
+  throw new EngineError('invalid_configuration', { field: 'synchronous', message })
+}
+
+function refuseInvalidTags(names: unknown): void {
+  if (!Array.isArray(names)) throw invalidTags(`It is a list of names such as ["plan"], not ${quoted(names)}.`)
+  const invalid: unknown = names.find((name) => typeof name !== 'string' || !TAG_NAME.test(name))
+  if (invalid !== undefined || names.includes(undefined)) {
     throw invalidTags(
-      `"${invalid}" is not the name of a tag: a small letter, then up to 63 of a-z, 0-9, "_", "." and "-".`,
+      `${quoted(invalid)} is not the name of a tag: a small letter, then up to 63 of a-z, 0-9, "_", "." and "-".`,
     )
   }
   if (new Set(names).size > INDEXED_TAG_COUNT_MAX) {
@@ -57,6 +82,10 @@ function refuseInvalidTags(names: readonly string[]): void {
 
 function invalidTags(message: string): EngineError {
   return new EngineError('invalid_configuration', { field: 'indexedTags', message })
+}
+
+function quoted(value: unknown): string {
+  return typeof value === 'string' ? `"${value}"` : `a value of type ${typeof value}`
 }
 
 /** A setting may stand in the location or in the options; if it stands in both, they must agree. */

@@ -182,6 +182,10 @@ test('options that are no object are refused by name, and nothing is stored', as
   await expect(execution.setTags(null as never)).rejects.toMatchObject({ detail: { field: 'tags' } })
 })
 
+test('an option that nobody knows is refused by its name', async () => {
+  await expect(createFabric('memory:', { namspace: 'acme' } as never)).rejects.toThrow('namspace')
+})
+
 test('a log that throws loses its lines and nothing else', async () => {
   const fail = () => {
     throw new Error('the disk of the log is full')

@@ -3,6 +3,7 @@
  * that loses nothing: workers drain first, then the engine, and the store last.
  */
 import { Client } from '../client/client.ts'
+import { checkOptions } from '../client/names.ts'
 import { createLog } from '../client/log.ts'
 import type { LogLevel } from '../client/log.ts'
 import type { Handler } from '../client/task.ts'
@@ -32,6 +33,8 @@ export interface FabricOptions {
   readonly synchronous?: 'normal' | 'full'
 }
 
+type LocatedOptions = FabricOptions & { readonly store: string }
+
 /** What an engine can be told. */
 export type EngineSettings = Pick<EngineOptions, 'filter' | 'intervals' | 'metrics'>
 
@@ -49,12 +52,10 @@ export interface FabricWorkerOptions extends WorkerOptions {
  * const execution = await fabric.submit(greet, { name: 'Ada' })
  */
 export async function createFabric(location: string, options?: FabricOptions): Promise<Fabric>
-export async function createFabric(options: FabricOptions & { readonly store: string }): Promise<Fabric>
-export async function createFabric(
-  first: string | (FabricOptions & { readonly store: string }),
-  second: FabricOptions = {},
-): Promise<Fabric> {
-  const options = typeof first === 'string' ? second : checkOptions(first)
+export async function createFabric(options: LocatedOptions): Promise<Fabric>
+export async function createFabric(first: string | LocatedOptions, second: FabricOptions = {}): Promise<Fabric> {
+  const options = typeof first === 'string' ? second : checkLocated(first)
+  checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
   const { runtime = systemRuntime(), indexedTags, synchronous } = options
   const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
@@ -74,7 +75,16 @@ function checkLog(log: Log): Log {
   })
 }
 
-function checkOptions(options: FabricOptions & { readonly store: string }): FabricOptions & { readonly store: string } {
+const FABRIC_OPTION_KEYS = [
+  'store',
+  'namespace',
+  'log',
+  'runtime',
+  'indexedTags',
+  'synchronous',
+] as const satisfies readonly (keyof LocatedOptions)[]
+
+function checkLocated(options: LocatedOptions): LocatedOptions {
   const given: unknown = options
   if (typeof given === 'object' && given !== null && 'store' in given && typeof given.store === 'string') return options
   throw new EngineError('invalid_configuration', {

@@ -44,3 +44,8 @@ test.each<[keyof WorkerOptions, unknown]>([
 test('a lane that is named twice is served once', () => {
   expect(parseWorkerOptions({ lanes: ['a', 'b', 'a'] }).lanes).toEqual(['a', 'b'])
 })
+
+test('an option that nobody knows is refused by its name', () => {
+  expect(() => parseWorkerOptions({ concurency: 4 } as never)).toThrow('concurency')
+  expect(() => parseWorkerOptions(null as never)).toThrow('options')
+})

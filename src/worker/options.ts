@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { parseDuration } from '../client/duration.ts'
 import type { Duration } from '../client/duration.ts'
-import { checkLane, checkWorkerId, invalidInput, show } from '../client/names.ts'
+import { checkLane, checkOptions, checkWorkerId, invalidInput, show } from '../client/names.ts'
 import { LEASE_TTL_DEFAULT_MS, LEASE_TTL_MIN_MS, NAME_BYTES } from '../kernel/index.ts'
 import type { Log } from '../runtime/index.ts'
 import type { Middleware } from './middleware.ts'
@@ -33,6 +33,21 @@ export interface WorkerOptions {
   readonly log?: Log
 }
 
+const WORKER_OPTION_KEYS = [
+  'concurrency',
+  'prefetch',
+  'prefetchHold',
+  'leaseTtl',
+  'lanes',
+  'workerId',
+  'drainTimeout',
+  'killTimeout',
+  'sweep',
+  'signals',
+  'middleware',
+  'log',
+] as const satisfies readonly (keyof WorkerOptions)[]
+
 export interface WorkerSettings {
   readonly concurrency: number
   readonly prefetch: number
@@ -56,6 +71,7 @@ const SWEEP_DEFAULT_MS = 1_000
 const SWEEP_MIN_MS = 100
 
 export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
+  checkOptions(options, WORKER_OPTION_KEYS, '{ concurrency: 16 }')
   const concurrency = checkCount(options.concurrency ?? CONCURRENCY_DEFAULT, 'concurrency', 1)
   return {
     concurrency,

@@ -39,6 +39,20 @@ conforms('createExecution of an id that exists', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
+  test.each(reachablePhases)('join refuses the execution of another task while it is %s', async (phase) => {
+    const existing = await given.inPhase(phase)
+    const before = await fabric.dump()
+
+    const result = await given.submit({ ...existing, ifExists: 'join', task: 'another', class: 'another' })
+
+    expect(result).toMatchObject({
+      kind: 'refused',
+      code: 'execution_exists',
+      detail: { executionId: existing.executionId, phase },
+    })
+    expect(await fabric.dump()).toEqual(before)
+  })
+
   test.each(reachablePhases)('reject refuses while it is %s and says how it stands', async (phase) => {
     const existing = await given.inPhase(phase)
     const before = await fabric.dump()

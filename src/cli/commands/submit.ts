@@ -57,7 +57,7 @@ export function submitCommand(shell: Shell): Command {
       const item = { task: task(taskName), input, options }
       await refuseInvalid(item, shell)
       await shell.withFabric(command, { create: true }, async (session) => {
-        const created = accept(await session.fabric.try.submit(item))
+        const created = accept(await session.fabric.try.submit(item.task, item.input, item.options))
         if (flags.wait === true) await waitForEnd(shell, session, created)
         else await answerCreated(session, created, flags.id)
       })

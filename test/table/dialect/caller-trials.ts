@@ -98,6 +98,7 @@ export const callerTrials: readonly Trial[] = [
   create('the first submit repeated', newSubmit(submitRequest)),
   create('reject', anotherSubmit('reject')),
   create('join', anotherSubmit('join')),
+  create('join by another task', { ...anotherSubmit('join'), task: 'another', class: 'another' }),
   create('replace', anotherSubmit('replace')),
   create('replace, delayed', { ...anotherSubmit('replace'), delayMs: DELAY_MS }),
   claim('a new claim', SOON_MS, newClaim('claim-3')),
