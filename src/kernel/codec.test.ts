@@ -73,7 +73,7 @@ const execution: fc.Arbitrary<Execution> = object({
         kind: fc.constant('exponential'),
         initialMs: count,
         maxMs: count,
-        factor: fc.double({ noNaN: true }),
+        factor: fc.double({ min: 1, max: 100, noNaN: true }),
       }),
     ),
     jitter: fc.boolean(),
