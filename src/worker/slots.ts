@@ -83,6 +83,13 @@ export class Slots {
     return true
   }
 
+  /** When the one was claimed that has waited longest; infinitely late if none waits. */
+  get waitingSince(): number {
+    let since = Infinity
+    for (const [first] of this.#lines.values()) if (first !== undefined) since = Math.min(since, first.takenAt)
+    return since
+  }
+
   /** Takes back what has waited since before a moment: others may have room for it. */
   withdrawWaitingSince(moment: number): HeldExecution[] {
     const late = [...this.#lines.values()].flatMap((line) => line.filter((held) => held.takenAt <= moment))

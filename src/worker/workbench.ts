@@ -181,9 +181,11 @@ export class Workbench {
   /** What was claimed ahead and finds no slot goes back, so that a worker with a free one can take it. */
   #limitWaiting(): void {
     if (this.#holdTimer !== undefined || this.#slots.waitingCount === 0) return
-    this.#holdTimer = this.#runtime.after(this.#settings.prefetchHoldMs, () => {
+    const { prefetchHoldMs } = this.#settings
+    const waitMs = this.#slots.waitingSince + prefetchHoldMs - this.#runtime.monotonic()
+    this.#holdTimer = this.#runtime.after(Math.max(1, Math.ceil(waitMs)), () => {
       this.#holdTimer = undefined
-      const moment = this.#runtime.monotonic() - this.#settings.prefetchHoldMs
+      const moment = this.#runtime.monotonic() - prefetchHoldMs
       for (const held of this.#slots.withdrawWaitingSince(moment)) this.#end(held, NO_SLOT)
       this.#limitWaiting()
     })
