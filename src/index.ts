@@ -36,7 +36,7 @@ export type { Worker, WorkerCloseOptions } from './worker/worker.ts'
 export type { Engine, ScannerStatus } from './engine/engine.ts'
 export type { MetricsRegistry } from './engine/metrics.ts'
 
-export type { CancelOptions, ListQuery, ReplayOptions, RevokeOptions } from './client/calls.ts'
+export type { CancelOptions, DescribedParts, ListQuery, ReplayOptions, RevokeOptions } from './client/calls.ts'
 export type { SubmitManyItem, SubmitOutcome } from './client/client.ts'
 export type { ExecutionDescription, ExecutionSummary } from './client/description.ts'
 export type { ExecutionHandle, WaitOptions } from './client/execution-handle.ts'

@@ -66,6 +66,13 @@ export interface RevokeOptions {
 
 const REVOKE_KEYS = ['leaseId', 'by'] as const satisfies readonly (keyof RevokeOptions)[]
 
+/** What a description carries besides the execution itself. */
+export interface DescribedParts {
+  readonly attempts?: boolean
+  readonly payload?: boolean
+  readonly result?: boolean
+}
+
 export interface ListQuery {
   readonly lane?: string
   readonly task?: string
@@ -200,10 +207,7 @@ export class Calls {
     return (await this.run(executionId, 'setTags', input)).result
   }
 
-  describe(
-    idOrKey: string,
-    parts: { readonly attempts?: boolean; readonly payload?: boolean; readonly result?: boolean } = {},
-  ): Promise<Reply<'describeExecution'>> {
+  describe(idOrKey: string, parts: DescribedParts = {}): Promise<Reply<'describeExecution'>> {
     const executionId = this.resolve(idOrKey)
     return this.run(executionId, 'describeExecution', { executionId, ...parts })
   }

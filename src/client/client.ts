@@ -5,7 +5,7 @@ import { Batcher } from '../stores/batcher.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { Calls } from './calls.ts'
-import type { CancelOptions, ReplayOptions, RevokeOptions } from './calls.ts'
+import type { CancelOptions, DescribedParts, ReplayOptions, RevokeOptions } from './calls.ts'
 import { describe } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { EndWatcher } from './end-watcher.ts'
@@ -36,6 +36,7 @@ export interface SubmitManyItem<Input> {
 
 const SUBMIT_MANY_KEYS = ['input', 'options'] as const satisfies readonly (keyof SubmitManyItem<unknown>)[]
 
+const ALL_PARTS: DescribedParts = { attempts: true, payload: true, result: true }
 /** Items that one `submitMany` takes. */
 const SUBMIT_MANY_MAX = 10_000
 
@@ -103,9 +104,10 @@ export class Client implements HandleClient {
     return new ExecutionHandle<Output>(this, this.try.resolve(idOrKey), task)
   }
 
-  async describe(idOrKey: string): Promise<ExecutionDescription> {
+  /** Everything that is known of an execution, or only the parts asked for. */
+  async describe(idOrKey: string, parts: DescribedParts = ALL_PARTS): Promise<ExecutionDescription> {
     this.#refuseIfClosed()
-    const reply = await this.try.describe(idOrKey, { attempts: true, payload: true, result: true })
+    const reply = await this.try.describe(idOrKey, parts)
     return describe(accept(reply.result), reply.blobs)
   }
 

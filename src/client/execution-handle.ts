@@ -1,7 +1,7 @@
 /** One handle for one execution: its result, its state, and what can be done to it. */
 import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
-import type { CancelOptions, ReplayOptions } from './calls.ts'
+import type { CancelOptions, DescribedParts, ReplayOptions } from './calls.ts'
 import type { ExecutionDescription } from './description.ts'
 import type { EndListener } from './end-watcher.ts'
 import { ExecutionEndedError } from './errors.ts'
@@ -18,7 +18,7 @@ const WAIT_KEYS = ['signal'] as const satisfies readonly (keyof WaitOptions)[]
 
 /** What a handle needs of the client that made it. */
 export interface HandleClient {
-  describe(id: ExecutionId): Promise<ExecutionDescription>
+  describe(id: ExecutionId, parts?: DescribedParts): Promise<ExecutionDescription>
   why(id: ExecutionId): Promise<{ readonly explanation: Explanation; readonly text: string }>
   cancel(
     id: ExecutionId,
@@ -49,7 +49,7 @@ export class ExecutionHandle<Output = unknown> {
 
   /** Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. */
   async result(options: WaitOptions = {}): Promise<Output> {
-    const ended = await this.wait(options)
+    const ended = await this.#end(options, { result: true })
     if (ended.outcome !== 'completed') {
       throw new ExecutionEndedError(ended.outcome ?? 'failed', {
         executionId: this.id,
@@ -61,7 +61,12 @@ export class ExecutionHandle<Output = unknown> {
   }
 
   /** Waits for the end, whatever it is. */
-  async wait(options: WaitOptions = {}): Promise<ExecutionDescription> {
+  wait(options: WaitOptions = {}): Promise<ExecutionDescription> {
+    return this.#end(options)
+  }
+
+  /** Looks each time somebody says that it has ended, at the parts that its caller wants. */
+  async #end(options: WaitOptions, parts?: DescribedParts): Promise<ExecutionDescription> {
     checkOptions(options, WAIT_KEYS, '{ signal: AbortSignal.timeout(5_000) }')
     const { signal } = options
     checkSignal(signal)
@@ -78,7 +83,7 @@ export class ExecutionHandle<Output = unknown> {
       await watch.isReady
       for (;;) {
         if (signal?.aborted === true) throw new EngineError('aborted', {}, { cause: signal.reason })
-        const description = await this.describe()
+        const description = await this.#client.describe(this.id, parts)
         if (description.outcome !== undefined) return description
         if (failure !== undefined) throw failure
         await changed
@@ -95,7 +100,7 @@ export class ExecutionHandle<Output = unknown> {
   }
 
   async state(): Promise<PublicState> {
-    return (await this.describe()).state
+    return (await this.#client.describe(this.id, {})).state
   }
 
   /** Why it is not running, or what it is doing: facts, and a sentence. */

@@ -196,3 +196,18 @@ test('a log that throws loses its lines and nothing else', async () => {
   expect(await (await fabric.submit(greet, 'Ada')).result()).toBe('Hello, Ada')
   expect(await worker.close()).toMatchObject({ abandoned: 0 })
 })
+
+test('a description carries the parts that were asked for, and everything if none were named', async () => {
+  await using fabric = await fabricOn('memory:')
+  await fabric.work([greetHandler])
+  const execution = await fabric.submit(greet, 'Ada')
+  await execution.result()
+
+  expect(await fabric.describe(execution.id)).toMatchObject({ input: 'Ada', result: 'Hello, Ada', attempts: [{}] })
+  expect(await fabric.describe(execution.id, { result: true })).toMatchObject({
+    state: 'completed',
+    input: undefined,
+    result: 'Hello, Ada',
+    attempts: [],
+  })
+})
