@@ -21,7 +21,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-interface Lane {
+interface Outbox {
   readonly partition: Partition
   waiting: Waiting[]
   inFlight: number
@@ -36,7 +36,7 @@ const ARGUMENT_BYTES = 512
 export class Batcher {
   readonly #store: Store
   readonly #runtime: Runtime
-  readonly #lanes = new Map<Partition, Lane>()
+  readonly #outboxes = new Map<Partition, Outbox>()
   #fillNumber = 0
   #isClosed = false
   #idle: (() => void)[] = []
@@ -59,17 +59,17 @@ export class Batcher {
     if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed'))
     const bytes = blobs.reduce((sum, blob) => sum + blob.byteLength, ARGUMENT_BYTES)
     return new Promise((resolve, reject) => {
-      const lane = this.#lane(partition)
+      const outbox = this.#outboxOf(partition)
       const call = { operation, input, blobs } as unknown as Call
-      lane.waiting.push({ call, bytes, resolve: resolve as unknown as Waiting['resolve'], reject })
-      this.#schedule(lane)
+      outbox.waiting.push({ call, bytes, resolve: resolve as unknown as Waiting['resolve'], reject })
+      this.#schedule(outbox)
     })
   }
 
   /** Where a new execution goes: to the partition whose batch is being filled now, else to the next in turn. */
   partitionNumberToFill(): number {
     const count = this.#store.settings.executionPartitions
-    const filling = this.#lanes.get(executionPartition(this.#fillNumber))
+    const filling = this.#outboxes.get(executionPartition(this.#fillNumber))
     if (filling === undefined || filling.waiting.length === 0 || filling.waiting.length >= BATCH_OPERATION_LIMIT) {
       this.#fillNumber = (this.#fillNumber + 1) % count
     }
@@ -79,34 +79,34 @@ export class Batcher {
   /** Refuses new calls and waits for those under way. */
   async close(): Promise<void> {
     this.#isClosed = true
-    while ([...this.#lanes.values()].some((lane) => lane.inFlight > 0 || lane.waiting.length > 0)) {
+    while ([...this.#outboxes.values()].some((outbox) => outbox.inFlight > 0 || outbox.waiting.length > 0)) {
       await new Promise<void>((resolve) => this.#idle.push(resolve))
     }
   }
 
-  #lane(partition: Partition): Lane {
-    let lane = this.#lanes.get(partition)
-    if (lane === undefined) {
-      lane = { partition, waiting: [], inFlight: 0, isScheduled: false }
-      this.#lanes.set(partition, lane)
+  #outboxOf(partition: Partition): Outbox {
+    let outbox = this.#outboxes.get(partition)
+    if (outbox === undefined) {
+      outbox = { partition, waiting: [], inFlight: 0, isScheduled: false }
+      this.#outboxes.set(partition, outbox)
     }
-    return lane
+    return outbox
   }
 
-  #schedule(lane: Lane): void {
-    if (lane.isScheduled || lane.inFlight >= IN_FLIGHT_MAX) return
-    lane.isScheduled = true
+  #schedule(outbox: Outbox): void {
+    if (outbox.isScheduled || outbox.inFlight >= IN_FLIGHT_MAX) return
+    outbox.isScheduled = true
     this.#runtime.soon(() => {
-      lane.isScheduled = false
-      while (lane.waiting.length > 0 && lane.inFlight < IN_FLIGHT_MAX) void this.#send(lane, takeBatch(lane))
+      outbox.isScheduled = false
+      while (outbox.waiting.length > 0 && outbox.inFlight < IN_FLIGHT_MAX) void this.#send(outbox, takeBatch(outbox))
     })
   }
 
-  async #send(lane: Lane, batch: Waiting[]): Promise<void> {
-    lane.inFlight += 1
+  async #send(outbox: Outbox, batch: Waiting[]): Promise<void> {
+    outbox.inFlight += 1
     try {
       const answers = await this.#store.run(
-        lane.partition,
+        outbox.partition,
         batch.map((waiting) => waiting.call),
       )
       const notRun: Waiting[] = []
@@ -123,26 +123,26 @@ export class Batcher {
         for (const waiting of notRun)
           waiting.reject(new EngineError('store_unavailable', { message: 'The store ran nothing.' }))
       } else {
-        lane.waiting.unshift(...notRun)
+        outbox.waiting.unshift(...notRun)
       }
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
     } finally {
-      lane.inFlight -= 1
-      if (lane.waiting.length > 0) this.#schedule(lane)
+      outbox.inFlight -= 1
+      if (outbox.waiting.length > 0) this.#schedule(outbox)
       for (const resolve of this.#idle.splice(0)) resolve()
     }
   }
 }
 
 /** The oldest calls that fit into one batch; a single call may be larger than a batch. */
-function takeBatch(lane: Lane): Waiting[] {
+function takeBatch(outbox: Outbox): Waiting[] {
   let count = 0
   let bytes = 0
-  for (const waiting of lane.waiting) {
+  for (const waiting of outbox.waiting) {
     if (count === BATCH_OPERATION_LIMIT || (count > 0 && bytes + waiting.bytes > BATCH_BYTES)) break
     bytes += waiting.bytes
     count += 1
   }
-  return lane.waiting.splice(0, count)
+  return outbox.waiting.splice(0, count)
 }

@@ -185,25 +185,18 @@ export class Overlay {
   /** Unpacking makes the private copy that an operation may change, so its entries are noted before it is handed out. */
   #get<T extends RecordType>(type: T, id: string): RecordTypes[T] | undefined {
     const held = this.#held(type, id)
-    const cells = held.isChanged ? held.kept?.cells : held.stored
-    if (cells === undefined) return undefined
-    const record = this.#read(held, type, cells)
-    return record ?? this.#fail('the record cannot be read', id)
+    if (cellsOf(held) === undefined) return undefined
+    return this.#read(held, type) ?? this.#fail('the record cannot be read', id)
   }
 
   /** What cannot be read is left out, so that one damaged record does not keep all others from being found. */
   #getMany<T extends RecordType>(type: T, ids: string[]): RecordTypes[T][] {
-    const records: RecordTypes[T][] = []
-    for (const id of ids) {
-      const held = this.#held(type, id)
-      const cells = held.isChanged ? held.kept?.cells : held.stored
-      const record = cells === undefined ? undefined : this.#read(held, type, cells)
-      if (record !== undefined) records.push(record)
-    }
-    return records
+    return ids.map((id) => this.#read(this.#held(type, id), type)).filter((record) => record !== undefined)
   }
 
-  #read<T extends RecordType>(held: HeldRecord, type: T, cells: Cell[]): RecordTypes[T] | undefined {
+  #read<T extends RecordType>(held: HeldRecord, type: T): RecordTypes[T] | undefined {
+    const cells = cellsOf(held)
+    if (cells === undefined) return undefined
     try {
       const record = unpackRecord(type, cells)
       held.entries ??= entriesOf(record)
@@ -296,6 +289,11 @@ export class Overlay {
     this.#replyBytes += bytes.byteLength
     return this.#replyBlobs.push(bytes) - 1
   }
+}
+
+/** The record as the batch sees it. */
+function cellsOf(held: HeldRecord): Cell[] | undefined {
+  return held.isChanged ? held.kept?.cells : held.stored
 }
 
 function scoreIn(entries: readonly IndexEntry[], index: string): number | undefined {
