@@ -5,8 +5,8 @@ import {
   CLAIM_COUNT_MAX,
   CLAIM_DUE_COUNT,
   CLAIM_PAYLOAD_BYTES,
+  CLAIM_RECOVERY_PAGE_COUNT,
   CLAIM_RECOVERY_SCAN_COUNT,
-  DUE_SCAN_COUNT,
 } from './limits.ts'
 import { mergeOrdered } from './order.ts'
 import { activate } from './phases.ts'
@@ -115,7 +115,7 @@ function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
     let from: Position | undefined = undefined
     while (scanned < CLAIM_RECOVERY_SCAN_COUNT) {
       const page: Execution[] = tx.scan(
-        { index: laneIndex(lane, 'active'), from, reverse: true, limit: DUE_SCAN_COUNT },
+        { index: laneIndex(lane, 'active'), from, reverse: true, limit: CLAIM_RECOVERY_PAGE_COUNT },
         'execution',
       )
       for (const execution of page) {
@@ -125,7 +125,7 @@ function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
       }
       scanned = scanned + page.length
       const last = page[page.length - 1]
-      if (last === undefined || page.length < DUE_SCAN_COUNT) break
+      if (last === undefined || page.length < CLAIM_RECOVERY_PAGE_COUNT) break
       from = { score: last.createdAt, id: last.id }
     }
   }

@@ -45,6 +45,8 @@ export const CLAIM_QUEUE_COUNT_MAX = 64
 export const CLAIM_PAYLOAD_BYTES = 1_048_576
 /** Active executions a repeated claim looks through to find the ones it already holds. */
 export const CLAIM_RECOVERY_SCAN_COUNT = 1_000
+/** Active executions that such a search reads at once. */
+export const CLAIM_RECOVERY_PAGE_COUNT = 200
 /** Due records a claim sees to before it looks for work. */
 export const CLAIM_DUE_COUNT = 20
 
