@@ -1,10 +1,10 @@
 /** What the commands share: the process they run in, how they open the store, and the exit code they leave. */
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { checkNamespace } from '../client/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { parseLocation } from '../stores/location.ts'
+import type { StoreLocation } from '../stores/location.ts'
 import { createFabric } from '../worker/fabric.ts'
 import type { Fabric } from '../worker/fabric.ts'
 import { defined } from './defined.ts'
@@ -46,22 +46,24 @@ export class Shell {
     const output = new Output(process.stdout, process.stderr, json === true)
     const { runtime } = this
     const log = terminalLog(output, runtime)
-    await using fabric = await createFabric({ store: location, runtime, log, ...defined({ namespace }) })
+    // Looking at a store must not make one: a typing error would then answer "nothing there" and leave something behind.
+    const { create = false } = options
+    await using fabric = await createFabric({ store: location, runtime, log, create, ...defined({ namespace }) })
     await use({ fabric, output, namespace })
   }
 }
 
-/** Looking at a store must not make one: a typing error would then answer "nothing there" and leave a file behind. */
-function refuseUnusable(text: string, { create = false, inProcess = false }: OpenOptions): void {
+function refuseUnusable(text: string, { inProcess = false }: OpenOptions): void {
   const location = parseLocation(text)
-  if (location.kind === 'memory' || location.file === ':memory:') {
+  if (isInProcess(location)) {
     if (inProcess) return
     throw new EngineError('invalid_configuration', {
       field: '--store',
       message: `--store is ${text}, which lives and ends with one process: only dev can use it. Name a file, for example sqlite:./flowfabric.db.`,
     })
   }
-  if (!create && !existsSync(location.file)) {
-    throw new EngineError('store_not_found', { field: '--store', message: `The file ${location.file} does not exist.` })
-  }
+}
+
+function isInProcess(location: StoreLocation): boolean {
+  return location.kind === 'memory' || (location.kind === 'sqlite' && location.file === ':memory:')
 }

@@ -1,7 +1,7 @@
 /** Reads one partition's event log forward: sleeps until a wake-up or the sweep, never holds anything up inside the store. */
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
-import type { EventPage, Partition, Store } from '../stores/store.ts'
+import type { EventPage, Partition, Store, Wake } from '../stores/store.ts'
 
 /** How often a reader looks without having been woken. Wake-ups are hints and may be lost. */
 const EVENT_SWEEP_MS = 1_000
@@ -32,9 +32,10 @@ export class EventReader {
     this.#onTrouble = onTrouble
     this.partition = partition
     this.position = position
-    this.#stopListening = store.onWake((wake) => {
+    const listener = (wake: Wake) => {
       if (wake.partition === partition && wake.hasEvents) this.wake()
-    })
+    }
+    this.#stopListening = store.onWake(listener, { eventsOf: partition })
   }
 
   wake(): void {

@@ -185,6 +185,12 @@ export const errorCatalogue = {
     text: 'Another process kept the store busy for too long.',
     advice: 'Look for a long transaction on the file, then call again; nothing was changed.',
   },
+  store_full: {
+    status: 507,
+    retry: 'later',
+    text: 'The store has no room for new work.',
+    advice: 'Give it more memory, or let ended executions be removed sooner; nothing was written.',
+  },
   corruption: {
     status: 500,
     retry: 'never',

@@ -57,6 +57,23 @@ const READ_OPERATIONS: readonly OperationName[] = [
   'inspectPartition',
 ]
 
+const FINISHING_OPERATIONS: readonly OperationName[] = [
+  'renewLease',
+  'completeExecution',
+  'failExecution',
+  'releaseExecution',
+  'delayExecution',
+  'cancelExecution',
+  'revokeLease',
+  'runDue',
+  'purgeExecutions',
+]
+
+/** Whether an operation brings work to its end or frees what it held, so that even a store without room should take it. */
+export function finishesWork(name: OperationName): boolean {
+  return FINISHING_OPERATIONS.includes(name)
+}
+
 /** Whether an operation never writes, so that a store may run it beside a writer. */
 export function isReadOperation(name: OperationName): boolean {
   return READ_OPERATIONS.includes(name)

@@ -223,7 +223,8 @@ const queueFields: readonly Field[] = [
   { name: 'createdAt', of: number },
 ]
 
-const eventFields: readonly Field[] = [
+/** The fields of an event in their stored order. */
+export const eventFields: readonly Field[] = [
   { name: 'type', of: word(eventTypes) },
   { name: 'at', of: number },
   { name: 'executionId', of: text },
@@ -306,7 +307,8 @@ const blankQueue: Blank<Queue> = {
 
 export const recordTypes: readonly RecordType[] = ['execution', 'attempt', 'queue']
 
-function fieldsOf(type: RecordType): readonly Field[] {
+/** The fields of a record type in their stored order. */
+export function fieldsOf(type: RecordType): readonly Field[] {
   switch (type) {
     case 'execution':
       return executionFields

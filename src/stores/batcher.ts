@@ -114,6 +114,7 @@ export class Batcher {
         const answer = answers[i]
         if (answer === undefined || answer.kind === 'not_run') notRun.push(waiting)
         else if (answer.kind === 'answered') waiting.resolve(answer)
+        else if (answer.kind === 'failed') waiting.reject(answer.error)
         else
           waiting.reject(
             new EngineError('corruption', { message: `${answer.reason} (${answer.recordId})`, field: answer.recordId }),

@@ -1,5 +1,7 @@
 /** Where a store is, as a person writes it: one line of text that says which kind of store and which one. */
 import { EngineError } from './engine-error.ts'
+import { parseValkey, valkeyForms } from './valkey/valkey-location.ts'
+import type { ValkeyLocation } from './valkey/valkey-location.ts'
 
 /** How much of what was answered survives when the machine, not only the process, stops without warning. */
 export type Synchronous = 'normal' | 'full'
@@ -12,6 +14,7 @@ export type StoreLocation =
   | { readonly kind: 'memory' }
   /** The file `:memory:` lives in the process and ends with it. */
   | { readonly kind: 'sqlite'; readonly file: string; readonly synchronous: Synchronous | undefined }
+  | ValkeyLocation
 
 interface Scheme {
   readonly name: string
@@ -32,6 +35,11 @@ const schemes: readonly Scheme[] = [
     ],
     parse: parseSqlite,
   },
+  { name: 'valkey', forms: valkeyForms, parse: (rest) => parseValkey({ isCluster: false, isTls: false }, rest) },
+  { name: 'valkeys', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: true }, rest) },
+  { name: 'valkey-cluster', forms: [], parse: (rest) => parseValkey({ isCluster: true, isTls: false }, rest) },
+  { name: 'redis', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: false }, rest) },
+  { name: 'rediss', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: true }, rest) },
 ]
 
 export function parseLocation(text: string): StoreLocation {

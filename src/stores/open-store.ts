@@ -1,12 +1,14 @@
 /** From a location, as a person writes it, to an open store. */
+import { existsSync } from 'node:fs'
 import { INDEXED_TAG_COUNT_MAX } from '../kernel/index.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from './engine-error.ts'
 import { isSynchronous, parseLocation } from './location.ts'
 import type { Synchronous } from './location.ts'
 import { MemoryStore } from './memory/memory-store.ts'
 import type { Store } from './store.ts'
 import { TAG_NAME } from './tag-name.ts'
+import type { ConnectionSettings } from './valkey/connection.ts'
 
 export interface OpenStoreOptions {
   readonly runtime: Runtime
@@ -16,6 +18,18 @@ export interface OpenStoreOptions {
   readonly synchronous?: Synchronous | undefined
   /** For a SQLite file: how often it is looked at for what other processes have written. */
   readonly watchIntervalMs?: number | undefined
+  readonly valkey?: ValkeyOptions | undefined
+  /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
+  readonly create?: boolean | undefined
+  /** For a Valkey store: whose clock counts. The server's, except in tests that move time. */
+  readonly clock?: 'server' | 'runtime' | undefined
+  readonly log?: Log | undefined
+}
+
+/** What a Valkey store can be told besides its location. A password here does not stand in a line of text that gets logged. */
+export interface ValkeyOptions extends ConnectionSettings {
+  /** False where this program may not put its function library onto the server. */
+  readonly loadFunctions?: boolean | undefined
 }
 
 /**
@@ -31,6 +45,7 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
     case 'memory':
       return new MemoryStore(runtime, { executionPartitions: 1, indexedTags: indexedTags ?? [] })
     case 'sqlite': {
+      if (options.create === false) refuseMissing(parsed.file)
       const { SqliteStore } = await loadSqlite(() => import('./sqlite/sqlite-store.ts'))
       return await SqliteStore.open({
         runtime,
@@ -40,7 +55,26 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
         watchIntervalMs,
       })
     }
+    case 'valkey': {
+      const { ValkeyStore } = await import('./valkey/valkey-store.ts')
+      const { loadFunctions, ...connection } = options.valkey ?? {}
+      return await ValkeyStore.open({
+        runtime,
+        location: parsed,
+        indexedTags,
+        connection,
+        loadFunctions,
+        create: options.create,
+        clock: options.clock,
+        log: options.log,
+      })
+    }
   }
+}
+
+function refuseMissing(file: string): void {
+  if (existsSync(file)) return
+  throw new EngineError('store_not_found', { field: 'location', message: `The file ${file} does not exist.` })
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
   OperationResult,
 } from '../kernel/index.ts'
 import type { AnyRecord } from '../kernel/index.ts'
+import type { EngineError } from './engine-error.ts'
 
 /** `<family>:<number>`. Everything that one operation touches lives in one partition. */
 export type Partition = `${PartitionFamily}:${number}`
@@ -30,6 +31,8 @@ export type Answer<N extends OperationName = OperationName> =
   | { readonly kind: 'answered'; readonly result: OperationResult<N>; readonly blobs: readonly Uint8Array[] }
   /** The operation met an impossible state and wrote nothing. */
   | { readonly kind: 'fault'; readonly reason: string; readonly recordId: string }
+  /** The store could not take this operation; nothing of it was written. */
+  | { readonly kind: 'failed'; readonly error: EngineError }
   /** The call had done enough before this operation's turn; it is to be sent again. */
   | { readonly kind: 'not_run' }
 
@@ -57,6 +60,12 @@ export interface Wake {
   readonly hasEvents: boolean
   /** Executions whose holders have something to hear, such as a wish to cancel; undefined means that any may have. */
   readonly holdersOf?: readonly ExecutionId[] | undefined
+}
+
+/** What a listener wants to be told of, so that a store can spare it everything else. */
+export interface WakeInterest {
+  /** The growth of this partition's event log. Left out: work that became ready, timers, and news for holders, anywhere. */
+  readonly eventsOf?: Partition | undefined
 }
 
 /** Fixed when the store is first used, the same for everyone who uses it. */
@@ -90,7 +99,8 @@ export interface Store {
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage>
   /** Drops events that are older than an instant or beyond a count. Says how many. */
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number>
-  onWake(listener: (wake: Wake) => void): () => void
+  /** The interest is a hint too: a listener may hear of more than it wants. */
+  onWake(listener: (wake: Wake) => void, interest?: WakeInterest): () => void
   report(): Promise<StoreReport>
   dump(partition: Partition): Promise<PartitionDump>
   close(): Promise<void>

@@ -13,7 +13,7 @@ import { isLog, quietLog, systemRuntime } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { openStore } from '../stores/open-store.ts'
-import type { OpenStoreOptions } from '../stores/open-store.ts'
+import type { OpenStoreOptions, ValkeyOptions } from '../stores/open-store.ts'
 import type { Store } from '../stores/store.ts'
 import type { Middleware } from './middleware.ts'
 import type { WorkerOptions } from './options.ts'
@@ -31,6 +31,10 @@ export interface FabricOptions {
   readonly indexedTags?: readonly string[]
   /** For a SQLite file: `full` also survives a power failure, `normal` (the default) a crash of the process. */
   readonly synchronous?: 'normal' | 'full'
+  /** For a Valkey store: what should not stand in its location, such as a password or certificates. */
+  readonly valkey?: ValkeyOptions
+  /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
+  readonly create?: boolean
 }
 
 type LocatedOptions = FabricOptions & { readonly store: string }
@@ -56,15 +60,20 @@ export async function createFabric(options: LocatedOptions): Promise<Fabric>
 export async function createFabric(first: string | LocatedOptions, second: FabricOptions = {}): Promise<Fabric> {
   const options = typeof first === 'string' ? second : checkLocated(first)
   checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
-  const { runtime = systemRuntime(), indexedTags, synchronous } = options
-  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous }
+  const { runtime = systemRuntime(), indexedTags, synchronous, valkey, create } = options
+  const log = logOf(options)
+  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, create, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
   try {
-    return new Fabric(store, runtime, options)
+    return new Fabric(store, runtime, { ...options, log })
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+function logOf({ log = 'warn' }: Pick<FabricOptions, 'log'>): Log {
+  return quietLog(typeof log === 'string' ? createLog(log) : checkLog(log))
 }
 
 function checkLog(log: Log): Log {
@@ -82,6 +91,8 @@ const FABRIC_OPTION_KEYS = [
   'runtime',
   'indexedTags',
   'synchronous',
+  'valkey',
+  'create',
 ] as const satisfies readonly (keyof LocatedOptions)[]
 
 function checkLocated(options: LocatedOptions): LocatedOptions {
@@ -103,8 +114,7 @@ export class Fabric extends Client {
 
   constructor(store: Store, runtime: Runtime, options: Pick<FabricOptions, 'namespace' | 'log'> = {}) {
     super(store, runtime, options.namespace === undefined ? {} : { namespace: options.namespace })
-    const { log = 'warn' } = options
-    this.log = quietLog(typeof log === 'string' ? createLog(log) : checkLog(log))
+    this.log = logOf(options)
   }
 
   /** Puts something around every handler of the workers started from now on. What was put first is outermost. */

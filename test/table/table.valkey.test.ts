@@ -1,36 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileLua } from '../../scripts/build-lua.ts'
+import { compileLua } from '../../scripts/compile-lua.ts'
 import { operations } from '../../src/kernel/index.ts'
+import { startServer } from '../servers/server.ts'
+import type { Server } from '../servers/server.ts'
 import { rulesText } from './dialect/rules.ts'
 import { rowText, trialName, trials } from './dialect/table.ts'
 import { walkText } from './dialect/walk.ts'
 import { functionLibrary } from './function-library.ts'
 import { nodePlatform } from './node-platform.ts'
-import { connectTo } from './resp-client.ts'
-import type { Reply, RespClient } from './resp-client.ts'
-import { startValkey } from './valkey-server.ts'
-import type { ValkeyServer } from './valkey-server.ts'
 
 const WALK_SEEDS = [1, 2, 3, 4, 5]
 const WALK_STEPS = 400
 
-let server: ValkeyServer | undefined
-let client: RespClient | undefined
+let server: Server | undefined
 
-function call(...command: string[]): Promise<Reply> {
-  if (client === undefined) throw new Error('There is no connection to a server.')
-  return client.call(...command)
+function call(command: string, ...parts: string[]): Promise<unknown> {
+  if (server === undefined) throw new Error('There is no server.')
+  return server.call(command, ...parts)
 }
 
 beforeAll(async () => {
-  server = await startValkey()
-  client = await connectTo(server.port)
+  server = await startServer()
 })
 
-afterAll(async () => {
-  client?.close()
-  await server?.stop()
-})
+afterAll(() => server?.stop())
 
 describe('the kernel inside valkey-server', () => {
   test('loads as a whole and knows every operation', async () => {
