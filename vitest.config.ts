@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
+import { isEmbedded } from './test/servers/embedded.ts'
 
-/** With this set, tests that need a server are left out. */
-const isEmbedded = process.env['FLOWFABRIC_TEST_EMBEDDED'] === '1'
+/** Starts servers for all test files of a suite. */
+const SUITE_SERVERS = 'test/servers/suite-servers.ts'
 
 /** A test file that needs a server says so in its name: `valkey.test.ts` or `<subject>.valkey.test.ts`. */
 const VALKEY_TESTS = '**/{*.,}valkey.test.ts'
@@ -14,19 +15,30 @@ interface Suite {
   readonly timeoutMs: number
   /** One file after the other, for tests that start processes of their own. */
   readonly isSerial?: boolean
+  /** Its test files share servers, unless they are to do without. */
+  readonly hasServers?: boolean
 }
 
 const suites: Suite[] = [
   { name: 'unit', include: '{src,eslint,scripts}/**/*.test.ts', timeoutMs: 10_000 },
   { name: 'table', include: 'test/table/**/*.test.ts', exclude: VALKEY_TESTS, timeoutMs: 10_000 },
   { name: 'table-valkey', include: `test/table/${VALKEY_TESTS}`, timeoutMs: 60_000 },
-  { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 20_000 },
-  { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 120_000 },
+  { name: 'servers', include: 'test/servers/**/*.test.ts', timeoutMs: 90_000, hasServers: true },
+  { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 20_000, hasServers: true },
+  { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 180_000, isSerial: true, hasServers: true },
   { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
   { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 60_000, isSerial: true },
 ]
 
-function project({ name, include, exclude, timeoutMs, isSerial = false }: Suite): TestProjectInlineConfiguration {
+function project({
+  name,
+  include,
+  exclude,
+  timeoutMs,
+  isSerial = false,
+  hasServers = false,
+}: Suite): TestProjectInlineConfiguration {
   const excluded = exclude === undefined ? [] : [exclude]
   if (isEmbedded) excluded.push(VALKEY_TESTS)
   return {
@@ -38,6 +50,7 @@ function project({ name, include, exclude, timeoutMs, isSerial = false }: Suite)
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
       fileParallelism: !isSerial,
+      globalSetup: hasServers && !isEmbedded ? [SUITE_SERVERS] : [],
     },
   }
 }

@@ -12,7 +12,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { runChecks } from './check.ts'
-import { ensureValkey } from './ensure-valkey.ts'
+import { ensureServers } from './ensure-servers.ts'
 import { root, run, seconds } from './run.ts'
 
 interface Suite {
@@ -26,8 +26,10 @@ const suites: Suite[] = [
   { name: 'unit', needsBuild: false, server: 'never' },
   { name: 'table', needsBuild: false, server: 'never' },
   { name: 'table-valkey', needsBuild: true, server: 'always' },
+  { name: 'servers', needsBuild: false, server: 'always' },
   { name: 'conformance', needsBuild: true, server: 'unless_embedded' },
   { name: 'properties', needsBuild: true, server: 'unless_embedded' },
+  { name: 'faults', needsBuild: true, server: 'always' },
   { name: 'crash', needsBuild: true, server: 'unless_embedded' },
   { name: 'e2e', needsBuild: true, server: 'unless_embedded' },
 ]
@@ -133,8 +135,8 @@ if (chosen.some((suite) => suite.needsBuild)) {
   counts.push(await prepare('build', async () => (await run('npm', ['run', '--silent', 'build'])).code === 0))
 }
 if (!isEmbedded && chosen.some((suite) => suite.server !== 'never')) {
-  heading('valkey')
-  counts.push(await prepare('valkey', async () => (await ensureValkey()) !== ''))
+  heading('installation')
+  counts.push(await prepare('installation', async () => (await ensureServers()).length > 0))
 }
 for (const suite of chosen) {
   heading(suite.name)

@@ -1,0 +1,41 @@
+/** Ends a server and removes its folder when the process that started it dies, in whatever way it dies. */
+import { spawn } from 'node:child_process'
+import { Socket } from 'node:net'
+
+export interface Guard {
+  /** Names the process that is to end with this one; undefined if there is none at the moment. */
+  readonly watch: (pid: number | undefined) => void
+  /** Nothing is left to be guarded. */
+  readonly release: () => void
+}
+
+const RELEASED = 'released'
+
+/**
+ * A shell that reads its input. The input ends when this process does, because nobody else holds the other end. The server
+ * leads a process group of its own, so that the processes it has forked end with it.
+ */
+const script = `
+pid=
+while read -r word; do
+  if [ "$word" = ${RELEASED} ]; then exit 0; fi
+  pid=$word
+done
+if [ -n "$pid" ]; then kill -s KILL -- "-$pid"; fi
+rm -rf -- "$1"
+`
+
+export function guardFolder(folder: string): Guard {
+  const shell = spawn('sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const { stdin } = shell
+  // A guard that somebody has ended guards nothing any more; the tests can go on without it.
+  shell.on('error', () => undefined)
+  stdin.on('error', () => undefined)
+  // It waits for the end of this process, so it must not keep it from ending.
+  shell.unref()
+  if (stdin instanceof Socket) stdin.unref()
+  return {
+    watch: (pid) => void stdin.write(`${pid ?? ''}\n`),
+    release: () => void stdin.end(`${RELEASED}\n`),
+  }
+}

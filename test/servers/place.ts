@@ -1,0 +1,61 @@
+/**
+ * Where a server lives: two ports and a folder that nobody else uses. The folder is named after the port, and making it
+ * is what reserves the port: of two processes that choose the same one, one finds the folder there and chooses again. The
+ * reservation lasts until the place is left, also while its server is down, so that the server can come back to it.
+ */
+import { randomInt } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { guardFolder } from './guard.ts'
+
+/** Below the ports that systems hand out to connections, so that no connection takes the port of a server that is down. */
+const FIRST_PORT = 20_000
+const PLACES = 5_000
+const PORTS_PER_PLACE = 2
+const TRIES = 100
+
+export interface Place {
+  readonly port: number
+  /** A second port, for what the members of a cluster tell each other. */
+  readonly busPort: number
+  readonly folder: string
+  /** Names the process that lives here now. When this process dies, that one is ended and the folder removed. */
+  readonly occupy: (pid: number | undefined) => void
+  /** Removes the folder and gives the ports back. */
+  readonly leave: () => Promise<void>
+}
+
+/** Answers whether the folder is ours: it was not there before. */
+async function makeFolder(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+export async function takePlace(): Promise<Place> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const port = FIRST_PORT + PORTS_PER_PLACE * randomInt(PLACES)
+    const folder = path.join(tmpdir(), `flowfabric-server-${port}`)
+    if (!(await makeFolder(folder))) continue
+
+    const guard = guardFolder(folder)
+    return {
+      port,
+      busPort: port + 1,
+      folder,
+      occupy: guard.watch,
+      leave: async () => {
+        await rm(folder, { recursive: true, force: true })
+        guard.release()
+      },
+    }
+  }
+  throw new Error(
+    `No free port was found in ${TRIES} tries. Folders of servers that are gone may be left in ${tmpdir()}.`,
+  )
+}

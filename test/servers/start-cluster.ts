@@ -1,0 +1,101 @@
+/** Starts the members of a cluster and joins them, without the tools that a server's package may or may not bring. */
+import { Cluster } from './cluster.ts'
+import type { Server } from './server.ts'
+import { startServerIn } from './server.ts'
+import type { ServerOptions } from './server-settings.ts'
+import { until } from './until.ts'
+
+/** What every member is to be told. */
+type MemberOptions = Pick<ServerOptions, 'program' | 'appendOnly' | 'settings'>
+
+export interface ClusterOptions extends MemberOptions {
+  /** A member that is silent for this long is taken for dead. Short by default, for tests of what happens then. */
+  readonly nodeTimeoutMs?: number
+}
+
+/** The smallest number of primaries of which two can declare the third dead. Each has one replica. */
+const PRIMARIES = 3
+const SLOTS = 16_384
+const NODE_TIMEOUT_MS = 2_000
+const JOIN_LIMIT_MS = 30_000
+
+function startMember(nodeTimeoutMs: number, { settings, ...others }: MemberOptions): Promise<Server> {
+  return startServerIn((place) => ({
+    ...others,
+    settings: {
+      'cluster-enabled': 'yes',
+      'cluster-port': String(place.busPort),
+      'cluster-announce-ip': '127.0.0.1',
+      'cluster-node-timeout': String(nodeTimeoutMs),
+      // A replica stays with its primary, and takes over however long it has not heard of it.
+      'cluster-allow-replica-migration': 'no',
+      'cluster-replica-validity-factor': '0',
+      'repl-diskless-sync-delay': '0',
+      ...settings,
+    },
+  }))
+}
+
+/** Starts all or none. */
+async function startMembers(nodeTimeoutMs: number, options: MemberOptions): Promise<Server[]> {
+  const starting = Array.from({ length: 2 * PRIMARIES }, () => startMember(nodeTimeoutMs, options))
+  const members = await Promise.allSettled(starting)
+  const started = members.flatMap((member) => (member.status === 'fulfilled' ? [member.value] : []))
+  const failure = members.find((member) => member.status === 'rejected')
+  if (failure === undefined) return started
+  await Promise.all(started.map((server) => server.stop()))
+  throw failure.reason
+}
+
+function firstSlotOf(primary: number): number {
+  return Math.floor((primary * SLOTS) / PRIMARIES)
+}
+
+/** Every member begins with an epoch of its own; otherwise they would first have to settle who is the older. */
+async function giveSlots(nodes: readonly Server[]): Promise<void> {
+  for (const [index, node] of nodes.entries()) {
+    await node.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
+    if (index >= PRIMARIES) continue
+    await node.call('CLUSTER', 'ADDSLOTSRANGE', firstSlotOf(index), firstSlotOf(index + 1) - 1)
+  }
+}
+
+/** A member that has not heard of the primary refuses to follow it, so it is asked until it does. */
+async function follow(replica: Server, primary: Server): Promise<void> {
+  const primaryId = String(await primary.call('CLUSTER', 'MYID'))
+  const hasHeardOfIt = async (): Promise<true | undefined> =>
+    String(await replica.call('CLUSTER', 'NODES')).includes(primaryId) || undefined
+  await until(`the member at ${replica.port} hears of its primary`, JOIN_LIMIT_MS, hasHeardOfIt)
+  await replica.call('CLUSTER', 'REPLICATE', primaryId)
+}
+
+async function join(nodes: readonly Server[]): Promise<void> {
+  const [first, ...others] = nodes
+  if (first === undefined) return
+  await giveSlots(nodes)
+  for (const { address, busPort } of others) await first.call('CLUSTER', 'MEET', address.host, address.port, busPort)
+  const replicas = nodes.slice(PRIMARIES)
+  await Promise.all(replicas.map((replica, index) => follow(replica, nodes[index]!)))
+}
+
+async function setNodeTimeout(nodes: readonly Server[], timeoutMs: number): Promise<void> {
+  await Promise.all(nodes.map((node) => node.call('CONFIG', 'SET', 'cluster-node-timeout', timeoutMs)))
+}
+
+/** Starts three primaries with a replica each and waits until they serve clients. Who starts the cluster stops it. */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const { nodeTimeoutMs = NODE_TIMEOUT_MS, ...memberOptions } = options
+  const nodes = await startMembers(nodeTimeoutMs, memberOptions)
+  const cluster = new Cluster(nodes)
+  try {
+    // Members tell each other the news at least twice in this time, so a long one would make for a long beginning.
+    await setNodeTimeout(nodes, NODE_TIMEOUT_MS)
+    await join(nodes)
+    await cluster.untilSettled()
+    await setNodeTimeout(nodes, nodeTimeoutMs)
+    return cluster
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
+}
