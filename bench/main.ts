@@ -1,7 +1,7 @@
 /**
  * Runs one scenario and prints what it measured.
  *
- *   npm run bench -- <scenario> [--store memory|sqlite] [--count N] [--rounds N] [--json]
+ *   npm run bench -- <scenario> [--store memory|sqlite|valkey|valkey-cluster] [--count N] [--rounds N] [--json]
  *
  * Progress goes to the error output. With --json the last line of the output is one object.
  */
@@ -10,6 +10,7 @@ import { benchStores } from './bench-store.ts'
 import type { BenchStore } from './bench-store.ts'
 import { printReport } from './report.ts'
 import { scenarios } from './scenarios/index.ts'
+import type { ScenarioEntry } from './scenarios/index.ts'
 
 const EXIT_WRONG_USE = 2
 
@@ -20,9 +21,11 @@ function usage(): string {
   ].join('\n')
 }
 
-function parseStore(text: string): BenchStore {
-  const store = benchStores.find((name) => name === text)
-  if (store === undefined) throw new Error(`--store is '${text}', but must be one of: ${benchStores.join(', ')}.`)
+/** A scenario runs on its first store unless another is asked for. */
+function parseStore(text: string | undefined, { stores }: ScenarioEntry): BenchStore {
+  if (text === undefined) return stores[0]
+  const store = stores.find((name) => name === text)
+  if (store === undefined) throw new Error(`--store is '${text}', but must be one of: ${stores.join(', ')}.`)
   return store
 }
 
@@ -35,7 +38,7 @@ function parseCount(text: string | undefined, flag: string): number | undefined 
 function readArguments() {
   const { values, positionals } = parseArgs({
     options: {
-      store: { type: 'string', default: 'sqlite' },
+      store: { type: 'string' },
       count: { type: 'string' },
       rounds: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -44,12 +47,12 @@ function readArguments() {
   })
   const [name, ...rest] = positionals
   if (name === undefined || rest.length > 0) throw new Error('Name one scenario.')
-  const load = scenarios[name]
-  if (load === undefined) throw new Error(`There is no scenario '${name}'.`)
+  const entry = scenarios[name]
+  if (entry === undefined) throw new Error(`There is no scenario '${name}'.`)
   return {
     name,
-    load,
-    store: parseStore(values.store),
+    load: entry.load,
+    store: parseStore(values.store, entry),
     count: parseCount(values.count, '--count'),
     rounds: parseCount(values.rounds, '--rounds'),
     isJson: values.json,

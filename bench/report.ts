@@ -1,5 +1,5 @@
 /** A measurement as a person reads it. */
-import type { Measurement } from './scenario.ts'
+import type { Measurement } from './measurement.ts'
 
 export function printReport({ metrics, ratios, settings }: Measurement): void {
   printTable('metrics', metrics)

@@ -15,3 +15,8 @@ export function median(values: readonly number[]): number {
   if (sorted.length % 2 === 1) return upper
   return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
+
+/** Two places after the point, which is more than any measurement here can tell. */
+export function rounded(value: number): number {
+  return Math.round(value * 100) / 100
+}

@@ -29,6 +29,8 @@ const suites: Suite[] = [
   { name: 'servers', needsBuild: false, server: 'always' },
   { name: 'conformance', needsBuild: true, server: 'unless_embedded' },
   { name: 'properties', needsBuild: true, server: 'unless_embedded' },
+  { name: 'differential', needsBuild: true, server: 'unless_embedded' },
+  { name: 'valkey', needsBuild: true, server: 'always' },
   { name: 'faults', needsBuild: true, server: 'always' },
   { name: 'crash', needsBuild: true, server: 'unless_embedded' },
   { name: 'e2e', needsBuild: true, server: 'unless_embedded' },

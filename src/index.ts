@@ -47,6 +47,7 @@ export type { LogLevel } from './client/log.ts'
 export type { Log, LogFields } from './runtime/log.ts'
 export type { Runtime, Timer } from './runtime/runtime.ts'
 export type { StoredEvent, StoreReport } from './stores/store.ts'
+export type { ValkeyOptions } from './stores/valkey/valkey-options.ts'
 export type {
   Attempt,
   AttemptKind,

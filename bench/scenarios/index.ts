@@ -1,6 +1,32 @@
-/** Every scenario by its name. A new one is a file and a line here; it is loaded only when somebody asks for it. */
+/** Every scenario by its name. A new one is a file and an entry here; it is loaded only when somebody asks for it. */
+import type { BenchStore } from '../bench-store.ts'
 import type { Scenario } from '../scenario.ts'
 
-export const scenarios: Readonly<Record<string, () => Promise<Scenario>>> = {
-  lifecycle: async () => (await import('./lifecycle.ts')).lifecycle,
+export interface ScenarioEntry {
+  /** The stores that it can run on: the first one unless another is asked for. */
+  readonly stores: readonly [BenchStore, ...BenchStore[]]
+  readonly load: () => Promise<Scenario>
+}
+
+export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
+  lifecycle: {
+    stores: ['sqlite', 'memory', 'valkey', 'valkey-cluster'],
+    load: async () => (await import('./lifecycle.ts')).lifecycle,
+  },
+  peers: {
+    stores: ['valkey'],
+    load: async () => (await import('./peers.ts')).peers,
+  },
+  'server-cost': {
+    stores: ['valkey'],
+    load: async () => (await import('./server-cost.ts')).serverCost,
+  },
+  memory: {
+    stores: ['valkey'],
+    load: async () => (await import('./memory.ts')).memory,
+  },
+  idle: {
+    stores: ['valkey', 'valkey-cluster'],
+    load: async () => (await import('./idle.ts')).idle,
+  },
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { Client, task } from '../client/index.ts'
+import { Client, mintExecutionId, prepareSubmit, task } from '../client/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
+import { executionPartition } from '../stores/store.ts'
 import { diagnose } from './diagnosis.ts'
 import type { Diagnosis, Finding } from './diagnosis.ts'
 
@@ -45,7 +46,32 @@ test('timers that nobody sees to are a problem', async () => {
     check: 'due',
     verdict: 'problem',
     text: expect.stringContaining('fp:0: 1 due, the oldest for 39s.') as unknown,
+    partitions: ['fp:0'],
   })
+})
+
+test('every check has one finding, however many partitions it is about', async () => {
+  const { client, runtime } = newClient(32)
+  for (let number = 0; number < 32; number++) {
+    const executionId = mintExecutionId(number, runtime)
+    const ids = { executionId, requestId: runtime.uuid() }
+    const { input, blobs } = await prepareSubmit({ task: greet, input: {}, options: { delay: '1s' } }, ids, {
+      namespace: 'default',
+      indexedTags: [],
+    })
+    await client.batcher.run(executionPartition(number), 'createExecution', input, blobs)
+  }
+  const well = await diagnose(client, { repair: false })
+  runtime.jump(60_000)
+
+  const late = await diagnose(client, { repair: false })
+
+  expect(well.findings.map(({ check }) => check)).toEqual(['store', 'due', 'purge', 'indexes', 'clock'])
+  expect(well.findings.every(({ partitions }) => partitions.length === 0)).toBe(true)
+  expect(late.findings).toHaveLength(5)
+  const due = late.findings.find(({ check }) => check === 'due')
+  expect(due?.text).toMatch(/^fp:0, fp:1, fp:2 and 29 more: 32 due, the oldest for 59s\. /)
+  expect(due?.partitions).toHaveLength(32)
 })
 
 test('executions past their retention are a warning once they have waited long', async () => {

@@ -15,13 +15,21 @@ const DUE_LAG_MAX_MS = 30_000
 const PURGE_LAG_MAX_MS = 3_600_000
 /** Clocks further apart than this make times hard to compare. */
 const CLOCK_SKEW_MAX_MS = 5_000
-/** A partition with more executions is too large to be held in memory for the proof of its indexes. */
+/** With more executions the proof of the indexes would take too long and too much memory. */
 const PROOF_EXECUTIONS_MAX = 50_000
+/** With more keys, be they of others, finding those of a partition would take too long. */
+const PROOF_KEYS_MAX = 1_000_000
+/** Partitions that a finding names; of the others it says how many there are. */
+const NAMED_PARTITIONS_MAX = 3
+
+const BACKLOG_TEXTS = { due: 'due', purge: 'ended and past their retention' } as const
 
 export interface Finding {
   readonly check: 'store' | 'clock' | 'due' | 'purge' | 'indexes'
   readonly verdict: 'ok' | 'warning' | 'problem'
   readonly text: string
+  /** Those that it is about; none if it is about the store as a whole. */
+  readonly partitions: readonly Partition[]
 }
 
 export interface PartitionDiagnosis {
@@ -45,102 +53,135 @@ export interface Diagnosis {
   readonly healthy: boolean
 }
 
+interface Inspection extends Omit<PartitionDiagnosis, 'indexes'> {
+  /** When it was made, by the clock of the store and by that of this machine. */
+  readonly at: Instant
+  readonly machineAt: Instant
+}
+
 export async function diagnose(client: Client, options: { readonly repair: boolean }): Promise<Diagnosis> {
-  const { store, runtime } = client
+  const { store } = client
   const report = await client.report()
-  const partitions: PartitionDiagnosis[] = []
-  let clock = { storeAt: 0, machineAt: 0, skewMs: 0 }
-  const findings: Finding[] = report.warnings.map((text) => ({ check: 'store', verdict: 'warning', text }))
+  const inspections: Inspection[] = []
   for (let number = 0; number < store.settings.executionPartitions; number++) {
-    const partition = executionPartition(number)
-    const { result } = await client.batcher.run(partition, 'inspectPartition', { limit: COUNT_MAX })
-    const machineAt = runtime.now()
-    clock = { storeAt: result.at, machineAt, skewMs: result.at - machineAt }
-    const { firstSequence, lastSequence } = await store.readEvents(partition, 0, 1)
-    const indexes = await checkIndexes(client, partition, result.executions, options.repair)
-    const { executions, due, purge } = result
-    partitions.push({
-      partition,
-      executions,
-      due,
-      purge,
-      events: { first: firstSequence, last: lastSequence },
-      indexes,
-    })
-    findings.push(dueFinding(partition, due, result.at), purgeFinding(partition, purge, result.at))
-    findings.push(indexFinding(partition, indexes))
+    inspections.push(await inspect(client, executionPartition(number)))
   }
-  findings.push(clockFinding(clock.skewMs))
+  const { at: storeAt = 0, machineAt = 0 } = inspections.at(-1) ?? {}
+  const clock = { storeAt, machineAt, skewMs: storeAt - machineAt }
+  const checkIndexes = indexCheckFor(client, report, inspections, options.repair)
+  const partitions: PartitionDiagnosis[] = []
+  for (const { at: _at, machineAt: _machineAt, ...inspection } of inspections) {
+    partitions.push({ ...inspection, indexes: await checkIndexes(inspection.partition) })
+  }
+  const findings: Finding[] = [
+    ...report.warnings.map((text): Finding => ({ check: 'store', verdict: 'warning', text, partitions: [] })),
+    dueFinding(inspections),
+    purgeFinding(inspections),
+    indexFinding(partitions),
+    clockFinding(clock.skewMs),
+  ]
   const healthy = findings.every((finding) => finding.verdict !== 'problem')
   return { store: report, settings: store.settings, clock, countLimit: COUNT_MAX, partitions, findings, healthy }
 }
 
-async function checkIndexes(
-  client: Client,
-  partition: Partition,
-  executions: number,
+async function inspect({ batcher, store, runtime }: Client, partition: Partition): Promise<Inspection> {
+  const { result } = await batcher.run(partition, 'inspectPartition', { limit: COUNT_MAX })
+  const machineAt = runtime.now()
+  const { at, executions, due, purge } = result
+  const { firstSequence, lastSequence } = await store.readEvents(partition, 0, 1)
+  return { partition, at, machineAt, executions, due, purge, events: { first: firstSequence, last: lastSequence } }
+}
+
+function indexCheckFor(
+  { batcher, store }: Client,
+  { keyCount = 0 }: StoreReport,
+  inspections: readonly Inspection[],
   repair: boolean,
-): Promise<IndexCheck | undefined> {
-  if (repair) return await repairIndexes(client.batcher, partition)
-  return executions > PROOF_EXECUTIONS_MAX ? undefined : proveIndexes(await client.store.dump(partition))
+): (partition: Partition) => Promise<IndexCheck | undefined> {
+  if (repair) return (partition) => repairIndexes(batcher, partition)
+  const executions = inspections.reduce((sum, inspection) => sum + inspection.executions, 0)
+  if (executions > PROOF_EXECUTIONS_MAX || keyCount > PROOF_KEYS_MAX) return async () => undefined
+  return async (partition) => proveIndexes(await store.dump(partition))
 }
 
-function dueFinding(partition: Partition, due: Backlog, now: Instant): Finding {
-  const lagMs = lagOf(due, now)
-  if (lagMs <= DUE_LAG_MAX_MS) {
-    return { check: 'due', verdict: 'ok', text: `${partition}: no timer is late` }
+function dueFinding(inspections: readonly Inspection[]): Finding {
+  const late = lateOnes(inspections, 'due', DUE_LAG_MAX_MS)
+  if (late.partitions.length === 0) return well('due', 'no timer is late')
+  const text = `${late.text}. No engine or worker sees to them: start one, for example with flowfabric dev.`
+  return { check: 'due', verdict: 'problem', text, partitions: late.partitions }
+}
+
+function purgeFinding(inspections: readonly Inspection[]): Finding {
+  const late = lateOnes(inspections, 'purge', PURGE_LAG_MAX_MS)
+  if (late.partitions.length === 0) {
+    const count = inspections.reduce((sum, { purge }) => sum + purge.count, 0)
+    return well('purge', `${countText(count)} ${BACKLOG_TEXTS.purge}`)
   }
+  const text = `${late.text}. An engine removes them.`
+  return { check: 'purge', verdict: 'warning', text, partitions: late.partitions }
+}
+
+/** The partitions in which a backlog is older than it should be, and a text that sums them up. */
+function lateOnes(
+  inspections: readonly Inspection[],
+  backlog: 'due' | 'purge',
+  lagMaxMs: number,
+): { readonly partitions: readonly Partition[]; readonly text: string } {
+  const late = inspections.filter((inspection) => lagOf(inspection[backlog], inspection.at) > lagMaxMs)
+  const partitions = late.map(({ partition }) => partition)
+  const count = late.reduce((sum, inspection) => sum + inspection[backlog].count, 0)
+  const lagMs = Math.max(0, ...late.map((inspection) => lagOf(inspection[backlog], inspection.at)))
   return {
-    check: 'due',
-    verdict: 'problem',
-    text: `${partition}: ${countText(due.count)} due, the oldest for ${durationText(lagMs)}. No engine or worker sees to them: start one, for example with flowfabric dev.`,
+    partitions,
+    text: `${partitionsText(partitions)}: ${countText(count)} ${BACKLOG_TEXTS[backlog]}, the oldest for ${durationText(lagMs)}`,
   }
 }
 
-function purgeFinding(partition: Partition, purge: Backlog, now: Instant): Finding {
-  const lagMs = lagOf(purge, now)
-  const isLate = lagMs > PURGE_LAG_MAX_MS
-  const waiting = `${partition}: ${countText(purge.count)} ended and past their retention`
-  return {
-    check: 'purge',
-    verdict: isLate ? 'warning' : 'ok',
-    text: isLate ? `${waiting}, the oldest for ${durationText(lagMs)}. An engine removes them.` : waiting,
+function indexFinding(all: readonly PartitionDiagnosis[]): Finding {
+  if (all.some(({ indexes }) => indexes === undefined)) {
+    return well(
+      'indexes',
+      `not checked, there are more than ${PROOF_EXECUTIONS_MAX} executions or ${PROOF_KEYS_MAX} keys. Engines check as they run; --repair walks them all now.`,
+    )
   }
-}
-
-function indexFinding(partition: Partition, indexes: IndexCheck | undefined): Finding {
-  if (indexes === undefined) {
-    const text = `${partition}: not checked, there are more than ${PROOF_EXECUTIONS_MAX} executions. Engines check as they run; --repair walks them all now.`
-    return { check: 'indexes', verdict: 'ok', text }
+  const wrong = all.filter(({ indexes }) => indexes !== undefined && indexes.problemCount > 0)
+  if (wrong.length === 0) {
+    const examined = all.reduce((sum, { indexes }) => sum + (indexes?.examined ?? 0), 0)
+    return well('indexes', `${examined} entries agree with their records`)
   }
-  const { kind, examined, problemCount, problems } = indexes
-  if (problemCount === 0) {
-    return { check: 'indexes', verdict: 'ok', text: `${partition}: ${examined} entries agree with their records` }
-  }
-  const first = problems[0]
+  const partitions = wrong.map(({ partition }) => partition)
+  const count = wrong.reduce((sum, { indexes }) => sum + (indexes?.problemCount ?? 0), 0)
+  const first = wrong[0]?.indexes?.problems[0]
   const example = first === undefined ? '' : ` (first: ${first.problem} of ${first.id} in ${printable(first.index)})`
-  return kind === 'repaired'
-    ? { check: 'indexes', verdict: 'warning', text: `${partition}: ${problemCount} entries repaired${example}` }
+  const where = partitionsText(partitions)
+  return wrong[0]?.indexes?.kind === 'repaired'
+    ? { check: 'indexes', verdict: 'warning', text: `${where}: ${count} entries repaired${example}`, partitions }
     : {
         check: 'indexes',
         verdict: 'problem',
-        text: `${partition}: ${problemCount} entries are wrong${example}. Keep a copy of the store, report it, and run doctor --repair.`,
+        text: `${where}: ${count} entries are wrong${example}. Keep a copy of the store, report it, and run doctor --repair.`,
+        partitions,
       }
 }
 
 function clockFinding(skewMs: number): Finding {
-  const apart = durationText(Math.abs(skewMs))
-  return Math.abs(skewMs) <= CLOCK_SKEW_MAX_MS
-    ? { check: 'clock', verdict: 'ok', text: `the store and this machine are ${apart} apart` }
-    : {
-        check: 'clock',
-        verdict: 'warning',
-        text: `the store and this machine are ${apart} apart: set one of them right`,
-      }
+  const apart = `the store and this machine are ${durationText(Math.abs(skewMs))} apart`
+  if (Math.abs(skewMs) <= CLOCK_SKEW_MAX_MS) return well('clock', apart)
+  return { check: 'clock', verdict: 'warning', text: `${apart}: set one of them right`, partitions: [] }
+}
+
+function well(check: Finding['check'], text: string): Finding {
+  return { check, verdict: 'ok', text, partitions: [] }
 }
 
 function lagOf(backlog: Backlog, now: Instant): number {
   return backlog.oldestAt === undefined ? 0 : now - backlog.oldestAt
+}
+
+function partitionsText(partitions: readonly Partition[]): string {
+  const named = partitions.slice(0, NAMED_PARTITIONS_MAX).join(', ')
+  const others = partitions.length - NAMED_PARTITIONS_MAX
+  return others > 0 ? `${named} and ${others} more` : named
 }
 
 function countText(count: number): string {

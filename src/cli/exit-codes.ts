@@ -22,7 +22,10 @@ export const exitCodeTexts: readonly { readonly code: ExitCode; readonly text: s
   { code: exitCodes.failed, text: 'it was refused or failed; doctor found a problem' },
   { code: exitCodes.invalidInput, text: 'wrong usage or invalid input; nothing was changed' },
   { code: exitCodes.notFound, text: 'no execution has this id or key' },
-  { code: exitCodes.storeUnavailable, text: 'the store is missing, busy, damaged or of a newer version' },
+  {
+    code: exitCodes.storeUnavailable,
+    text: 'the store is missing, out of reach, busy, full, damaged or of a newer version',
+  },
   { code: exitCodes.endedOtherwise, text: 'submit --wait: the execution ended other than by completing' },
   { code: exitCodes.internalError, text: 'a fault of flowfabric itself' },
   { code: exitCodes.interrupted, text: 'interrupted by ctrl-c (SIGINT)' },

@@ -13,9 +13,22 @@ export interface GlobalOptions {
 
 export function addGlobalOptions(program: Command): Command {
   return program
-    .addOption(new Option('--store <location>', 'where the store is').env('FLOWFABRIC_STORE').default(STORE_DEFAULT))
+    .addOption(
+      new Option('--store <location>', 'where the store is, such as valkey://localhost:6379')
+        .env('FLOWFABRIC_STORE')
+        .default(STORE_DEFAULT),
+    )
     .addOption(new Option('--namespace <name>', 'the namespace to act in').env('FLOWFABRIC_NAMESPACE'))
     .option('--json', 'print JSON: one document, or one object a line for streams; times are milliseconds since 1970')
+}
+
+/** What is read from the environment alone: a password on the command line would be seen by everybody on the machine. */
+export function environmentHelp(): string {
+  return `
+Environment, for a Valkey store whose location names no password:
+  FLOWFABRIC_VALKEY_USERNAME       the user
+  FLOWFABRIC_VALKEY_PASSWORD       the password
+  FLOWFABRIC_VALKEY_PASSWORD_FILE  a file that holds the password`
 }
 
 export function globalsOf(command: Command): GlobalOptions {

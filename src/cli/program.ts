@@ -15,7 +15,7 @@ import { whyCommand } from './commands/why.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { reportFailure } from './failure.ts'
-import { addGlobalOptions, asksForJson } from './globals.ts'
+import { addGlobalOptions, asksForJson, environmentHelp } from './globals.ts'
 import { examples, exitCodeHelp } from './help.ts'
 import { Output, endQuietlyOnClosedPipe } from './output.ts'
 import { Shell } from './shell.ts'
@@ -49,6 +49,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
     .description('Durable executions: hand work over, watch it, look after it.')
     .version(packageVersion(), '--version', 'print the version')
     .addHelpText('after', examples(['dev handlers.ts', `submit greet '{"name":"Ada"}' --wait`, 'why report:2026-01']))
+    .addHelpText('after', environmentHelp())
     .addHelpText('after', exitCodeHelp())
   const commands = [
     devCommand(shell),

@@ -11,7 +11,9 @@ import { defined } from './defined.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { globalsOf } from './globals.ts'
+import { OpeningLog } from './opening-log.ts'
 import { Output } from './output.ts'
+import { accessFrom } from './store-access.ts'
 import { terminalLog } from './terminal-log.ts'
 
 export interface Session {
@@ -42,26 +44,32 @@ export class Shell {
   async withFabric(command: Command, options: OpenOptions, use: (session: Session) => Promise<void>): Promise<void> {
     const { store: location, namespace, json } = globalsOf(command)
     if (namespace !== undefined) checkNamespace(namespace, '--namespace')
-    refuseUnusable(location, options)
+    const parsed = usableLocation(location, options)
     const output = new Output(process.stdout, process.stderr, json === true)
     const { runtime } = this
-    const log = terminalLog(output, runtime)
+    const log = new OpeningLog(terminalLog(output, runtime))
     // Looking at a store must not make one: a typing error would then answer "nothing there" and leave something behind.
     const { create = false } = options
-    await using fabric = await createFabric({ store: location, runtime, log, create, ...defined({ namespace }) })
+    await using fabric = await createFabric({
+      store: location,
+      runtime,
+      log,
+      create,
+      valkey: await accessFrom(process.env, parsed),
+      ...defined({ namespace }),
+    })
+    log.end()
     await use({ fabric, output, namespace })
   }
 }
 
-function refuseUnusable(text: string, { inProcess = false }: OpenOptions): void {
+function usableLocation(text: string, { inProcess = false }: OpenOptions): StoreLocation {
   const location = parseLocation(text)
-  if (isInProcess(location)) {
-    if (inProcess) return
-    throw new EngineError('invalid_configuration', {
-      field: '--store',
-      message: `--store is ${text}, which lives and ends with one process: only dev can use it. Name a file, for example sqlite:./flowfabric.db.`,
-    })
-  }
+  if (inProcess || !isInProcess(location)) return location
+  throw new EngineError('invalid_configuration', {
+    field: '--store',
+    message: `--store is ${text}, which lives and ends with one process: only dev can use it. Name a file, for example sqlite:./flowfabric.db.`,
+  })
 }
 
 function isInProcess(location: StoreLocation): boolean {

@@ -2,7 +2,7 @@
  * The client's calls as unions: what the kernel answered, refusals included. `fabric.try` is this; the throwing client
  * is a thin layer over it.
  */
-import { CANCEL_GRACE_DEFAULT_MS, LIST_PAGE_MAX } from '../kernel/index.ts'
+import { CANCEL_GRACE_DEFAULT_MS, LIST_PAGE_MAX, readyIndex } from '../kernel/index.ts'
 import type {
   CancelResult,
   CountResult,
@@ -139,10 +139,14 @@ export class Calls {
       key === undefined
         ? mintExecutionId(this.#batcher.partitionNumberToFill(), this.#runtime)
         : executionIdFromKey(this.namespace, checkKey(key), count)
-    const ids = { executionId, requestId: this.#runtime.uuid() }
+    // An id that nobody else can have tells a repetition by itself.
+    const ids = { executionId, requestId: key === undefined ? undefined : this.#runtime.uuid() }
     const setting = { namespace: this.namespace, indexedTags: this.#settings.indexedTags }
     const prepared = await prepareSubmit({ task, input, options }, ids, setting)
-    return (await this.run(executionId, 'createExecution', prepared.input, prepared.blobs)).result
+    const { lane, class: className, delayMs = 0 } = prepared.input
+    const answer = this.run(executionId, 'createExecution', prepared.input, prepared.blobs)
+    if (delayMs <= 0) this.#batcher.announceSubmit(partitionOf(executionId), readyIndex(lane, className))
+    return (await answer).result
   }
 
   async cancel(idOrKey: string, reason: string, options: CancelOptions = {}): Promise<CancelResult> {

@@ -8,6 +8,7 @@ import { EngineError } from '../stores/engine-error.ts'
 import type { Partition, Store } from '../stores/store.ts'
 import { EventReader } from './event-reader.ts'
 import { partitionOf } from './ids.ts'
+import { repeatWhileUnavailable } from './repetition.ts'
 
 /** Called with a failure, nothing more will be told: whoever still waits has to give up. */
 export type EndListener = (failure?: EngineError) => void
@@ -56,7 +57,8 @@ export class EndWatcher {
 
   #start(partition: Partition): Watch {
     const abort = new AbortController()
-    const position = this.#store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1).then((page) => page.lastSequence)
+    const readEnd = () => this.#store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1)
+    const position = repeatWhileUnavailable(this.#runtime, readEnd).then((page) => page.lastSequence)
     const watch: Watch = { waiting: new Map(), abort, isReady: position.then(() => undefined) }
     this.#watches.set(partition, watch)
     position

@@ -1,7 +1,13 @@
-/** Reads one partition's event log forward: sleeps until a wake-up or the sweep, never holds anything up inside the store. */
+/**
+ * Reads one partition's event log forward: sleeps until a wake-up or the sweep, never holds anything up inside the store.
+ *
+ * A store may come back from an outage without its last moments, and numbers its next events as it numbered those that it
+ * lost. So a reader looks at the last event it knows each time: if another one stands in its place, or none, the reader
+ * goes on with the log as it is now and tells of a gap, as it does when events were trimmed.
+ */
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
-import type { EventPage, Partition, Store, Wake } from '../stores/store.ts'
+import type { EventPage, Partition, Store, StoredEvent, Wake } from '../stores/store.ts'
 
 /** How often a reader looks without having been woken. Wake-ups are hints and may be lost. */
 const EVENT_SWEEP_MS = 1_000
@@ -16,6 +22,8 @@ export class EventReader {
   readonly #runtime: Runtime
   readonly #onTrouble: TroubleListener
   readonly #stopListening: () => void
+  /** The event at the position, once it has been seen. */
+  #last: StoredEvent | undefined
   #isWoken = true
   #wake: (() => void) | undefined
   position: number
@@ -56,7 +64,8 @@ export class EventReader {
 
   /** Takes note that a page has been dealt with. */
   advance(page: EventPage): void {
-    this.position = page.events.at(-1)?.sequence ?? Math.max(this.position, page.firstSequence - 1)
+    this.#last = page.events.at(-1)
+    this.position = this.#last?.sequence ?? Math.max(this.position, page.firstSequence - 1)
   }
 
   close(): void {
@@ -67,12 +76,33 @@ export class EventReader {
   /** Undefined while the store cannot be read; what cannot pass by itself is thrown. */
   async #read(): Promise<EventPage | undefined> {
     try {
-      return await this.#store.readEvents(this.partition, this.position, PAGE_EVENTS)
+      const after = Math.max(0, this.position - 1)
+      return this.#behindPosition(await this.#store.readEvents(this.partition, after, PAGE_EVENTS))
     } catch (error) {
       if (!(error instanceof EngineError) || !error.isRetryable) throw error
       this.#onTrouble(error)
       return undefined
     }
+  }
+
+  /** The page without the event at the position, if that is still the one that was seen there. */
+  #behindPosition(page: EventPage): EventPage {
+    const { position } = this
+    const [first] = page.events
+    const hasFirst = first !== undefined && first.sequence === position
+    const isOther = hasFirst && this.#last !== undefined && !isSame(first, this.#last)
+    if (page.lastSequence < position || isOther) return this.#withGap(page)
+    if (!hasFirst) return page
+    this.#last = first
+    return { ...page, events: page.events.slice(1) }
+  }
+
+  /** The log ends before the position, or has another event there: what it has from there on is new. */
+  #withGap(page: EventPage): EventPage {
+    const firstSequence = Math.min(this.position, page.lastSequence + 1)
+    this.#last = undefined
+    this.position = firstSequence - 2
+    return { ...page, events: page.events.filter(({ sequence }) => sequence >= firstSequence), firstSequence }
   }
 
   #sleep(signal: AbortSignal): Promise<void> {
@@ -89,4 +119,8 @@ export class EventReader {
       signal.addEventListener('abort', finish, { once: true })
     })
   }
+}
+
+function isSame(a: StoredEvent, b: StoredEvent): boolean {
+  return a.at === b.at && a.type === b.type && a.executionId === b.executionId
 }

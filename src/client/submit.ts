@@ -54,7 +54,7 @@ const PAST_DELAY_MAX_MS = 31_557_600_000
 
 export async function prepareSubmit(
   item: SubmitItem,
-  ids: { readonly executionId: ExecutionId; readonly requestId: string },
+  ids: { readonly executionId: ExecutionId; readonly requestId: string | undefined },
   setting: SubmitSetting,
 ): Promise<PreparedSubmit> {
   const { options = {} } = item

@@ -24,7 +24,7 @@ test('all scanners run, and tell how they stand', async () => {
   expect(due).toMatchObject({
     kind: 'enabled',
     scanner: 'due',
-    everyMs: 1_000,
+    everyMs: 5_000,
     restartCount: 0,
     errorCount: 0,
     backoffCount: 0,

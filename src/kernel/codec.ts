@@ -8,7 +8,8 @@ export type Cell = string | number | false | Cell[]
 
 export type FieldKind =
   | { readonly kind: 'text' }
-  | { readonly kind: 'number' }
+  /** A whole one is an integer from 0 to 2^48 - 2, which a store may keep in fewer bytes. */
+  | { readonly kind: 'number'; readonly whole?: boolean }
   | { readonly kind: 'flag' }
   | { readonly kind: 'word'; readonly words: readonly string[] }
   | { readonly kind: 'list'; readonly of: FieldKind }
@@ -18,6 +19,8 @@ export type FieldKind =
 export interface Field {
   readonly name: string
   readonly of: FieldKind
+  /** Absent more often than not: a store may spend a little more on it when it is there, and less when it is not. */
+  readonly rare?: boolean
 }
 
 export interface Variant {

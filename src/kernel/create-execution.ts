@@ -29,8 +29,8 @@ export interface BlobInput {
 export interface CreateInput {
   readonly executionId: ExecutionId
   readonly key?: string | undefined
-  /** Minted by the caller, the same for every repetition of one submit. */
-  readonly requestId: string
+  /** Minted by the caller, the same for every repetition of one submit. An id that was minted for one submit needs none. */
+  readonly requestId?: string | undefined
   readonly namespace: string
   readonly task: string
   readonly lane: string

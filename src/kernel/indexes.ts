@@ -47,18 +47,31 @@ export function queueId(lane: string, className: string): string {
   return joinName(lane, className)
 }
 
-function executionEntries(execution: Execution): IndexEntry[] {
-  const id = execution.id
-  const entries: IndexEntry[] = [{ index: CREATED_INDEX, score: execution.createdAt, id }]
+/** Where a worker or a listing finds it. */
+function queueEntry(execution: Execution): IndexEntry {
   const state = execution.state
-  if (state.phase === 'eligible') {
-    entries.push({ index: readyIndex(execution.lane, execution.class), score: claimScore(execution), id })
-  } else {
-    entries.push({ index: laneIndex(execution.lane, publicState(state)), score: execution.createdAt, id })
+  return state.phase === 'eligible'
+    ? { index: readyIndex(execution.lane, execution.class), score: claimScore(execution), id: execution.id }
+    : { index: laneIndex(execution.lane, publicState(state)), score: execution.createdAt, id: execution.id }
+}
+
+/** Where time finds it: to change it as long as it lives, to remove it afterwards. */
+function timedEntry(execution: Execution): IndexEntry | undefined {
+  const state = execution.state
+  if (state.phase === 'ended') {
+    return { index: PURGE_INDEX, score: state.at + execution.retentionMs, id: execution.id }
   }
   const due = dueAt(execution)
-  if (due !== undefined) entries.push({ index: DUE_INDEX, score: due, id })
-  if (state.phase === 'ended') entries.push({ index: PURGE_INDEX, score: state.at + execution.retentionMs, id })
+  return due === undefined ? undefined : { index: DUE_INDEX, score: due, id: execution.id }
+}
+
+function executionEntries(execution: Execution): IndexEntry[] {
+  const id = execution.id
+  const created = { index: CREATED_INDEX, score: execution.createdAt, id }
+  const queued = queueEntry(execution)
+  const timed = timedEntry(execution)
+  // Written in one go: inside Valkey a list that grows costs as much as everything else here.
+  const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
   for (const tag of execution.tags) {
     if (tag.indexed) entries.push({ index: tagIndex(tag.name, tag.value), score: execution.createdAt, id })
   }

@@ -10,6 +10,7 @@ export const DATA_VERSION = 1
 
 const text: FieldKind = { kind: 'text' }
 const number: FieldKind = { kind: 'number' }
+const whole: FieldKind = { kind: 'number', whole: true }
 const flag: FieldKind = { kind: 'flag' }
 const textList: FieldKind = { kind: 'list', of: text }
 
@@ -28,22 +29,22 @@ const failure = object([
   { name: 'category', of: text },
   { name: 'message', of: text },
   { name: 'stack', of: text },
-  { name: 'at', of: number },
+  { name: 'at', of: whole },
 ])
 
 const lease = object([
   { name: 'id', of: text },
   { name: 'workerId', of: text },
   { name: 'workerInstanceId', of: text },
-  { name: 'acquiredAt', of: number },
-  { name: 'expiresAt', of: number },
+  { name: 'acquiredAt', of: whole },
+  { name: 'expiresAt', of: whole },
 ])
 
 const cancelRequest = object([
   { name: 'reason', of: text },
   { name: 'by', of: text },
-  { name: 'at', of: number },
-  { name: 'forceAt', of: number },
+  { name: 'at', of: whole },
+  { name: 'forceAt', of: whole },
 ])
 
 const state: FieldKind = {
@@ -54,7 +55,7 @@ const state: FieldKind = {
     {
       word: 'delayed',
       fields: [
-        { name: 'until', of: number },
+        { name: 'until', of: whole },
         { name: 'cause', of: word(['submitted', 'retry', 'worker']) },
       ],
     },
@@ -63,9 +64,9 @@ const state: FieldKind = {
       word: 'active',
       fields: [
         { name: 'lease', of: lease },
-        { name: 'timeoutAt', of: number },
+        { name: 'timeoutAt', of: whole },
         { name: 'cancel', of: cancelRequest },
-        { name: 'runningSince', of: number },
+        { name: 'runningSince', of: whole },
       ],
     },
     { word: 'suspended', fields: [{ name: 'suspensionId', of: text }] },
@@ -73,7 +74,7 @@ const state: FieldKind = {
       word: 'ended',
       fields: [
         { name: 'outcome', of: word(outcomes) },
-        { name: 'at', of: number },
+        { name: 'at', of: whole },
         { name: 'reason', of: text },
         { name: 'by', of: text },
       ],
@@ -85,12 +86,12 @@ const backoff: FieldKind = {
   kind: 'union',
   tag: 'kind',
   variants: [
-    { word: 'fixed', fields: [{ name: 'delayMs', of: number }] },
+    { word: 'fixed', fields: [{ name: 'delayMs', of: whole }] },
     {
       word: 'exponential',
       fields: [
-        { name: 'initialMs', of: number },
-        { name: 'maxMs', of: number },
+        { name: 'initialMs', of: whole },
+        { name: 'maxMs', of: whole },
         { name: 'factor', of: number },
       ],
     },
@@ -98,19 +99,19 @@ const backoff: FieldKind = {
 }
 
 const blobInfo = object([
-  { name: 'size', of: number },
+  { name: 'size', of: whole },
   { name: 'encoding', of: word(['json', 'bytes']) },
 ])
 
 const executionFields: readonly Field[] = [
   { name: 'id', of: text },
-  { name: 'key', of: text },
-  { name: 'requestId', of: text },
+  { name: 'key', of: text, rare: true },
+  { name: 'requestId', of: text, rare: true },
   { name: 'namespace', of: text },
   { name: 'task', of: text },
   { name: 'lane', of: text },
   { name: 'class', of: text },
-  { name: 'priority', of: number },
+  { name: 'priority', of: whole },
   {
     name: 'tags',
     of: {
@@ -125,52 +126,52 @@ const executionFields: readonly Field[] = [
   {
     name: 'retry',
     of: object([
-      { name: 'attempts', of: number },
+      { name: 'attempts', of: whole },
       { name: 'backoff', of: backoff },
       { name: 'jitter', of: flag },
       { name: 'onlyCategories', of: textList },
     ]),
   },
-  { name: 'attemptTimeoutMs', of: number },
-  { name: 'totalTimeoutMs', of: number },
-  { name: 'deadlineAt', of: number },
-  { name: 'retentionMs', of: number },
+  { name: 'attemptTimeoutMs', of: whole, rare: true },
+  { name: 'totalTimeoutMs', of: whole, rare: true },
+  { name: 'deadlineAt', of: whole, rare: true },
+  { name: 'retentionMs', of: whole },
   { name: 'payload', of: blobInfo },
   { name: 'result', of: blobInfo },
-  { name: 'createdAt', of: number },
-  { name: 'changedAt', of: number },
-  { name: 'startedAt', of: number },
+  { name: 'createdAt', of: whole },
+  { name: 'changedAt', of: whole },
+  { name: 'startedAt', of: whole },
   { name: 'state', of: state },
   { name: 'next', of: word(['initial', 'retry', 'reclaim', 'replay', 'continue']) },
-  { name: 'epoch', of: number },
+  { name: 'epoch', of: whole },
   {
     name: 'attempt',
     of: object([
-      { name: 'number', of: number },
+      { name: 'number', of: whole },
       { name: 'kind', of: attemptKind },
-      { name: 'startedAt', of: number },
-      { name: 'usedMs', of: number },
+      { name: 'startedAt', of: whole },
+      { name: 'usedMs', of: whole },
       { name: 'workerId', of: text },
       { name: 'workerInstanceId', of: text },
     ]),
   },
-  { name: 'failureCount', of: number },
-  { name: 'reclaimCount', of: number },
-  { name: 'replayCount', of: number },
+  { name: 'failureCount', of: whole },
+  { name: 'reclaimCount', of: whole },
+  { name: 'replayCount', of: whole },
   { name: 'failure', of: failure },
   {
     name: 'progress',
     of: object([
       { name: 'percent', of: number },
       { name: 'message', of: text },
-      { name: 'at', of: number },
+      { name: 'at', of: whole },
     ]),
   },
   {
     name: 'lastLease',
     of: object([
       { name: 'id', of: text },
-      { name: 'epoch', of: number },
+      { name: 'epoch', of: whole },
       {
         name: 'how',
         of: word([
@@ -185,7 +186,7 @@ const executionFields: readonly Field[] = [
           'lease_revoked',
         ]),
       },
-      { name: 'until', of: number },
+      { name: 'until', of: whole },
     ]),
   },
   {
@@ -194,7 +195,7 @@ const executionFields: readonly Field[] = [
       { name: 'requestId', of: text },
       { name: 'reason', of: text },
       { name: 'by', of: text },
-      { name: 'at', of: number },
+      { name: 'at', of: whole },
     ]),
   },
 ]
@@ -202,11 +203,11 @@ const executionFields: readonly Field[] = [
 const attemptFields: readonly Field[] = [
   { name: 'id', of: text },
   { name: 'executionId', of: text },
-  { name: 'number', of: number },
+  { name: 'number', of: whole },
   { name: 'kind', of: attemptKind },
-  { name: 'startedAt', of: number },
-  { name: 'endedAt', of: number },
-  { name: 'epoch', of: number },
+  { name: 'startedAt', of: whole },
+  { name: 'endedAt', of: whole },
+  { name: 'epoch', of: whole },
   { name: 'workerId', of: text },
   { name: 'workerInstanceId', of: text },
   {
@@ -220,29 +221,29 @@ const queueFields: readonly Field[] = [
   { name: 'id', of: text },
   { name: 'lane', of: text },
   { name: 'class', of: text },
-  { name: 'createdAt', of: number },
+  { name: 'createdAt', of: whole },
 ]
 
 /** The fields of an event in their stored order. */
 export const eventFields: readonly Field[] = [
   { name: 'type', of: word(eventTypes) },
-  { name: 'at', of: number },
+  { name: 'at', of: whole },
   { name: 'executionId', of: text },
   { name: 'namespace', of: text },
   { name: 'task', of: text },
   { name: 'lane', of: text },
   { name: 'tags', of: textList },
-  { name: 'attempt', of: number },
-  { name: 'epoch', of: number },
-  { name: 'workerId', of: text },
-  { name: 'workerInstanceId', of: text },
+  { name: 'attempt', of: whole, rare: true },
+  { name: 'epoch', of: whole, rare: true },
+  { name: 'workerId', of: text, rare: true },
+  { name: 'workerInstanceId', of: text, rare: true },
   { name: 'outcome', of: word(outcomes) },
-  { name: 'until', of: number },
-  { name: 'reason', of: text },
-  { name: 'by', of: text },
-  { name: 'category', of: text },
-  { name: 'percent', of: number },
-  { name: 'priority', of: number },
+  { name: 'until', of: whole, rare: true },
+  { name: 'reason', of: text, rare: true },
+  { name: 'by', of: text, rare: true },
+  { name: 'category', of: text, rare: true },
+  { name: 'percent', of: number, rare: true },
+  { name: 'priority', of: whole, rare: true },
 ]
 
 /** A record without values: what a stored one is unpacked onto. */

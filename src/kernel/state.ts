@@ -18,20 +18,9 @@ export const publicStates = [
 export type PublicState = (typeof publicStates)[number]
 
 export function publicState(state: ExecutionState): PublicState {
-  switch (state.phase) {
-    case 'eligible':
-      return 'waiting'
-    case 'delayed':
-      return 'delayed'
-    case 'blocked':
-      return blockedState(state.by)
-    case 'active':
-      return 'active'
-    case 'suspended':
-      return 'suspended'
-    case 'ended':
-      return state.outcome
-  }
+  if (state.phase === 'ended') return state.outcome
+  if (state.phase === 'eligible') return 'waiting'
+  return state.phase === 'blocked' ? blockedState(state.by) : state.phase
 }
 
 function blockedState(by: BlockCause): PublicState {
@@ -63,19 +52,15 @@ function earlier(a: Instant | undefined, b: Instant | undefined): Instant | unde
 /** The earliest moment at which time alone changes this execution. */
 export function dueAt(execution: Execution): Instant | undefined {
   const state = execution.state
-  switch (state.phase) {
-    case 'ended':
-      return undefined
-    case 'delayed':
-      return earlier(state.until, execution.deadlineAt)
-    case 'active':
-      return earlier(
-        earlier(state.lease.expiresAt, state.timeoutAt),
-        earlier(state.cancel?.forceAt, execution.deadlineAt),
-      )
-    case 'eligible':
-    case 'blocked':
-    case 'suspended':
-      return execution.deadlineAt
-  }
+  if (state.phase === 'ended') return undefined
+  if (state.phase === 'active') return earlier(activeUntil(state), execution.deadlineAt)
+  return state.phase === 'delayed' ? earlier(state.until, execution.deadlineAt) : execution.deadlineAt
+}
+
+/** When the lease runs out, or the attempt's time, or the patience with a holder that is to cancel. */
+function activeUntil(state: Extract<ExecutionState, { phase: 'active' }>): Instant {
+  let until = state.lease.expiresAt
+  if (state.timeoutAt !== undefined && state.timeoutAt < until) until = state.timeoutAt
+  if (state.cancel !== undefined && state.cancel.forceAt < until) until = state.cancel.forceAt
+  return until
 }

@@ -28,6 +28,9 @@ interface Outbox {
   isScheduled: boolean
 }
 
+/** Hears in which partition a ready index is about to gain an execution. */
+export type SubmitListener = (partition: Partition, readyIndex: string) => void
+
 /** Batches of one partition that may be under way at once: one being run, one on its way. */
 const IN_FLIGHT_MAX = 2
 /** What an operation's arguments are taken to weigh besides its blobs. */
@@ -37,6 +40,7 @@ export class Batcher {
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #outboxes = new Map<Partition, Outbox>()
+  readonly #submitListeners = new Set<SubmitListener>()
   #fillNumber = 0
   #isClosed = false
   #idle: (() => void)[] = []
@@ -74,6 +78,17 @@ export class Batcher {
       this.#fillNumber = (this.#fillNumber + 1) % count
     }
     return this.#fillNumber
+  }
+
+  /** Who can take work at once hears of a submit before it is sent, so that the claim travels in the same batch. */
+  onSubmit(listener: SubmitListener): () => void {
+    this.#submitListeners.add(listener)
+    return () => this.#submitListeners.delete(listener)
+  }
+
+  /** Said by whoever submits, in the turn in which the call was made. */
+  announceSubmit(partition: Partition, readyIndex: string): void {
+    for (const listener of this.#submitListeners) listener(partition, readyIndex)
   }
 
   /** Refuses new calls and waits for those under way. */

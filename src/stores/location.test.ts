@@ -34,8 +34,22 @@ describe('a location', () => {
       const message = messageFor(text)
       expect(message).toContain('memory:')
       expect(message).toContain('sqlite:./fabric.db')
+      expect(message).toContain('valkey://localhost:6379')
+      expect(message).toContain('valkeys://user:password@host:6380/0?prefix=ff')
+      expect(message).toContain('valkey-cluster://host1:6379,host2:6379?tls=true')
     },
   )
+
+  test('in each of the forms that are shown is understood', () => {
+    const [, forms = ''] = messageFor('').split(' is one of: ')
+    const shown = forms.slice(0, -1).split(/, (?=[a-z-]+:)/)
+
+    expect(shown.map((form) => parseLocation(form).kind)).toEqual([
+      'memory',
+      ...Array<string>(4).fill('sqlite'),
+      ...Array<string>(3).fill('valkey'),
+    ])
+  })
 
   test('never shows up in an error beyond its scheme, since it may carry a password', () => {
     expect(messageFor('mysql://user:secret@host/db')).not.toContain('secret')

@@ -54,6 +54,12 @@ test.each(['off', 'ful', 5, null])('the setting synchronous %j is refused, whate
   }
 })
 
+test('a setting of a Valkey store that does not exist is refused before anybody connects', async () => {
+  const { code, detail } = await failureOf('valkey://127.0.0.1:1', { valkey: { pasword: 'hush' } as never })
+
+  expect([code, detail.field]).toEqual(['invalid_configuration', 'valkey.pasword'])
+})
+
 test('where Node brings no SQLite, the refusal says which Node does', async () => {
   const unknownModule = 'node:no-such-module'
   const missing = () => import(unknownModule) as Promise<unknown>

@@ -8,7 +8,10 @@ import type { Synchronous } from './location.ts'
 import { MemoryStore } from './memory/memory-store.ts'
 import type { Store } from './store.ts'
 import { TAG_NAME } from './tag-name.ts'
-import type { ConnectionSettings } from './valkey/connection.ts'
+import { checkValkeyOptions } from './valkey/valkey-options.ts'
+import type { ValkeyOptions } from './valkey/valkey-options.ts'
+
+export type { ValkeyOptions }
 
 export interface OpenStoreOptions {
   readonly runtime: Runtime
@@ -26,14 +29,8 @@ export interface OpenStoreOptions {
   readonly log?: Log | undefined
 }
 
-/** What a Valkey store can be told besides its location. A password here does not stand in a line of text that gets logged. */
-export interface ValkeyOptions extends ConnectionSettings {
-  /** False where this program may not put its function library onto the server. */
-  readonly loadFunctions?: boolean | undefined
-}
-
 /**
- * Opens the store that a location names: `memory:`, `sqlite:./fabric.db`, `sqlite:/var/lib/fabric.db`, `sqlite::memory:`.
+ * Opens the store that a location names, such as `memory:`, `sqlite:./fabric.db` or `valkey://localhost:6379`.
  * Throws an `EngineError` that says what to do if there is no such store, or if it was set up otherwise.
  */
 export async function openStore(location: string, options: OpenStoreOptions): Promise<Store> {
@@ -56,6 +53,7 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
       })
     }
     case 'valkey': {
+      if (options.valkey !== undefined) checkValkeyOptions(options.valkey, parsed)
       const { ValkeyStore } = await import('./valkey/valkey-store.ts')
       const { loadFunctions, ...connection } = options.valkey ?? {}
       return await ValkeyStore.open({

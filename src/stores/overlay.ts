@@ -130,6 +130,7 @@ export class Overlay {
     this.#operationWork = 0
     this.#callBlobs = call.blobs
     this.#replyBlobs = []
+    const replyBytesBefore = this.#replyBytes
     const operation = operations[call.operation] as (
       tx: Tx,
       input: Call<N>['input'],
@@ -140,6 +141,7 @@ export class Overlay {
       return { kind: 'answered', result, blobs: this.#replyBlobs }
     } catch (error) {
       for (const step of this.#undo.reverse()) step()
+      this.#replyBytes = replyBytesBefore
       if (error instanceof Fault) return { kind: 'fault', reason: error.reason, recordId: error.recordId }
       throw error
     }
@@ -159,7 +161,7 @@ export class Overlay {
       repair: (index, id, score, standsAt) => this.#setEntry(index, id, standsAt ?? this.#data.score(index, id), score),
       emit: (event) => this.#emit(event),
       keep: (key, blob) =>
-        this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail(`blob ${blob} did not come with the call`, key)),
+        this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
       forget: (key) => this.#setBlob(key, undefined),
       send: (key) => this.#send(key),
       room: () => OPERATION_WORK_LIMIT - this.#operationWork,

@@ -82,6 +82,8 @@ export interface StoreReport {
   readonly location: string
   readonly durability: string
   readonly warnings: readonly string[]
+  /** Keys that a dump walks past, where a store cannot tell its own from those of others. */
+  readonly keyCount?: number | undefined
 }
 
 /** Everything in a partition, for tests that prove invariants. */

@@ -67,7 +67,7 @@ test('a claim whose reply was lost is repeated under its id and brings what it t
   await world.settle()
   world.store.plan = failFirst('claimForWorker', 'after', 1)
 
-  const execution = await world.fabric.submit(work, 1)
+  const execution = await world.elsewhere.submit(work, 1)
   await world.advance(1_000)
 
   const [first, second] = world.store.callsOf('claimForWorker').slice(-2)
@@ -194,7 +194,7 @@ test('a closing worker asks once more for what a lost reply had taken, and hands
   const worker = world.work([work.handle((input) => input)], { sweep: '1h' })
   await world.settle()
   world.store.plan = (call) => (call.operation === 'claimForWorker' ? 'after' : undefined)
-  const execution = await world.fabric.submit(work, 1)
+  const execution = await world.elsewhere.submit(work, 1)
   await world.settle()
   expect(await world.stateOf(execution.id)).toBe('active')
   world.store.plan = () => undefined

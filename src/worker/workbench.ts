@@ -116,7 +116,14 @@ export class Workbench {
   }
 
   start(): void {
-    this.#stopListening = this.#batcher.store.onWake((wake) => this.#hear(wake))
+    const stopHearing = this.#batcher.store.onWake((wake) => this.#hear(wake))
+    const stopExpecting = this.#batcher.onSubmit((partition, index) => {
+      this.#hear({ partition, ready: [index], hasEvents: false, holdersOf: [] })
+    })
+    this.#stopListening = () => {
+      stopHearing()
+      stopExpecting()
+    }
     this.#claimer.sweep()
   }
 

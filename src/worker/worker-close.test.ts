@@ -63,7 +63,7 @@ test('what a claim under way brings to a closing worker is handed back', async (
   await using world = createWorld()
   const worker = world.work([runsFor(world, 5_000)], { sweep: '1h' })
   await world.settle()
-  const execution = await world.fabric.submit(slow, 1)
+  const execution = await world.elsewhere.submit(slow, 1)
 
   const closing = worker.close()
   await world.settle()

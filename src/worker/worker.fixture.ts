@@ -1,4 +1,5 @@
 /** What the worker's tests stand on: a fabric on a memory store that fails on demand, with a clock that the test moves. */
+import { Client } from '../client/client.ts'
 import type { Handler } from '../client/task.ts'
 import type { ExecutionId, OperationName } from '../kernel/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
@@ -103,6 +104,8 @@ export class World implements AsyncDisposable {
   readonly runtime: VirtualRuntime
   readonly store: FaultyStore
   readonly fabric: Fabric
+  /** A client without a worker beside it, as another process has one: its calls never share a batch with a worker's. */
+  readonly elsewhere: Client
   readonly lines: LogLine[]
   readonly #workers: Worker[] = []
 
@@ -113,6 +116,7 @@ export class World implements AsyncDisposable {
       new MemoryStore(this.runtime, { executionPartitions: partitionCount, indexedTags: [] }),
     )
     this.fabric = new Fabric(this.store, this.runtime, { log })
+    this.elsewhere = new Client(this.store, this.runtime)
     this.lines = lines
   }
 

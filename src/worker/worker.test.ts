@@ -14,6 +14,24 @@ test('an execution is claimed, its handler runs with its input, and its result i
   expect(await execution.result()).toBe(5)
 })
 
+test('a submit beside an idle worker and the claim of what it submits travel in one batch', async () => {
+  await using world = createWorld()
+  world.work([add.handle(({ a, b }) => a + b)], { sweep: '1h' })
+  await world.settle()
+  const batches: string[][] = []
+  const run = world.store.run.bind(world.store)
+  world.store.run = (partition, calls) => {
+    batches.push(calls.map((call) => call.operation))
+    return run(partition, calls)
+  }
+
+  const execution = await world.fabric.submit(add, { a: 2, b: 3 })
+  await world.settle()
+
+  expect(batches).toEqual([['createExecution', 'claimForWorker'], ['completeExecution']])
+  expect(await world.stateOf(execution.id)).toBe('completed')
+})
+
 test('what was submitted before the worker started is found at once', async () => {
   await using world = createWorld()
   const execution = await world.fabric.submit(add, { a: 1, b: 1 })

@@ -15,7 +15,9 @@ import { Batcher } from '../../src/stores/batcher.ts'
 import type { Reply } from '../../src/stores/batcher.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Partition, PartitionDump, Store, StoredEvent } from '../../src/stores/store.ts'
-import type { OpenedTarget, StoreTarget } from './targets.ts'
+import type { Damage, Heal } from './damage.ts'
+import { ordered } from './ordered-dump.ts'
+import type { OpenedTarget, StoreTarget } from './store-target.ts'
 
 /** Tags of these names have an index; tags of any other name have none. */
 export const INDEXED_TAGS: readonly string[] = ['customer', 'team']
@@ -55,6 +57,11 @@ export class TestFabric {
 
   get runtime(): VirtualRuntime {
     return this.#opened.runtime
+  }
+
+  /** From here on the listeners of the store hear of everything. */
+  untilListening(): Promise<void> {
+    return this.#opened.target.untilListening()
   }
 
   get store(): Store {
@@ -105,12 +112,24 @@ export class TestFabric {
     return this.run('runDue', { limit: DUE_LIMIT, seed: 1, ...input })
   }
 
-  dump(): Promise<PartitionDump> {
-    return this.store.dump(this.partition)
+  async dump(): Promise<PartitionDump> {
+    return ordered(await this.store.dump(this.partition))
   }
 
   async events(): Promise<readonly StoredEvent[]> {
     return (await this.dump()).events
+  }
+
+  /** Damages the stored form of an execution; the answer puts it back as it was. */
+  async damage(executionId: ExecutionId, damage: Damage): Promise<Heal> {
+    const { target } = this.#opened
+    if (target.damage === undefined) throw new Error('nobody but this store can reach its records')
+    return target.damage(this.partition, 'execution', executionId, damage)
+  }
+
+  /** Sets or removes an index entry, whatever its record says. */
+  setEntry(index: string, id: string, score: number | undefined): Promise<void> {
+    return this.#opened.target.setEntry(this.partition, index, id, score)
   }
 
   get #opened(): OpenFabric {

@@ -183,10 +183,7 @@ export class Given {
   async readyOrder(lane = LANE, className = CLASS): Promise<string[]> {
     const index = ['ready', lane, className].join('\u001f')
     const { entries } = await this.#fabric.dump()
-    return entries
-      .filter((entry) => entry.index === index)
-      .sort((a, b) => a.score - b.score || (a.id < b.id ? -1 : 1))
-      .map((entry) => entry.id)
+    return entries.filter((entry) => entry.index === index).map((entry) => entry.id)
   }
 
   async purgeAt(submitted: Submitted): Promise<number | undefined> {

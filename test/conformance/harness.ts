@@ -15,8 +15,8 @@ export interface Bench {
   readonly clock: Clock
 }
 
-export function conforms(subject: string, tests: (bench: Bench) => void): void {
-  describe.each(storeTargets)(`${subject} on $name`, (target) => {
+export function conforms(subject: string, tests: (bench: Bench) => void, targets = storeTargets): void {
+  describe.each(targets)(`${subject} on $name`, (target) => {
     const fabric = new TestFabric(target)
     const clock = new Clock(fabric)
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readyIndex } from '../../src/kernel/index.ts'
 import type { Wake } from '../../src/stores/store.ts'
 import { CLASS, LANE, LEASE_TTL_MS, politeCancel } from './given.ts'
@@ -21,6 +21,8 @@ async function heard({ fabric }: Bench, work: () => Promise<unknown>): Promise<W
 
 conforms('a wake-up', (bench) => {
   const { fabric, given, clock } = bench
+
+  beforeEach(() => fabric.untilListening())
 
   test('tells which queue gained work', async () => {
     expect(await heard(bench, () => given.eligibleExecution())).toMatchObject([

@@ -3,39 +3,66 @@
  * Numbers point into lists that grow as a sequence runs, so that any part of a sequence is a sequence, and shrinking works.
  */
 import fc from 'fast-check'
+import { BATCH_OPERATION_LIMIT, CLAIM_COUNT_MAX } from '../../src/kernel/index.ts'
 
-/** Few, so that commands meet each other's executions. */
-const EXECUTIONS = 3
-/** Lists that grow are pointed into from their end; whatever is older than this is out of reach. */
-const REACH = 12
+/** How much is in play: few executions, so that commands meet each other's, or so many that bounds are met. */
+interface Scale {
+  readonly executions: number
+  /** The most that one claim asks for. */
+  readonly claimCount: number
+  /** Leases are pointed at from the newest back; whatever is older than this is out of reach. */
+  readonly reach: number
+}
 
-const execution = fc.nat({ max: EXECUTIONS - 1 })
-// Mostly the lease that was given out last, which may still be alive.
-const lease = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: REACH }) })
+const FEW: Scale = { executions: 3, claimCount: 3, reach: 12 }
+/** More than one claim, one purge or one due pass may take, and more than one call may write. */
+const CROWD: Scale = { executions: 500, claimCount: CLAIM_COUNT_MAX, reach: 150 }
+
+/** Once in five times. */
+const rarely = fc.nat({ max: 4 }).map((number) => number === 4)
+const mostly = fc.nat({ max: 4 }).map((number) => number !== 4)
 const lane = fc.constantFrom('a', 'b')
 const className = fc.constantFrom('one', 'two')
+const namespace = fc.constantFrom('acme', 'beta')
 const seed = fc.integer({ min: 1, max: 1_000_000 })
 
 // Few values that add up to one another, so that timers run out at the same moment, and exactly when somebody looks.
 const durationMs = fc.constantFrom(0, 1, 1_000, 5_000)
-const timeoutMs = fc.constantFrom(undefined, 1_000, 5_000)
+const timeoutMs = fc.constantFrom(undefined, undefined, 1_000, 5_000)
 const deadlineMs = fc.constantFrom(undefined, undefined, undefined, 0, 20_000, 60_000)
 const retentionMs = fc.constantFrom(0, 30_000, 60_000, 60_000)
 const leaseTtlMs = fc.constantFrom(1_000, 5_000, 30_000, 30_000)
-const stepMs = fc.constantFrom(0, 1, 999, 1_000, 1_000, 4_000, 5_000, 30_000)
+const stepMs = fc.constantFrom(0, 0, 0, 1, 999, 1_000, 1_000, 4_000, 5_000, 30_000)
+/** A clock that somebody sets: back by moments and days, forward by years. */
+const jumpMs = fc.constantFrom(0, 1_000, 30_000, -1, -1_000, -60_000, -86_400_000, 86_400_000, 31_536_000_000)
 
 const bytes = fc.option(fc.uint8Array({ maxLength: 6 }), { nil: undefined })
 const priority = fc.constantFrom(0, 0, 1, 9_000)
+/** What people write: nothing at all, several lines, any script, and letters that take up to four bytes. */
+const words = fc.constantFrom(
+  '',
+  'no',
+  'größer als nötig',
+  '進捗 50 %',
+  'line one\nline two',
+  '👩‍🚀 "☃" \\ \u0000 \u001f \u007f',
+)
 const tag = fc.record({
   name: fc.constantFrom('colour', 'team'),
-  value: fc.constantFrom('red', 'blue', ''),
+  value: fc.constantFrom('red', 'blue', '', 'grün', '🟥'),
 })
+const maybeTag = fc.option(tag, { nil: undefined })
+const filter = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.record({ namespace: fc.option(namespace, { nil: undefined }), tag: maybeTag }) },
+)
 const retry = fc.record({
   attempts: fc.constantFrom(1, 2, 3, 5),
   backoff: fc.constantFrom(
     { kind: 'fixed' as const, delayMs: 0 },
     { kind: 'fixed' as const, delayMs: 1_000 },
     { kind: 'exponential' as const, initialMs: 1_000, maxMs: 5_000, factor: 2.5 },
+    { kind: 'exponential' as const, initialMs: 333, maxMs: 86_400_000, factor: 1.1 },
   ),
   jitter: fc.boolean(),
   onlyCategories: fc.subarray(['transient']),
@@ -48,81 +75,96 @@ function command<K extends string, T>(kind: K, fields: { [F in keyof T]: fc.Arbi
   >
 }
 
-const create = command('create', {
-  execution,
-  lane,
-  class: className,
-  priority,
-  retry,
-  delayMs: fc.option(durationMs, { nil: undefined }),
-  attemptTimeoutMs: timeoutMs,
-  totalTimeoutMs: deadlineMs,
-  retentionMs,
-  tags: fc.uniqueArray(tag, { maxLength: 2, selector: ({ name }) => name }),
-  bytes,
-  ifExists: fc.constantFrom('join' as const, 'reject' as const, 'replace' as const),
-  isRepeated: fc.boolean(),
-})
-const claim = command('claim', {
-  lanes: fc.constantFrom(['a'], ['a', 'b'], ['a', 'b'], ['b', 'a', 'b']),
-  count: fc.integer({ min: 0, max: 3 }),
-  worker: fc.nat({ max: 1 }),
-  leaseTtlMs,
-  isRepeated: fc.boolean(),
-  seed,
-})
-
-const commands = {
-  create,
-  claim,
-  complete: command('complete', { lease, bytes, next: fc.option(claim, { nil: undefined }) }),
-  fail: command('fail', {
-    lease,
-    category: fc.constantFrom('transient', 'odd', 'permanent'),
-    retryAfterMs: fc.option(durationMs, { nil: undefined }),
+function commandsOver(scale: Scale) {
+  const execution = fc.nat({ max: scale.executions - 1 })
+  // Mostly the lease that was given out last, which may still be alive.
+  const lease = fc.oneof(
+    { weight: 3, arbitrary: fc.constant(0) },
+    { weight: 2, arbitrary: fc.nat({ max: scale.reach }) },
+  )
+  const claim = command('claim', {
+    lanes: fc.constantFrom(['a'], ['a', 'b'], ['a', 'b'], ['b', 'a', 'b']),
+    count: fc.integer({ min: 0, max: scale.claimCount }),
+    worker: fc.nat({ max: 1 }),
+    leaseTtlMs,
+    isRepeated: rarely,
     seed,
-  }),
-  renew: command('renew', { lease, leaseTtlMs }),
-  release: command('release', { lease }),
-  delay: command('delay', { lease, delayMs: durationMs }),
-  progress: command('progress', {
-    lease,
-    percent: fc.option(fc.constantFrom(0, 50, 100), { nil: undefined }),
-    message: fc.option(fc.constantFrom('', 'half way', '☃'), { nil: undefined }),
-  }),
-  cancelOwn: command('cancelOwn', { lease }),
-  cancel: command('cancel', { execution, force: fc.boolean(), graceMs: durationMs }),
-  revoke: command('revoke', { execution, lease: fc.option(lease, { nil: undefined }) }),
-  changePriority: command('changePriority', { execution, priority }),
-  setTags: command('setTags', {
-    execution,
-    set: fc.array(tag, { maxLength: 2 }),
-    remove: fc.subarray(['colour', 'team']),
-  }),
-  replay: command('replay', { execution, isRepeated: fc.boolean() }),
-  due: command('due', { limit: fc.constantFrom(1, 3, 200), seed }),
-  purge: command('purge', {}),
-  describe: command('describe', { execution }),
-  list: command('list', {
-    lane: fc.option(lane, { nil: undefined }),
-    state,
-    tag: fc.option(tag, { nil: undefined }),
-    limit: fc.integer({ min: 1, max: 3 }),
-    isContinued: fc.boolean(),
-  }),
-  count: command('count', {}),
-  explain: command('explain', { execution }),
-  inspect: command('inspect', {}),
-  reconcile: command('reconcile', { isContinued: fc.boolean() }),
-  advance: command('advance', { ms: stepMs }),
+  })
+  return {
+    create: command('create', {
+      execution,
+      key: fc.option(words, { nil: undefined }),
+      namespace,
+      lane,
+      class: className,
+      priority,
+      retry,
+      delayMs: fc.option(durationMs, { nil: undefined }),
+      attemptTimeoutMs: timeoutMs,
+      totalTimeoutMs: deadlineMs,
+      retentionMs,
+      tags: fc.uniqueArray(tag, { maxLength: 2, selector: ({ name }) => name }),
+      bytes,
+      ifExists: fc.constantFrom('join' as const, 'reject' as const, 'replace' as const),
+      isRepeated: rarely,
+    }),
+    claim,
+    complete: command('complete', { lease, bytes, next: fc.option(claim, { nil: undefined }) }),
+    fail: command('fail', {
+      lease,
+      category: fc.constantFrom('transient', 'odd', 'permanent'),
+      message: words,
+      stack: fc.option(words, { nil: undefined }),
+      retryAfterMs: fc.option(durationMs, { nil: undefined }),
+      seed,
+    }),
+    renew: command('renew', { lease, leaseTtlMs }),
+    release: command('release', { lease }),
+    delay: command('delay', { lease, delayMs: durationMs }),
+    progress: command('progress', {
+      lease,
+      percent: fc.option(fc.constantFrom(0, 12.5, 100 / 3, 100), { nil: undefined }),
+      message: fc.option(words, { nil: undefined }),
+    }),
+    cancelOwn: command('cancelOwn', { lease }),
+    cancel: command('cancel', { execution, reason: words, force: fc.boolean(), graceMs: durationMs }),
+    revoke: command('revoke', { execution, lease: fc.option(lease, { nil: undefined }) }),
+    changePriority: command('changePriority', { execution, priority }),
+    setTags: command('setTags', {
+      execution,
+      set: fc.array(tag, { maxLength: 2 }),
+      remove: fc.subarray(['colour', 'team']),
+    }),
+    replay: command('replay', { execution, isRepeated: rarely }),
+    due: command('due', { limit: fc.constantFrom(1, 3, 200), filter, isContinued: mostly, seed }),
+    purge: command('purge', { filter, isContinued: mostly }),
+    describe: command('describe', { execution }),
+    list: command('list', {
+      namespace: fc.option(namespace, { nil: undefined }),
+      lane: fc.option(lane, { nil: undefined }),
+      state,
+      tag: maybeTag,
+      limit: fc.constantFrom(1, 2, 3, 200),
+      isContinued: mostly,
+    }),
+    count: command('count', { lane: fc.option(lane, { nil: undefined }) }),
+    explain: command('explain', { execution }),
+    inspect: command('inspect', { limit: fc.constantFrom(1, 100) }),
+    reconcile: command('reconcile', { isContinued: mostly }),
+    /** A submit that refers to bytes which it does not bring: it meets a fault after its first writes. */
+    broken: command('broken', { execution, lane, ifExists: fc.constantFrom('join' as const, 'replace' as const) }),
+    advance: command('advance', { ms: stepMs }),
+  }
 }
 
+type Commands = ReturnType<typeof commandsOver>
+
 export type Command = {
-  [K in keyof typeof commands]: (typeof commands)[K] extends fc.Arbitrary<infer C> ? C : never
-}[keyof typeof commands]
+  [K in keyof Commands]: Commands[K] extends fc.Arbitrary<infer C> ? C : never
+}[keyof Commands]
 
 /** How often each occurs: enough claims and moves of the clock that leases are taken, kept and lost. */
-const weights: Partial<Record<keyof typeof commands, number>> = {
+const weights: Partial<Record<keyof Commands, number>> = {
   create: 4,
   claim: 9,
   complete: 2,
@@ -133,26 +175,74 @@ const weights: Partial<Record<keyof typeof commands, number>> = {
   cancel: 2,
   due: 4,
   replay: 4,
+  list: 2,
+  reconcile: 3,
   advance: 6,
 }
 
-const anyCommand: fc.Arbitrary<Command> = fc.oneof(
-  ...Object.entries(commands).map(([kind, arbitrary]) => ({
-    weight: weights[kind as keyof typeof commands] ?? 1,
-    arbitrary: arbitrary as fc.Arbitrary<Command>,
-  })),
-)
+function anyOf(commands: Commands): fc.Arbitrary<Command> {
+  return fc.oneof(
+    ...Object.entries(commands).map(([kind, arbitrary]) => ({
+      weight: weights[kind as keyof Commands] ?? 1,
+      arbitrary: arbitrary as fc.Arbitrary<Command>,
+    })),
+  )
+}
+
+/** Commands that go to the store together, followed by a move of the clock. */
+export interface Batch {
+  readonly commands: readonly Command[]
+  readonly stepMs: number
+}
+
+function anyBatchOf(
+  commands: fc.Arbitrary<Command>,
+  maxLength: number,
+  steps: fc.Arbitrary<number>,
+  minLength = 1,
+): fc.Arbitrary<Batch> {
+  return fc.record({ commands: fc.array(commands, { minLength, maxLength, size: 'max' }), stepMs: steps })
+}
+
+const few = commandsOver(FEW)
+const anyOfFew = anyOf(few)
 
 /** A few submits to begin with, then anything. */
 export const anySequence: fc.Arbitrary<Command[]> = fc
   .tuple(
-    fc.array(create, { minLength: 1, maxLength: EXECUTIONS, size: 'max' }),
-    fc.array(anyCommand, { maxLength: 100, size: 'max' }),
+    fc.array(few.create, { minLength: 1, maxLength: FEW.executions, size: 'max' }),
+    fc.array(anyOfFew, { maxLength: 100, size: 'max' }),
   )
   .map(([creates, others]) => [...creates, ...others])
 
-/** Commands that go to the store together, followed by a move of the clock. */
-export const anyBatches = fc.array(
-  fc.record({ commands: fc.array(anyCommand, { minLength: 1, maxLength: 8, size: 'max' }), stepMs }),
-  { minLength: 1, maxLength: 25, size: 'max' },
-)
+/** The same in batches. */
+function anyBatchesOfFew(steps: fc.Arbitrary<number>): fc.Arbitrary<Batch[]> {
+  return fc
+    .tuple(
+      anyBatchOf(few.create, FEW.executions, steps),
+      fc.array(anyBatchOf(anyOfFew, 8, steps), { maxLength: 25, size: 'max' }),
+    )
+    .map(([creates, others]) => [creates, ...others])
+}
+
+export const anyBatches = anyBatchesOfFew(stepMs)
+/** While somebody sets the clock. */
+export const anyBatchesInJumpingTime = anyBatchesOfFew(jumpMs)
+
+const crowd = commandsOver(CROWD)
+const finishing = fc.oneof(crowd.complete, crowd.fail, crowd.cancelOwn, crowd.delay)
+
+/** Many submits at once, then batches as large as they get: many claims together, many ends together, or anything. */
+export const anyCrowd: fc.Arbitrary<Batch[]> = fc
+  .tuple(
+    fc.array(anyBatchOf(crowd.create, BATCH_OPERATION_LIMIT, fc.constant(1), 40), { minLength: 5, maxLength: 8 }),
+    fc.array(
+      fc.oneof(
+        anyBatchOf(crowd.claim, 12, stepMs),
+        anyBatchOf(finishing, BATCH_OPERATION_LIMIT, stepMs),
+        anyBatchOf(anyOf(crowd), BATCH_OPERATION_LIMIT, stepMs),
+      ),
+      { maxLength: 10, size: 'max' },
+    ),
+  )
+  .map(([creates, others]) => [...creates, ...others])

@@ -20,22 +20,26 @@ export interface KnownLease {
   readonly fence: Fence
 }
 
-const NO_LEASE: KnownLease = { executionId: idOf(0), fence: { leaseId: 'never given out', epoch: 1, attempt: 1 } }
-
-function idOf(number: number): ExecutionId {
-  return `0-00000000-0000-7000-8000-${number.toString().padStart(12, '0')}` as ExecutionId
-}
+const NO_FENCE: Fence = { leaseId: 'never given out', epoch: 1, attempt: 1 }
 
 export class Script {
   /** Every lease that was ever handed out, newest last. */
   readonly leases: KnownLease[] = []
+  readonly #partition: number
   #ids = 0
   #lastCreate: OperationInput<'createExecution'> | undefined
   #lastCreateBytes: readonly Uint8Array[] = []
   #lastClaim: ClaimInput | undefined
   #lastReplay: OperationInput<'replayExecution'> | undefined
+  #dueCursor: Position | undefined
+  #purgeCursor: Position | undefined
   #listCursor: Position | undefined
   #reconcileCursor: ReconcileCursor | undefined
+
+  /** Ids say in which partition their execution lives, so no two partitions share one. */
+  constructor(partition = 0) {
+    this.#partition = partition
+  }
 
   /** The call that a command stands for; undefined if it only moves the clock. */
   callFor(command: Command): Call | undefined {
@@ -49,7 +53,7 @@ export class Script {
       case 'fail':
         return call('failExecution', {
           ...this.#lease(command.lease),
-          failure: { category: command.category, message: `${command.category} failure`, stack: 'at work' },
+          failure: { category: command.category, message: command.message, stack: command.stack },
           retryAfterMs: command.retryAfterMs,
           seed: command.seed,
         })
@@ -72,34 +76,43 @@ export class Script {
           graceMs: 0,
         })
       case 'cancel': {
-        const { force, graceMs } = command
-        return call('cancelExecution', { executionId: idOf(command.execution), reason: 'no', by: 'me', force, graceMs })
+        const { reason, force, graceMs } = command
+        return call('cancelExecution', { executionId: this.#id(command.execution), reason, by: 'me', force, graceMs })
       }
       case 'revoke':
         return this.#revoke(command)
       case 'changePriority':
-        return call('changePriority', { executionId: idOf(command.execution), priority: command.priority })
+        return call('changePriority', { executionId: this.#id(command.execution), priority: command.priority })
       case 'setTags':
         return call('setTags', {
-          executionId: idOf(command.execution),
+          executionId: this.#id(command.execution),
           set: command.set.map(withIndex),
           remove: command.remove,
         })
       case 'replay':
         return this.#replay(command)
       case 'due':
-        return call('runDue', { limit: command.limit, seed: command.seed })
+        return call('runDue', {
+          limit: command.limit,
+          filter: command.filter,
+          from: command.isContinued ? this.#dueCursor : undefined,
+          seed: command.seed,
+        })
       case 'purge':
-        return call('purgeExecutions', {})
+        return call('purgeExecutions', {
+          filter: command.filter,
+          from: command.isContinued ? this.#purgeCursor : undefined,
+        })
       case 'describe':
         return call('describeExecution', {
-          executionId: idOf(command.execution),
+          executionId: this.#id(command.execution),
           attempts: true,
           payload: true,
           result: true,
         })
       case 'list':
         return call('listExecutions', {
+          namespace: command.namespace,
           lane: command.lane,
           state: command.state,
           tag: command.tag === undefined ? undefined : withIndex(command.tag),
@@ -107,13 +120,15 @@ export class Script {
           cursor: command.isContinued ? this.#listCursor : undefined,
         })
       case 'count':
-        return call('countExecutions', {})
+        return call('countExecutions', { lane: command.lane })
       case 'explain':
-        return call('explainExecution', { executionId: idOf(command.execution) })
+        return call('explainExecution', { executionId: this.#id(command.execution) })
       case 'inspect':
-        return call('inspectPartition', { limit: 100 })
+        return call('inspectPartition', { limit: command.limit })
       case 'reconcile':
         return call('reconcileIndexes', { cursor: command.isContinued ? this.#reconcileCursor : undefined })
+      case 'broken':
+        return this.#broken(command)
       case 'advance':
         return undefined
     }
@@ -127,6 +142,8 @@ export class Script {
     if (claimed !== undefined) {
       for (const { executionId, fence } of claimed.executions) this.leases.push({ executionId, fence })
     }
+    if (result.kind === 'due') this.#dueCursor = result.next
+    if (result.kind === 'purged') this.#purgeCursor = result.next
     if (result.kind === 'listed') this.#listCursor = result.cursor
     if (result.kind === 'reconciled') this.#reconcileCursor = result.cursor
   }
@@ -137,9 +154,8 @@ export class Script {
     if (repeated === undefined) {
       this.#lastCreate = {
         ...rest,
-        executionId: idOf(execution),
+        executionId: this.#id(execution),
         requestId: this.#mint('submit'),
-        namespace: 'default',
         task: rest.class,
         tags: tags.map(withIndex),
         payload: bytes === undefined ? undefined : { blob: 0, size: bytes.byteLength, encoding: 'bytes' },
@@ -147,6 +163,23 @@ export class Script {
       this.#lastCreateBytes = bytes === undefined ? [] : [bytes]
     }
     return call('createExecution', this.#lastCreate!, this.#lastCreateBytes)
+  }
+
+  #broken({ execution, lane, ifExists }: CommandOf<'broken'>): Call {
+    return call('createExecution', {
+      executionId: this.#id(execution),
+      requestId: this.#mint('broken'),
+      namespace: 'acme',
+      task: 'one',
+      lane,
+      class: 'one',
+      priority: 1,
+      tags: [],
+      retry: { attempts: 1, backoff: { kind: 'fixed', delayMs: 0 }, jitter: false, onlyCategories: [] },
+      retentionMs: 0,
+      payload: { blob: 1, size: 1, encoding: 'bytes' },
+      ifExists,
+    })
   }
 
   #claimInput(command: Omit<CommandOf<'claim'>, 'kind'>): ClaimInput {
@@ -176,13 +209,13 @@ export class Script {
 
   #revoke(command: CommandOf<'revoke'>): Call {
     const leaseId = command.lease === undefined ? undefined : this.#lease(command.lease).fence.leaseId
-    return call('revokeLease', { executionId: idOf(command.execution), leaseId, reason: 'stuck', by: 'me' })
+    return call('revokeLease', { executionId: this.#id(command.execution), leaseId, reason: 'stuck', by: 'me' })
   }
 
   #replay(command: CommandOf<'replay'>): Call {
     if (!command.isRepeated || this.#lastReplay === undefined) {
       this.#lastReplay = {
-        executionId: idOf(command.execution),
+        executionId: this.#id(command.execution),
         requestId: this.#mint('replay'),
         reason: 'again',
         by: 'me',
@@ -192,7 +225,12 @@ export class Script {
   }
 
   #lease(fromTheEnd: number): KnownLease {
-    return this.leases.at(-1 - (fromTheEnd % Math.max(1, this.leases.length))) ?? NO_LEASE
+    const known = this.leases.at(-1 - (fromTheEnd % Math.max(1, this.leases.length)))
+    return known ?? { executionId: this.#id(0), fence: NO_FENCE }
+  }
+
+  #id(number: number): ExecutionId {
+    return `${this.#partition}-00000000-0000-7000-8000-${number.toString().padStart(12, '0')}` as ExecutionId
   }
 
   #mint(what: string): string {

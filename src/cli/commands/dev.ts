@@ -93,7 +93,7 @@ async function start(
 async function announce({ fabric, output }: Session, handlers: readonly Handler[]): Promise<void> {
   const { kind, location, warnings } = await fabric.report()
   const tasks = handlers.map((handler) => handler.task.name)
-  await output.record({ kind: 'started', store: { kind, location }, namespace: fabric.namespace, tasks })
+  await output.record({ kind: 'started', store: { kind, location, warnings }, namespace: fabric.namespace, tasks })
   output.remark(`flowfabric ${packageVersion()} on ${kind}, ${printable(location)}`)
   for (const warning of warnings) output.remark(warning)
   output.remark(

@@ -10,6 +10,9 @@ import { table } from '../table.ts'
 import { isoTime, timeText } from '../time-text.ts'
 import { packageVersion } from '../version.ts'
 
+/** More partitions than these are summed up, and shown one by one only where something is wrong. */
+const PARTITION_ROWS_MAX = 8
+
 interface DoctorFlags {
   readonly repair?: boolean
 }
@@ -32,7 +35,7 @@ export function doctorCommand(shell: Shell): Command {
 }
 
 function diagnosisText(diagnosis: Diagnosis, program: { version: string; node: string }, output: Output): string {
-  const { store, settings, clock, partitions, findings } = diagnosis
+  const { store, settings, clock, findings } = diagnosis
   const tags = settings.indexedTags.length === 0 ? 'none' : settings.indexedTags.join(', ')
   const facts = [
     ['program', `flowfabric ${program.version} on Node ${program.node}`],
@@ -42,17 +45,38 @@ function diagnosisText(diagnosis: Diagnosis, program: { version: string; node: s
     ['indexed tags', tags],
     ['clock', isoTime(clock.storeAt)],
   ].map(([name = '', value = '']) => [output.style('dim', name), value])
-  const header = ['PARTITION', 'EXECUTIONS', 'EVENTS', 'DUE NOW', 'NEXT DUE', 'TO PURGE'].map((name) =>
-    output.style('dim', name),
-  )
-  const rows = partitions.map((partition) => partitionRow(partition, clock.storeAt))
   const verdicts = findings.map((finding) => [verdictText(finding, output), finding.check, finding.text])
   const conclusion = diagnosis.healthy
     ? output.style('green', 'Nothing is wrong.')
     : output.style('red', 'Something is wrong.')
-  return [table(facts), table([header, ...rows], { alignRight: [1, 2, 3, 5] }), table(verdicts), conclusion].join(
-    '\n\n',
+  return [table(facts), partitionsText(diagnosis, output), table(verdicts), conclusion].join('\n\n')
+}
+
+function partitionsText({ partitions, findings, clock }: Diagnosis, output: Output): string {
+  const header = ['PARTITION', 'EXECUTIONS', 'EVENTS', 'DUE NOW', 'NEXT DUE', 'TO PURGE'].map((name) =>
+    output.style('dim', name),
   )
+  const troubled = new Set(findings.flatMap((finding) => finding.partitions))
+  const areAllShown = partitions.length <= PARTITION_ROWS_MAX
+  const shown = areAllShown ? partitions : partitions.filter(({ partition }) => troubled.has(partition))
+  const rows = shown.slice(0, PARTITION_ROWS_MAX).map((partition) => partitionRow(partition, clock.storeAt))
+  if (partitions.length > 1) rows.push(totalRow(partitions, clock.storeAt))
+  const text = table([header, ...rows], { alignRight: [1, 2, 3, 5] })
+  return areAllShown ? text : `${text}\n${output.style('dim', 'With --json every partition is shown.')}`
+}
+
+function totalRow(partitions: readonly PartitionDiagnosis[], now: number): string[] {
+  const sum = (count: (partition: PartitionDiagnosis) => number) =>
+    String(partitions.reduce((total, partition) => total + count(partition), 0))
+  const nextAt = Math.min(...partitions.map(({ due }) => due.nextAt ?? Infinity))
+  return [
+    `all ${partitions.length}`,
+    sum(({ executions }) => executions),
+    sum(({ events }) => events.last - events.first + 1),
+    sum(({ due }) => due.count),
+    nextAt === Infinity ? 'none' : timeText(nextAt, now),
+    sum(({ purge }) => purge.count),
+  ]
 }
 
 function partitionRow(partition: PartitionDiagnosis, now: number): string[] {

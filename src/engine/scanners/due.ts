@@ -9,7 +9,7 @@ import type { Scanner } from '../scanner.ts'
  */
 export const due: Scanner<'due', Position> = scanner({
   name: 'due',
-  everyMs: 1_000,
+  everyMs: 5_000,
   followsTimers: true,
   scan: async (partition, { filter, skip, from, seed }) => {
     const pass = await partition.run('runDue', { limit: DUE_SCAN_COUNT, filter, skip, from, seed })

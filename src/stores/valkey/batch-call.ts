@@ -1,16 +1,44 @@
-/** A batch as the function library takes it and answers it: packed calls, and blobs as raw bytes beside them. */
-import { Encoder, decodeMulti } from '@msgpack/msgpack'
-import type { ExecutionId, Instant } from '../../kernel/index.ts'
+/** A batch as the function library takes it and answers it: packed calls, each with its blobs as raw bytes behind it. */
+import { Encoder, decode } from '@msgpack/msgpack'
+import { operations } from '../../kernel/index.ts'
+import type { Instant, OperationName } from '../../kernel/index.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
+import { LayoutReader, LayoutWriter } from './layout.ts'
+import { BY_LAYOUT, FAULT, WITH_NAMES, inputLayouts, resultLayouts, wakeFields } from './wire.ts'
 
 const encoder = new Encoder({ ignoreUndefined: true })
+const writer = new LayoutWriter()
 
-/** The arguments behind the keys: the time if it is not the server's own, the sender, the calls, the blobs. */
+/** The library knows operations by their numbers, counted from 1. */
+const numbers = new Map(Object.keys(operations).map((name, i) => [name as OperationName, i + 1]))
+
+/** The arguments behind the keys: the time if it is not the server's own, the sender, the calls with their blobs. */
 export function packCalls(calls: readonly Call[], now: Instant | undefined, sender: string): (string | Buffer)[] {
-  const packed = encoder.encode(calls.map(({ operation, input, blobs }) => [operation, input, blobs.length]))
-  const args: (string | Buffer)[] = [now === undefined ? '' : String(now), sender, asBuffer(packed)]
-  for (const { blobs } of calls) for (const blob of blobs) args.push(asBuffer(blob))
+  const args: (string | Buffer)[] = [now === undefined ? '' : String(now), sender]
+  for (const call of calls) {
+    args.push(packCall(call))
+    for (const blob of call.blobs) args.push(asBuffer(blob))
+  }
   return args
+}
+
+function packCall(call: Call): Buffer {
+  const fields = inputLayouts[call.operation]
+  const isInLayout =
+    fields !== undefined &&
+    writer.tries(() => {
+      writeHead(call, BY_LAYOUT)
+      writer.fields(fields, call.input)
+    })
+  if (isInLayout) return writer.take()
+  writeHead(call, WITH_NAMES)
+  return Buffer.concat([writer.take(), encoder.encodeSharedRef(call.input)])
+}
+
+function writeHead({ operation, blobs }: Call, code: number): void {
+  writer.byte(code)
+  writer.byte(numbers.get(operation) ?? 0)
+  writer.byte(blobs.length)
 }
 
 /** Without what a Buffer adds: callers get the same kind of bytes from every store. */
@@ -22,16 +50,6 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-type PackedAnswer = readonly [result: object, blobCount: number] | readonly [false, reason: string, recordId: string]
-
-type PackedReply = [
-  answers: readonly PackedAnswer[],
-  ready: readonly string[],
-  dueAt: Instant | false,
-  hasEvents: boolean,
-  holdersOf: readonly ExecutionId[],
-]
-
 export interface BatchReply {
   readonly answers: Answer[]
   /** What changed, for listeners of this process; undefined if nothing did. */
@@ -39,30 +57,33 @@ export interface BatchReply {
 }
 
 export function unpackReply(partition: Partition, calls: readonly Call[], reply: readonly Buffer[]): BatchReply {
-  const [head, ...blobs] = reply
-  const [packed, ready, dueAt, hasEvents, holdersOf] = [...decodeMulti(head ?? Buffer.alloc(0))] as PackedReply
-  let nextBlob = 0
-  const answers = calls.map((_, i): Answer => {
-    const answer = packed[i]
-    if (answer === undefined) return { kind: 'not_run' }
-    if (answer[0] === false) return { kind: 'fault', reason: answer[1], recordId: answer[2] }
-    const [result, blobCount] = answer
-    const own = blobs.slice(nextBlob, nextBlob + blobCount).map(asBytes)
-    nextBlob += blobCount
-    return { kind: 'answered', result, blobs: own } as Answer
+  const [changes, codes] = reply
+  let next = 2
+  const answers = calls.map((call, i): Answer => {
+    const code = codes?.[2 * i]
+    const bytes = reply[next]
+    if (code === undefined || bytes === undefined) return { kind: 'not_run' }
+    const blobCount = codes?.[2 * i + 1] ?? 0
+    const blobs = reply.slice(next + 1, next + 1 + blobCount).map(asBytes)
+    next += 1 + blobCount
+    return readAnswer(call.operation, code, bytes, blobs)
   })
-  const isChanged = hasEvents || ready.length > 0 || dueAt !== false
-  const wake: Wake = { partition, ready, dueAt: dueAt === false ? undefined : dueAt, hasEvents, holdersOf }
-  return { answers, wake: isChanged ? wake : undefined }
+  const isChanged = changes !== undefined && changes.length > 0
+  return { answers, wake: isChanged ? readWake(partition, changes).wake : undefined }
 }
 
-/** What another process published: who it was, and what changed. */
-export function unpackWake(partition: Partition, message: Buffer): { readonly sender: string; readonly wake: Wake } {
-  const [sender, ready, dueAt, holdersOf] = [...decodeMulti(message)] as [
-    string,
-    string[],
-    Instant | false,
-    ExecutionId[],
-  ]
-  return { sender, wake: { partition, ready, dueAt: dueAt === false ? undefined : dueAt, hasEvents: false, holdersOf } }
+function readAnswer(operation: OperationName, code: number, bytes: Buffer, blobs: readonly Uint8Array[]): Answer {
+  if (code === FAULT) {
+    const [reason, recordId] = decode(bytes) as [string, string]
+    return { kind: 'fault', reason, recordId }
+  }
+  const layout = code === BY_LAYOUT ? resultLayouts[operation] : undefined
+  const result = layout === undefined ? decode(bytes) : new LayoutReader(bytes).fields(layout.fields)
+  return { kind: 'answered', result, blobs } as Answer
+}
+
+/** What changed, as an answer or a message of another process tells it, and who that was. */
+export function readWake(partition: Partition, bytes: Buffer): { readonly sender: string; readonly wake: Wake } {
+  const { sender, ...wake } = new LayoutReader(bytes).fields(wakeFields)
+  return { sender: sender as string, wake: { partition, ...wake } as Wake }
 }

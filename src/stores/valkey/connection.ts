@@ -4,10 +4,11 @@
  */
 import type { SecureContextOptions } from 'node:tls'
 import { Cluster, Redis } from 'ioredis'
-import type { Runtime, Timer } from '../../runtime/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
-import { asEngineError, refusalWord } from './valkey-error.ts'
-import type { ValkeyLocation } from './valkey-location.ts'
+import { asConnectError } from './connect-error.ts'
+import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
+import type { ServerAddress, ValkeyLocation } from './valkey-location.ts'
 
 export type Argument = string | number | Buffer
 
@@ -23,8 +24,17 @@ export interface ConnectionSettings {
 
 const CONNECT_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 5_000
+/** How long a server may take to close a connection that is left. One that was never made keeps the process for as long. */
+const GOODBYE_MS = 100
+/**
+ * A connection on which nothing has come for this many times the time of a call, though something was asked, is taken for
+ * dead and made anew: one that broke without a word would stay open for a quarter of an hour.
+ */
+const SILENCES_MAX = 2
 /** How long a call waits for a connection that is being made again. */
 const RECONNECT_WAIT_MS = 2_000
+/** How often a server that loads its data is asked whether it is done. Its own guess is in seconds, and too high. */
+const LOADING_LOOK_MS = 100
 const RETRY_FIRST_MS = 50
 const RETRY_MAX_MS = 2_000
 /** How often a command follows a slot to another server, or waits for one that is being moved, before its caller hears of it. */
@@ -32,39 +42,68 @@ const REDIRECTIONS_MAX = 20
 const SLOT_WAIT_MS = 100
 const SLOTS_REFRESH_MS = 10_000
 
-export type Client = Redis | Cluster
+type Client = Redis | Cluster
+type ServerOptions = ReturnType<typeof serverOptions>
 
 export class Connection {
   readonly isCluster: boolean
   readonly #client: Client
   readonly #runtime: Runtime
+  readonly #seeds: readonly ServerAddress[]
+  readonly #serverOptions: ServerOptions
+  /** Those who wait for a connection that is being made again. */
+  readonly #waiting = new Set<() => void>()
   #isClosed = false
   #lastError: unknown
 
-  private constructor(client: Client, runtime: Runtime) {
-    this.isCluster = client instanceof Cluster
+  private constructor(location: ValkeyLocation, settings: ConnectionSettings, runtime: Runtime) {
+    const client = makeClient(location, settings, runtime)
+    this.isCluster = location.isCluster
     this.#client = client
     this.#runtime = runtime
+    this.#seeds = location.servers
+    this.#serverOptions = serverOptions(location, settings)
     client.on('error', (error: unknown) => {
       this.#lastError = error
     })
+    client.on('ready', () => this.#endWaiting())
   }
 
   /** Connects, or throws what keeps it from connecting. */
   static async open(location: ValkeyLocation, settings: ConnectionSettings, runtime: Runtime): Promise<Connection> {
-    const connection = new Connection(makeClient(location, settings, runtime), runtime)
-    try {
-      await connection.#connect()
-      return connection
-    } catch (error) {
-      connection.close()
-      throw unreachable(location, connection.#lastError ?? error)
-    }
+    const connection = new Connection(location, settings, runtime)
+    const failure = await connection.#connect()
+    if (failure === undefined) return connection
+    // The client of a cluster says only that nobody answered; that of a single server says why.
+    if (!location.isCluster || connection.#lastError === undefined) throw asConnectError(location, failure)
+    const single = new Connection({ ...location, isCluster: false }, settings, runtime)
+    const reason = await single.#connect()
+    single.close()
+    throw asConnectError(location, reason ?? failure)
   }
 
-  /** For commands that ioredis keeps apart, such as subscriptions. */
-  get client(): Client {
-    return this.#client
+  /** A server that accepts writes, as far as is known; with each turn another one, if there are several. */
+  primary(turn: number): ServerAddress {
+    const nodes = this.#client instanceof Cluster ? this.#client.nodes('master') : []
+    const known = nodes.flatMap(({ options: { host, port } }) =>
+      host === undefined || port === undefined ? [] : [{ host, port }],
+    )
+    const servers = known.length > 0 ? known : this.#seeds
+    const server = servers[turn % servers.length]
+    if (server === undefined) throw new Error('A location names at least one server.')
+    return server
+  }
+
+  /** A connection of its own to one server, for who listens: it can do nothing else, and does not come back by itself. */
+  openSubscription(server: ServerAddress): Redis {
+    return new Redis({
+      ...this.#serverOptions,
+      ...server,
+      lazyConnect: true,
+      enableReadyCheck: false,
+      autoResubscribe: false,
+      retryStrategy: null,
+    })
   }
 
   /** Sends a command to the server that has its first key. Texts in the reply come as text. */
@@ -91,13 +130,19 @@ export class Connection {
   close(): void {
     this.#isClosed = true
     this.#client.disconnect()
+    this.#endWaiting()
   }
 
-  async #connect(): Promise<void> {
+  /** Answers what kept it from connecting, if anything did; it is closed then. */
+  async #connect(): Promise<unknown> {
     const limit = Promise.withResolvers<never>()
-    const timer = this.#runtime.after(CONNECT_TIMEOUT_MS, () => limit.reject(new Error('It did not answer in time.')))
+    const timer = this.#runtime.after(CONNECT_TIMEOUT_MS, () => limit.reject(new Error('It did not answer in time')))
     try {
       await Promise.race([this.#client.connect(), limit.promise])
+      return undefined
+    } catch (error) {
+      this.close()
+      return this.#lastError ?? error
     } finally {
       timer.cancel()
     }
@@ -115,21 +160,25 @@ export class Connection {
   }
 
   async #untilReady(): Promise<void> {
-    const ready = Promise.withResolvers<undefined>()
-    const onReady = () => ready.resolve(undefined)
-    this.#client.once('ready', onReady)
-    const timer: Timer = this.#runtime.after(RECONNECT_WAIT_MS, onReady)
-    await ready.promise
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const end = () => resolve(undefined)
+    const timer = this.#runtime.after(RECONNECT_WAIT_MS, end)
+    this.#waiting.add(end)
+    await promise
+    this.#waiting.delete(end)
     timer.cancel()
-    this.#client.off('ready', onReady)
     if (this.#isClosed) throw new EngineError('fabric_closed')
     if (this.#client.status !== 'ready') {
       throw new EngineError(
         'store_unavailable',
         { message: 'There is no connection to the server; it is tried again and again.' },
-        { cause: this.#lastError },
+        { cause: causeOf(this.#lastError) },
       )
     }
+  }
+
+  #endWaiting(): void {
+    for (const end of this.#waiting) end()
   }
 
   /** A server that was lost may have a successor that the client has not heard of. */
@@ -141,12 +190,16 @@ export class Connection {
   }
 }
 
-function makeClient(location: ValkeyLocation, settings: ConnectionSettings, runtime: Runtime): Client {
-  const retry = (tries: number) => backoffMs(runtime, tries)
-  const options = {
+/** What holds for every connection to every server. */
+function serverOptions(location: ValkeyLocation, settings: ConnectionSettings) {
+  const requestTimeoutMs = settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
+  return {
     db: location.database,
     connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    disconnectTimeout: GOODBYE_MS,
+    maxLoadingRetryTime: LOADING_LOOK_MS,
+    commandTimeout: requestTimeoutMs,
+    socketTimeout: SILENCES_MAX * requestTimeoutMs,
     protocol: 2 as const,
     enableAutoPipelining: false,
     autoResendUnfulfilledCommands: false,
@@ -156,6 +209,11 @@ function makeClient(location: ValkeyLocation, settings: ConnectionSettings, runt
     ...userOf(location, settings),
     ...(location.isTls ? { tls: { ...settings.tls } } : {}),
   }
+}
+
+function makeClient(location: ValkeyLocation, settings: ConnectionSettings, runtime: Runtime): Client {
+  const retry = (tries: number) => backoffMs(runtime, tries)
+  const options = serverOptions(location, settings)
   const [server] = location.servers
   if (!location.isCluster) {
     return new Redis({ ...options, ...server, lazyConnect: true, enableOfflineQueue: false, retryStrategy: retry })
@@ -164,7 +222,6 @@ function makeClient(location: ValkeyLocation, settings: ConnectionSettings, runt
     redisOptions: options,
     lazyConnect: true,
     enableOfflineQueue: false,
-    shardedSubscribers: true,
     clusterRetryStrategy: retry,
     maxRedirections: REDIRECTIONS_MAX,
     // A command whose connection broke may have been carried out: its caller decides.
@@ -183,21 +240,7 @@ function userOf(location: ValkeyLocation, settings: ConnectionSettings): { usern
 }
 
 /** Doubles from one try to the next, up to a bound, and is spread so that clients do not come back together. */
-function backoffMs(runtime: Runtime, tries: number): number {
+export function backoffMs(runtime: Runtime, tries: number): number {
   const waitMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(tries - 1, 10))
   return Math.ceil(waitMs * (0.5 + runtime.random() / 2))
-}
-
-function unreachable(location: ValkeyLocation, cause: unknown): EngineError {
-  const known = refusalWord(cause) === undefined ? undefined : asEngineError(cause)
-  if (known !== undefined) return known
-  const [first] = location.servers
-  const server = first === undefined ? 'the server' : `${first.host}:${first.port}`
-  const said = cause instanceof Error ? cause.message : String(cause)
-  const others = location.servers.length > 1 ? ' or any other server of the location' : ''
-  return new EngineError(
-    'store_unavailable',
-    { message: `${server}${others} cannot be reached: ${said}. Check that it runs there.` },
-    { cause },
-  )
 }

@@ -15,6 +15,7 @@ export class FunctionLoader {
   readonly #log: Log
   readonly #mayLoad: boolean
   #loading: Promise<void> | undefined
+  #onReloaded: () => Promise<void> = async () => undefined
 
   constructor(connection: Connection, library: FunctionLibrary, mayLoad: boolean, log: Log) {
     this.#connection = connection
@@ -23,29 +24,48 @@ export class FunctionLoader {
     this.#log = log
   }
 
+  /** Says what is to be done before calls go on, when a server had lost the library: it may have lost everything. */
+  onReloaded(work: () => Promise<void>): void {
+    this.#onReloaded = work
+  }
+
   /** Calls one of the library's functions, with bytes in the reply. */
   async call(name: string, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    return await this.#withLibrary(() => this.#connection.sendForBytes('FCALL', name, keys.length, ...keys, ...args))
+  }
+
+  /** Calls a function that takes no keys on each server that accepts writes. */
+  async callOnEachPrimary(name: string, args: readonly Argument[]): Promise<unknown[]> {
+    return await this.#withLibrary(() =>
+      this.#connection.onEachPrimary((server) => server.callBuffer('FCALL', name, 0, ...args)),
+    )
+  }
+
+  /** Loads it wherever it is missing. */
+  async load(): Promise<void> {
+    await this.#connection.onEachPrimary((server) => this.#loadOn(server))
+  }
+
+  async #withLibrary<T>(call: () => Promise<T>): Promise<T> {
     for (let loads = 0; ; loads++) {
       try {
-        return await this.#connection.sendForBytes('FCALL', name, keys.length, ...keys, ...args)
+        return await call()
       } catch (error) {
         if (!isFunctionMissing(error) || loads === LOADS_PER_CALL) throw error
         this.#log.info({ library: this.library.name }, 'a server lacks the function library; it is loaded')
-        await this.load()
+        await this.#reload()
       }
     }
   }
 
-  /** Loads it wherever it is missing. Those who ask at the same time share one load. */
-  load(): Promise<void> {
-    this.#loading ??= this.#loadEverywhere().finally(() => {
-      this.#loading = undefined
-    })
+  /** Those who miss it at the same time share one load. */
+  #reload(): Promise<void> {
+    this.#loading ??= this.load()
+      .then(this.#onReloaded)
+      .finally(() => {
+        this.#loading = undefined
+      })
     return this.#loading
-  }
-
-  async #loadEverywhere(): Promise<void> {
-    await this.#connection.onEachPrimary((server) => this.#loadOn(server))
   }
 
   async #loadOn(server: Redis): Promise<void> {
@@ -53,7 +73,9 @@ export class FunctionLoader {
     if (!this.#mayLoad) {
       throw new EngineError('invalid_configuration', {
         field: 'loadFunctions',
-        message: `The function library ${this.library.name} is not on the server, and this program may not load it.`,
+        message:
+          `The function library ${this.library.name} is not on the server, and this program may not load it. ` +
+          'Have somebody who may open the store once with the same version: "flowfabric doctor", or "flowfabric dev" for a new store.',
       })
     }
     try {

@@ -4,17 +4,26 @@
  *
  * | key                                | type       | holds                                                     |
  * | ---------------------------------- | ---------- | --------------------------------------------------------- |
- * | `<prefix>:{fp:3}:<type>:<id>`      | string     | one record, its cells packed one after the other          |
- * | `<prefix>:{fp:3}:index:<name>`     | sorted set | one index: ids by score                                   |
- * | `<prefix>:{fp:3}:blob:<key>`       | string     | raw bytes: a payload or a result                          |
- * | `<prefix>:{fp:3}:events`           | stream     | the event log; an entry's id is `0-<sequence>`            |
+ * | `<prefix>:{fp:3}:x:<id>`           | string     | the record of an execution, as src/stores/valkey/layout.ts lays it out |
+ * | `<prefix>:{fp:3}:a:<id>`           | string     | the record of an attempt                                  |
+ * | `<prefix>:{fp:3}:q:<id>`           | string     | the record of a queue                                     |
+ * | `<prefix>:{fp:3}:i:<name>`         | sorted set | one index: ids by score                                   |
+ * | `<prefix>:{fp:3}:b:<key>`          | string     | raw bytes: a payload or a result                          |
+ * | `<prefix>:{fp:3}:events`           | list       | the event log, oldest first                               |
+ * | `<prefix>:{fp:3}:trimmed`          | string     | how many events were ever removed from the log            |
  * | `<prefix>:{m}:settings`            | string     | what was fixed at first use, as JSON                      |
- * | `<prefix>:{m}:libraries`           | hash       | when a process last announced each function library       |
+ * | `flowfabric:{m}:libraries`         | hash       | when a process last announced each function library       |
  *
- * Channels: `<prefix>:{fp:3}:<database>:wake` and `…:events`. Everything with a record type in its name is written by the
- * function library alone.
+ * Channels: `<prefix>:{fp:3}:<database>:wake` and `…:events`. Everything with a partition in its name is written by the
+ * function library alone. Libraries belong to a server and not to a store, so their hash has no prefix of its own and
+ * stands in database 0, whichever the store uses.
  */
 import type { Partition } from '../store.ts'
+
+export const LIBRARIES_KEY = 'flowfabric:{m}:libraries'
+
+/** What follows the prefix of a partition, by what the key holds. */
+export const keyKinds = { execution: 'x:', attempt: 'a:', queue: 'q:', index: 'i:', blob: 'b:' } as const
 
 export class Keys {
   readonly #prefix: string
@@ -43,15 +52,7 @@ export class Keys {
     return `${this.channels(partition)}events`
   }
 
-  events(partition: Partition): string {
-    return `${this.partition(partition)}events`
-  }
-
   get settings(): string {
     return `${this.#prefix}:{m}:settings`
-  }
-
-  get libraries(): string {
-    return `${this.#prefix}:{m}:libraries`
   }
 }

@@ -16,6 +16,10 @@ export interface FunctionNames {
   readonly whenFull: string
   /** Writes nothing, and says so to the server. */
   readonly read: string
+  readonly readEvents: string
+  readonly trimEvents: string
+  /** Says which commands the caller's user may not run. */
+  readonly permissions: string
 }
 
 /** Every library of ours begins like this. */
@@ -48,5 +52,13 @@ export function libraryOf(body: string): FunctionLibrary {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_LENGTH)
   const name = `${LIBRARY_PREFIX}${hash}`
   const text = `#!lua name=${name}\n${body.replaceAll(NAME_MARK, name)}`
-  return { name, text, functions: { ordinary: name, whenFull: `${name}_when_full`, read: `${name}_read` } }
+  const functions: FunctionNames = {
+    ordinary: name,
+    whenFull: `${name}_when_full`,
+    read: `${name}_read`,
+    readEvents: `${name}_events`,
+    trimEvents: `${name}_trim`,
+    permissions: `${name}_permissions`,
+  }
+  return { name, text, functions }
 }

@@ -1,12 +1,13 @@
 /** Everything in a partition, read key by key. For tests and for proofs on small stores: it walks all keys of a server. */
-import { decodeMulti } from '@msgpack/msgpack'
 import type { Redis } from 'ioredis'
-import { recordTypes, unpackRecord } from '../../kernel/index.ts'
-import type { AnyRecord, Cell, IndexEntry } from '../../kernel/index.ts'
+import { fieldsOf, recordTypes } from '../../kernel/index.ts'
+import type { AnyRecord, IndexEntry } from '../../kernel/index.ts'
 import type { Partition, PartitionDump } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
+import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
+import { LayoutReader } from './layout.ts'
 
 const SCAN_COUNT = 1_000
 const EVENT_PAGE = 1_000
@@ -19,17 +20,17 @@ export async function dumpPartition(
 ): Promise<PartitionDump> {
   const prefix = keys.partition(partition)
   const names = (await connection.onEachPrimary((server) => keysOn(server, prefix))).flat()
-  const under = (kind: string) => names.filter((name) => name.startsWith(`${prefix}${kind}:`))
+  const under = (kind: keyof typeof keyKinds) => names.filter((name) => name.startsWith(`${prefix}${keyKinds[kind]}`))
   const records = await Promise.all(
     recordTypes.flatMap((type) => under(type).map((key) => readRecord(connection, type, key))),
   )
   const entries = await Promise.all(
-    under('index').map((key) => readIndex(connection, key, key.slice(`${prefix}index:`.length))),
+    under('index').map((key) => readIndex(connection, key, key.slice(prefix.length + keyKinds.index.length))),
   )
   return {
     records: records.filter((record) => record !== undefined),
     entries: entries.flat(),
-    blobKeys: under('blob').map((key) => key.slice(`${prefix}blob:`.length)),
+    blobKeys: under('blob').map((key) => key.slice(prefix.length + keyKinds.blob.length)),
     events: await readEvents(log, partition),
   }
 }
@@ -52,7 +53,8 @@ async function readRecord(
   key: string,
 ): Promise<AnyRecord | undefined> {
   const bytes = (await connection.sendForBytes('GET', key)) as Buffer | null
-  return bytes === null ? undefined : unpackRecord(type, [...decodeMulti(bytes)] as Cell[])
+  if (bytes === null) return undefined
+  return new LayoutReader(bytes).fields(fieldsOf(type), { type }) as unknown as AnyRecord
 }
 
 async function readIndex(connection: Connection, key: string, index: string): Promise<IndexEntry[]> {

@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import { EngineError } from '../engine-error.ts'
 import type { Connection } from './connection.ts'
+import { REPLICA, causeOf } from './valkey-error.ts'
 
 export interface ServerFacts {
   readonly product: 'Valkey' | 'Redis'
@@ -13,6 +14,12 @@ export interface ServerFacts {
   /** Whether snapshots are taken by a schedule; undefined if the server does not say. */
   readonly hasSnapshots: boolean | undefined
   readonly isCluster: boolean
+  readonly isReplica: boolean
+  readonly usedMemoryBytes: number
+  /** 0 if it takes what the machine has. */
+  readonly maxmemoryBytes: number
+  /** How many keys each of its databases has. */
+  readonly keyCounts: ReadonlyMap<number, number>
 }
 
 /** Functions came with 7.0, and with them everything that the library uses. */
@@ -26,11 +33,23 @@ export async function checkServers(connection: Connection): Promise<ServerFacts[
   return servers
 }
 
+/** Where the number is refused, a connection stays in database 0 and says nothing: it would mix two stores. */
+export async function checkDatabase(connection: Connection, database: number): Promise<void> {
+  if (database === 0) return
+  try {
+    await connection.send('SELECT', database)
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes('out of range')) throw error
+    const message = `The server has no database ${database}. Choose a smaller number, or raise "databases" in the server's configuration.`
+    throw new EngineError('invalid_configuration', { field: 'location', message }, { cause: causeOf(error) })
+  }
+}
+
 function refuse(facts: ServerFacts, isCluster: boolean): void {
   const [major = 0, minor = 0] = facts.version.split('.').map(Number)
   if (major < LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor < LEAST_VERSION[1])) {
     throw invalid(
-      `The server is ${facts.product} ${facts.version}, which has no functions. Use Valkey 7.2 or later, or Redis 7.0 or later.`,
+      `The server is ${facts.product} ${facts.version}, which is too old: it has no functions. Use Valkey 7.2 or later, or Redis 7.0 or later.`,
     )
   }
   if (facts.maxmemoryPolicy !== GOOD_POLICY) {
@@ -42,6 +61,7 @@ function refuse(facts: ServerFacts, isCluster: boolean): void {
   if (facts.isCluster && !isCluster) {
     throw invalid('The server is part of a cluster: begin the location with "valkey-cluster://".')
   }
+  if (facts.isReplica && !isCluster) throw new EngineError('store_unavailable', { message: REPLICA })
 }
 
 function invalid(message: string): EngineError {
@@ -57,8 +77,23 @@ async function factsOf(server: Redis): Promise<ServerFacts> {
     maxmemoryPolicy: info.get('maxmemory_policy') ?? GOOD_POLICY,
     isAppendOnly: info.get('aof_enabled') === '1',
     isCluster: info.get('cluster_enabled') === '1',
+    isReplica: info.get('role') === 'slave',
+    usedMemoryBytes: Number(info.get('used_memory') ?? 0),
+    maxmemoryBytes: Number(info.get('maxmemory') ?? 0),
+    keyCounts: keyCountsIn(info),
     ...(await persistenceOf(server)),
   }
+}
+
+/** A database has a line such as `db0:keys=12,expires=0,avg_ttl=0`; an empty one has none. */
+function keyCountsIn(info: ReadonlyMap<string, string>): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (const [field, value] of info) {
+    const database = /^db(\d+)$/.exec(field)?.[1]
+    const count = /^keys=(\d+)/.exec(value)?.[1]
+    if (database !== undefined && count !== undefined) counts.set(Number(database), Number(count))
+  }
+  return counts
 }
 
 /** A server may not let everybody see its configuration. */

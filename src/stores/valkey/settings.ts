@@ -2,20 +2,19 @@
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
 import type { StoreSettings } from '../store.ts'
-import type { Keys } from './keys.ts'
 import type { Connection } from './connection.ts'
+import type { Keys } from './keys.ts'
+import { refusalWord } from './valkey-error.ts'
 
 /** Enough for several servers' worth of cores to work side by side, few enough to be swept cheaply. */
 const STANDALONE_PARTITIONS = 8
 /** More, so that they spread over the primaries of a cluster and can be moved one by one. */
 const CLUSTER_PARTITIONS = 32
 
+/** Left out, whatever the store was set up with. */
 export interface WantedSettings {
-  /** Left out, whatever the store was set up with. */
   readonly executionPartitions: number | undefined
   readonly indexedTags: readonly string[] | undefined
-  /** Whether to set up a store that nobody has used yet. */
-  readonly create: boolean
 }
 
 interface StoredSettings {
@@ -24,39 +23,75 @@ interface StoredSettings {
   readonly indexedTags: readonly string[]
 }
 
-export async function settle(connection: Connection, keys: Keys, wanted: WantedSettings): Promise<StoreSettings> {
-  const first: StoredSettings = {
-    dataVersion: DATA_VERSION,
-    executionPartitions:
-      wanted.executionPartitions ?? (connection.isCluster ? CLUSTER_PARTITIONS : STANDALONE_PARTITIONS),
-    indexedTags: sorted(wanted.indexedTags ?? []),
-  }
-  if (wanted.create) await connection.send('SET', keys.settings, JSON.stringify(first), 'NX')
-  const reply = await connection.send('GET', keys.settings)
-  if (reply === null) {
-    const message = 'Nobody has used a store with this prefix and database on the server yet.'
-    throw new EngineError('store_not_found', { field: 'location', message })
-  }
-  const stored = parse(reply)
+/** What the store was set up with; undefined if nobody has used it yet. Refuses a program that asks for anything else. */
+export async function findSettings(
+  connection: Connection,
+  keys: Keys,
+  wanted: WantedSettings,
+): Promise<StoreSettings | undefined> {
+  const reply = await read(connection, keys)
+  if (reply === null) return undefined
+  const stored = parse(reply, keys)
   if (stored.dataVersion > DATA_VERSION) {
     throw new EngineError('newer_schema', {
       message: `The store has data version ${stored.dataVersion}, this program knows data version ${DATA_VERSION}.`,
     })
   }
   refuseOther('data version', stored.dataVersion, DATA_VERSION)
+  const { executionPartitions, indexedTags } = stored
   if (wanted.executionPartitions !== undefined) {
-    refuseOther('number of execution partitions', stored.executionPartitions, wanted.executionPartitions)
+    refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
   }
-  if (wanted.indexedTags !== undefined) refuseOther('indexed tags', stored.indexedTags, sorted(wanted.indexedTags))
-  return { executionPartitions: stored.executionPartitions, indexedTags: stored.indexedTags }
+  if (wanted.indexedTags !== undefined) refuseOther('indexed tags', indexedTags, sorted(wanted.indexedTags))
+  return { executionPartitions, indexedTags }
 }
 
-function parse(reply: unknown): StoredSettings {
-  try {
-    return JSON.parse(String(reply)) as StoredSettings
-  } catch (cause) {
-    throw new EngineError('corruption', { message: "The store's settings cannot be read." }, { cause })
+/** Sets the store up, unless somebody else is quicker: then his settings count, and are checked. */
+export async function setUp(connection: Connection, keys: Keys, wanted: WantedSettings): Promise<StoreSettings> {
+  const defaultPartitions = connection.isCluster ? CLUSTER_PARTITIONS : STANDALONE_PARTITIONS
+  const first: StoredSettings = {
+    dataVersion: DATA_VERSION,
+    executionPartitions: wanted.executionPartitions ?? defaultPartitions,
+    indexedTags: sorted(wanted.indexedTags ?? []),
   }
+  await connection.send('SET', keys.settings, JSON.stringify(first), 'NX')
+  const settings = await findSettings(connection, keys, wanted)
+  if (settings === undefined) throw storeNotFound()
+  return settings
+}
+
+export function storeNotFound(): EngineError {
+  const message = 'Nobody has used a store with this prefix and database on the server yet.'
+  return new EngineError('store_not_found', { field: 'location', message })
+}
+
+async function read(connection: Connection, keys: Keys): Promise<unknown> {
+  try {
+    return await connection.send('GET', keys.settings)
+  } catch (error) {
+    throw refusalWord(error) === 'WRONGTYPE' ? notOurs(keys) : error
+  }
+}
+
+function parse(reply: unknown, keys: Keys): StoredSettings {
+  try {
+    const value: unknown = JSON.parse(String(reply))
+    if (isStoredSettings(value)) return value
+  } catch {
+    // Not JSON at all.
+  }
+  throw notOurs(keys)
+}
+
+function isStoredSettings(value: unknown): value is StoredSettings {
+  if (typeof value !== 'object' || value === null) return false
+  const { dataVersion, executionPartitions, indexedTags } = value as Partial<Record<keyof StoredSettings, unknown>>
+  return Number.isInteger(dataVersion) && Number.isInteger(executionPartitions) && Array.isArray(indexedTags)
+}
+
+function notOurs(keys: Keys): EngineError {
+  const message = `The key ${keys.settings} holds something else than a store's settings. If another program uses it, choose another prefix.`
+  return new EngineError('corruption', { field: 'location', message })
 }
 
 function refuseOther(what: string, found: unknown, wanted: unknown): void {

@@ -42,26 +42,36 @@ export function parseValkey(scheme: Scheme, rest: string): ValkeyLocation {
   if (!rest.startsWith('//')) throw invalid(`"//" follows the scheme, as in ${valkeyForms[0]}.`)
   const [beforeQuery, query = ''] = splitOnce(rest.slice(2), '?')
   const [authority, path = ''] = splitOnce(beforeQuery, '/')
+  if (path.includes('@') || query.includes('@')) {
+    throw invalid('A "/" or "?" in the user or the password must be written as "%2F" or "%3F".')
+  }
   const at = authority.lastIndexOf('@')
-  const settings = parseSettings(query, scheme)
+  const servers = parseServers(authority.slice(at + 1), scheme)
+  const database = parseDatabase(path, scheme)
+  const { isTls, prefix, executionPartitions } = parseSettings(query, scheme)
   return {
     kind: 'valkey',
-    servers: parseServers(authority.slice(at + 1), scheme),
+    servers,
     isCluster: scheme.isCluster,
-    isTls: scheme.isTls || settings.isTls,
+    isTls: scheme.isTls || isTls,
     ...parseUser(at === -1 ? '' : authority.slice(0, at)),
-    database: parseDatabase(path, scheme),
-    prefix: settings.prefix,
-    executionPartitions: settings.executionPartitions,
+    database,
+    prefix,
+    executionPartitions,
   }
 }
 
 /** The location as it may be shown and logged: without user and password. */
 export function shownLocation(location: ValkeyLocation): string {
   const scheme = location.isCluster ? 'valkey-cluster' : location.isTls ? 'valkeys' : 'valkey'
-  const servers = location.servers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
+  const servers = location.servers.map(shownServer)
   const database = location.database === 0 ? '' : `/${location.database}`
-  return `${scheme}://${servers.join(',')}${database}, prefix ${location.prefix}`
+  const tls = location.isCluster && location.isTls ? '?tls=true' : ''
+  return `${scheme}://${servers.join(',')}${database}${tls}, prefix ${location.prefix}`
+}
+
+export function shownServer({ host, port }: ServerAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function parseServers(text: string, { isCluster }: Scheme): ServerAddress[] {
@@ -73,7 +83,7 @@ function parseServers(text: string, { isCluster }: Scheme): ServerAddress[] {
 }
 
 function parseServer(text: string): ServerAddress {
-  const match = /^(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<host>[^:\s]+))(?::(?<port>\d{1,5}))?$/.exec(text)
+  const match = /^(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<host>[A-Za-z0-9._-]+))(?::(?<port>\d{1,5}))?$/.exec(text)
   const host = match?.groups?.['six'] ?? match?.groups?.['host']
   const port = Number(match?.groups?.['port'] ?? DEFAULT_PORT)
   if (host === undefined || port < 1 || port > 65_535) {
@@ -111,8 +121,9 @@ function parseSettings(
   const settings = new URLSearchParams(query)
   const known = scheme.isCluster ? ['prefix', 'partitions', 'tls'] : ['prefix', 'partitions']
   for (const name of settings.keys()) {
+    // Its name stays out of the message: it may be a piece of a password that was not encoded.
     if (!known.includes(name)) {
-      throw invalid(`"${name}" is not a setting of a Valkey store; there are ${known.join(', ')}.`)
+      throw invalid(`It has a setting that a Valkey store does not have; there are ${known.join(', ')}.`)
     }
     if (settings.getAll(name).length > 1) throw invalid(`"${name}" is given more than once.`)
   }

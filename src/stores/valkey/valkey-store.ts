@@ -22,11 +22,13 @@ import type { ConnectionSettings } from './connection.ts'
 import { EventLog } from './event-log.ts'
 import { FunctionLoader } from './function-loader.ts'
 import { Keys } from './keys.ts'
+import { LibraryRegister } from './library-register.ts'
 import { functionLibrary } from './library.ts'
 import type { FunctionNames } from './library.ts'
 import { dumpPartition } from './partition-dump.ts'
-import { checkServers } from './server-check.ts'
-import { settle } from './settings.ts'
+import { checkPermissions } from './permission-check.ts'
+import { checkDatabase, checkServers } from './server-check.ts'
+import { findSettings, setUp, storeNotFound } from './settings.ts'
 import { reportOf, warningsOf } from './store-report.ts'
 import { asEngineError, isOutOfMemory, storeFull } from './valkey-error.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
@@ -52,6 +54,7 @@ interface Parts {
   readonly connection: Connection
   readonly keys: Keys
   readonly loader: FunctionLoader
+  readonly register: LibraryRegister
   readonly settings: StoreSettings
   readonly clock: 'server' | 'runtime'
   readonly log: Log
@@ -64,6 +67,7 @@ export class ValkeyStore implements Store {
   readonly #connection: Connection
   readonly #keys: Keys
   readonly #loader: FunctionLoader
+  readonly #register: LibraryRegister
   readonly #clock: 'server' | 'runtime'
   readonly #events: EventLog
   readonly #sender: string
@@ -78,8 +82,9 @@ export class ValkeyStore implements Store {
     this.#connection = connection
     this.#keys = keys
     this.#loader = parts.loader
+    this.#register = parts.register
     this.#clock = parts.clock
-    this.#events = new EventLog(connection, keys)
+    this.#events = new EventLog(parts.loader, keys)
     this.#sender = runtime.uuid()
     this.#channel = new WakeChannel({
       connection,
@@ -90,26 +95,43 @@ export class ValkeyStore implements Store {
       sender: this.#sender,
       tell: (wake) => this.#listeners.tell(wake),
     })
+    this.#register.start()
+    this.#loader.onReloaded(async () => {
+      await setUp(connection, keys, settings)
+      this.#register.announce()
+    })
   }
 
   /** In an order in which nothing is written to a server that must not be used. */
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
-    const { runtime, location, indexedTags, loadFunctions = true, clock = 'server' } = options
+    const { runtime, location, loadFunctions = true, create = true, clock = 'server' } = options
     const log = quietLog(options.log ?? silentLog)
     const library = await functionLibrary()
-    const connection = await Connection.open(location, options.connection ?? {}, runtime)
+    const connectionSettings = options.connection ?? {}
+    const connection = await Connection.open(location, connectionSettings, runtime)
     try {
       const servers = await checkServers(connection)
+      await checkDatabase(connection, location.database)
       for (const warning of new Set(servers.flatMap(warningsOf))) log.warn({ store: 'valkey' }, warning)
+      const keys = new Keys(location.prefix, location.database)
+      const wanted = { executionPartitions: location.executionPartitions, indexedTags: options.indexedTags }
+      const found = await findSettings(connection, keys, wanted)
+      if (found === undefined && !create) throw storeNotFound()
       const loader = new FunctionLoader(connection, library, loadFunctions, log)
       await loader.load()
-      const keys = new Keys(location.prefix, location.database)
-      const settings = await settle(connection, keys, {
-        executionPartitions: location.executionPartitions,
-        indexedTags,
-        create: options.create ?? true,
+      await checkPermissions(loader, keys, location.prefix)
+      const settings = found ?? (await setUp(connection, keys, wanted))
+      const register = new LibraryRegister({
+        library: library.name,
+        location,
+        connection,
+        connectionSettings,
+        mayRemove: loadFunctions,
+        clock,
+        runtime,
+        log,
       })
-      return new ValkeyStore({ runtime, location, connection, keys, loader, settings, clock, log })
+      return new ValkeyStore({ runtime, location, connection, keys, loader, register, settings, clock, log })
     } catch (error) {
       connection.close()
       throw asEngineError(error)
@@ -159,6 +181,7 @@ export class ValkeyStore implements Store {
 
   async close(): Promise<void> {
     this.#listeners.clear()
+    this.#register.close()
     this.#channel.close()
     this.#connection.close()
   }

@@ -1,22 +1,28 @@
 /**
  * Wake-ups between processes. A process listens for work only once somebody here wants it, and to the growth of an event
- * log only while somebody follows it. What was sent while a connection was being made is lost, so whenever the listening
- * begins, or begins again, everyone is told to look.
+ * log only while somebody follows it. What was sent while nobody could listen is lost, so whenever the listening begins,
+ * or begins again, everyone is told to look.
+ *
+ * In a cluster each channel is heard from the server that has its partition. Which one that is, the servers say: one that
+ * is asked for a channel it does not have names the one that has it.
  */
-import { Cluster } from 'ioredis'
 import type { Log, Runtime, Timer } from '../../runtime/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import { executionPartition } from '../store.ts'
 import type { Partition, Wake } from '../store.ts'
-import { unpackWake } from './batch-call.ts'
-import type { Client, Connection } from './connection.ts'
+import { readWake } from './batch-call.ts'
+import { backoffMs } from './connection.ts'
+import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
+import { Subscriber } from './subscriber.ts'
+import { movedTo } from './valkey-error.ts'
+import type { ServerAddress } from './valkey-location.ts'
 
 /** A log that nobody follows any more is listened to a little longer: most often somebody follows it again. */
 const LINGER_MS = 5_000
-/** After a lost connection the subscriptions are sent again; what is said before they stand goes unheard. */
-const SETTLING_MS = 100
-const RETRY_MS = 500
+/** Whoever waits for a wake-up must not wait long for somebody to hear it. */
+const RETRY_MAX_MS = 500
+const LOST = 'The connection that listens was lost.'
 
 interface Channel {
   readonly name: string
@@ -25,7 +31,13 @@ interface Channel {
   /** How many listeners want it. */
   count: number
   state: 'off' | 'subscribing' | 'on'
-  timer: Timer | undefined
+  /** Where it is heard, or was asked for last. */
+  subscriber: Subscriber | undefined
+  /** The server that has it, by the word of another. */
+  server: ServerAddress | undefined
+  failureCount: number
+  retry: Timer | undefined
+  linger: Timer | undefined
 }
 
 export class WakeChannel {
@@ -37,8 +49,8 @@ export class WakeChannel {
   readonly #channels = new Map<string, Channel>()
   readonly #wakeChannels: readonly Channel[]
   readonly #eventChannels = new Map<Partition, Channel>()
-  #subscriber: Client | undefined
-  #settling: Timer | undefined
+  readonly #subscribers = new Map<string, Subscriber>()
+  #turn = 0
   #isClosed = false
 
   constructor(options: {
@@ -76,77 +88,126 @@ export class WakeChannel {
     const channel = this.#eventChannels.get(partition)
     if (channel === undefined) return () => undefined
     channel.count += 1
-    channel.timer?.cancel()
-    channel.timer = undefined
+    channel.linger?.cancel()
     this.#turnOn(channel)
     return () => {
       channel.count -= 1
       if (channel.count > 0 || this.#isClosed) return
-      channel.timer = this.#runtime.after(LINGER_MS, () => this.#turnOff(channel), { background: true })
+      channel.linger = this.#runtime.after(LINGER_MS, () => this.#turnOff(channel), { background: true })
     }
   }
 
   close(): void {
     this.#isClosed = true
-    this.#settling?.cancel()
-    for (const channel of this.#channels.values()) channel.timer?.cancel()
-    if (this.#subscriber !== undefined && this.#subscriber !== this.#connection.client) this.#subscriber.disconnect()
+    for (const { retry, linger } of this.#channels.values()) {
+      retry?.cancel()
+      linger?.cancel()
+    }
+    for (const subscriber of this.#subscribers.values()) subscriber.close()
   }
 
   #add(name: string, partition: Partition, carries: Channel['carries']): Channel {
-    const channel: Channel = { name, partition, carries, count: 0, state: 'off', timer: undefined }
+    const channel: Channel = {
+      name,
+      partition,
+      carries,
+      count: 0,
+      state: 'off',
+      subscriber: undefined,
+      server: undefined,
+      failureCount: 0,
+      retry: undefined,
+      linger: undefined,
+    }
     this.#channels.set(name, channel)
     return channel
   }
 
   #turnOn(channel: Channel): void {
-    if (channel.state !== 'off' || this.#isClosed) return
+    if (channel.state !== 'off' || channel.count === 0 || this.#isClosed) return
+    channel.retry?.cancel()
     channel.state = 'subscribing'
     void this.#subscribe(channel)
   }
 
   async #subscribe(channel: Channel): Promise<void> {
+    const subscriber = this.#subscriberFor(channel)
+    channel.subscriber = subscriber
     try {
-      this.#subscriber ??= this.#connect()
-      await this.#subscriber.ssubscribe(channel.name)
+      await subscriber.subscribe(channel.name)
     } catch (error) {
-      channel.state = 'off'
-      if (this.#isClosed) return
-      this.#log.debug(
-        { channel: channel.name, ...errorFields(error) },
-        'a channel cannot be listened to; it is tried again',
-      )
-      channel.timer = this.#runtime.after(RETRY_MS, () => this.#turnOn(channel), { background: true })
+      this.#fail(channel, error)
+      return
+    }
+    if (this.#isClosed) return
+    // The connection can be lost in the same turn in which it answered.
+    if (subscriber.isLost) {
+      this.#fail(channel, new Error(LOST))
       return
     }
     channel.state = 'on'
-    if (!this.#isClosed) this.#tellToLook(channel)
+    channel.failureCount = 0
+    this.#tellToLook(channel)
+    this.#turnOff(channel)
   }
 
+  /** One that nobody wants any more is left, once it is on. */
   #turnOff(channel: Channel): void {
-    channel.timer = undefined
     if (channel.count > 0 || channel.state !== 'on' || this.#isClosed) return
     channel.state = 'off'
-    this.#subscriber?.sunsubscribe(channel.name).catch((error: unknown) => {
+    channel.subscriber?.unsubscribe(channel.name).catch((error: unknown) => {
       this.#log.debug({ channel: channel.name, ...errorFields(error) }, 'a channel could not be left')
     })
   }
 
-  /** A connection that listens can do nothing else, so one server needs a second one. A cluster's client has its own. */
-  #connect(): Client {
-    const { client } = this.#connection
-    const subscriber =
-      client instanceof Cluster ? client : client.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null })
-    subscriber.on('smessageBuffer', (channel: Buffer, message: Buffer) => this.#hear(String(channel), message))
-    if (subscriber instanceof Cluster) {
-      subscriber.on('subscribersReady', () => this.#settle())
-    } else {
-      subscriber.on('error', (error: unknown) => {
-        this.#log.debug(errorFields(error), 'the connection that listens for wake-ups failed; it is made again')
-      })
-      subscriber.on('ready', () => this.#settle())
-    }
+  /** Another server is asked at once if one was named, or else after a while. */
+  #fail(channel: Channel, error: unknown): void {
+    channel.state = 'off'
+    channel.server = movedTo(error)
+    channel.failureCount += 1
+    if (this.#isClosed) return
+    this.#log.debug(
+      { channel: channel.name, ...errorFields(error) },
+      'a channel cannot be listened to; it is tried again',
+    )
+    const isFirstWord = channel.server !== undefined && channel.failureCount === 1
+    const waitMs = isFirstWord ? 0 : Math.min(RETRY_MAX_MS, backoffMs(this.#runtime, channel.failureCount))
+    channel.retry = this.#runtime.after(waitMs, () => this.#turnOn(channel), { background: true })
+  }
+
+  /** Those of one server share a connection. Where nobody knows the right server, each try goes to another one. */
+  #subscriberFor(channel: Channel): Subscriber {
+    const server = channel.server ?? this.#connection.primary(this.#turn++)
+    const name = `${server.host} ${server.port}`
+    const existing = this.#subscribers.get(name)
+    if (existing !== undefined) return existing
+    const subscriber: Subscriber = new Subscriber(this.#connection.openSubscription(server), this.#runtime, {
+      onMessage: (from, message) => this.#hear(from, message),
+      onMoved: () => this.#askAgain(subscriber),
+      onLost: () => {
+        this.#subscribers.delete(name)
+        this.#beginAgain(subscriber)
+      },
+    })
+    this.#subscribers.set(name, subscriber)
     return subscriber
+  }
+
+  #beginAgain(subscriber: Subscriber): void {
+    for (const channel of this.#heardBy(subscriber)) this.#fail(channel, new Error(LOST))
+  }
+
+  /** Asking twice for a channel does no harm; for one that has moved, the answer says where. */
+  #askAgain(subscriber: Subscriber): void {
+    for (const channel of this.#heardBy(subscriber)) {
+      channel.state = 'off'
+      this.#turnOn(channel)
+    }
+  }
+
+  #heardBy(subscriber: Subscriber): Channel[] {
+    const channels = [...this.#channels.values()]
+    return channels.filter((channel) => channel.state === 'on' && channel.subscriber === subscriber)
   }
 
   #hear(name: string, message: Buffer): void {
@@ -157,20 +218,8 @@ export class WakeChannel {
       if (String(message) !== this.#sender) this.#tell({ partition, ready: [], hasEvents: true, holdersOf: [] })
       return
     }
-    const { sender, wake } = unpackWake(partition, message)
+    const { sender, wake } = readWake(partition, message)
     if (sender !== this.#sender) this.#tell(wake)
-  }
-
-  #settle(): void {
-    this.#settling?.cancel()
-    if (![...this.#channels.values()].some((channel) => channel.state === 'on')) return
-    this.#settling = this.#runtime.after(
-      SETTLING_MS,
-      () => {
-        for (const channel of this.#channels.values()) if (channel.state === 'on') this.#tellToLook(channel)
-      },
-      { background: true },
-    )
   }
 
   #tellToLook({ partition, carries }: Channel): void {

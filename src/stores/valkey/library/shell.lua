@@ -1,152 +1,222 @@
--- The transaction that the kernel sees inside the server. A call is a batch of operations for one partition: each runs on
--- reads of its own, collects its writes, and only when it has answered are they applied, so a refusal or a fault has
--- written nothing. Everything that a call touches has a key that begins with the partition's prefix.
-local kernel, codec = bootKernel(), bootCodec(cmsgpack.pack, cmsgpack.unpack, unpack)
+-- The transaction that the kernel sees inside the server. A call is a batch of operations for one partition. Each runs as
+-- if alone: its writes join those of the call only when it has answered, so a refusal or a fault has written nothing. The
+-- call applies them together at its end, or before an operation reads an index that they change. Everything that a call
+-- touches has a key that begins with the partition's prefix.
+--
+-- A table that grows is made anew inside again and again, so what every operation needs is kept and emptied instead.
+-- Work leaves much behind that is soon forgotten; looking for it less often costs a few megabytes and saves time.
+collectgarbage('setpause', 400)
 
-local redisCall, tonumber, pcall, error = redis.call, tonumber, pcall, error
-local pack, unpackBytes, unpackList = cmsgpack.pack, cmsgpack.unpack, unpack
+local kernel, layout = bootKernel(), bootLayout(struct.pack, struct.unpack, table.concat)
+
+local redisCall, tonumber, pcall, error, type = redis.call, tonumber, pcall, error, type
+local packNamed, unpackNamed = cmsgpack.pack, cmsgpack.unpack
+local unpackList, byte, char, sub = unpack, string.byte, string.char, string.sub
 local operations, entriesOf = kernel.operations, kernel.entriesOf
 local isReadyIndex, concernsHolder, comesBefore = kernel.isReadyIndex, kernel.concernsHolder, kernel.comesBefore
 local DUE_INDEX = kernel.DUE_INDEX
 local OPERATION_WORK_LIMIT, CALL_WORK_LIMIT = kernel.OPERATION_WORK_LIMIT, kernel.CALL_WORK_LIMIT
 local CALL_REPLY_BYTES = kernel.CALL_REPLY_BYTES
-local packers, unpackers, packEvent = codec.pack, codec.unpack, codec.packEvent
+local packers, unpackers, packEvents, packWake = layout.pack, layout.unpack, layout.packEvents, layout.packWake
+local inputs, results, operationNames = layout.inputs, layout.results, layout.operationNames
 
+-- How a call and an answer are to be read.
+local WITH_NAMES, BY_LAYOUT, FAULT = 0, 1, 2
 -- How many entries are passed over at a time when a range begins behind an entry that is gone.
 local SKIP_PAGE = 100
 -- What an argument list may hold on top of the command's own words.
 local MANY_KEYS = 1000
+-- How many names of index keys are remembered, over all partitions of the server.
+local INDEX_KEYS_MAX = 10000
+-- How many entries are applied one by one.
+local FEW = 8
+local NONE = {}
+-- What most calls have changed: nothing but the event log.
+local ONLY_EVENTS = packWake({ sender = '', ready = NONE, hasEvents = true, holdersOf = NONE })
 
 -- Of the call.
-local prefix, arguments, cache, replyBlobs, replyBytes, callWork
-local readyGains, dueGain, dueHead, holders, hasEvents
--- Of the operation.
-local firstBlob, blobCount, sentCount, work
-local held, pending, pendingKeys
-local entryIndexes, entryIds, entryScores, entryCount, touched
-local blobs, blobKeys, events
+local prefix, arguments, indexKeys, reply, replyCount, replyBytes, callWork
+local readyIndexes, readyGains, dueGain, dueHead, holders, hasEvents
+-- The form of every record that the call has met, by its key, as the call sees it; false if there is none.
+local stored = {}
+-- What the call has yet to write: records and blobs by their keys, entries in the order of their changes.
+local dirty, dirtyCount, dirtyKeys = {}, 0, {}
+local waitingCount, waitingIndexes, waitingIds, waitingScores = 0, {}, {}, {}
+local waitingEventCount, waitingEvents = 0, {}
+-- Of the operation: the records it has met, in the order in which it met them.
+local slotOf, slotCount, slotKeys, slotTypes, slotEntries, slotWrites = {}, 0, {}, {}, {}, {}
+local entryCount, entryIndexes, entryIds, entryScores = 0, {}, {}, {}
+local blobCount, blobKeys, blobBytes = 0, {}, {}
+local eventCount, events = 0, {}
+local firstBlob, givenCount, sentCount, work
+
+local indexKeysOf, indexKeyCount = {}, 0
+
+local applyIfWaiting
 
 local tx = {}
 
-local function recordKey(type, id)
-  return prefix .. type .. ':' .. id
+-- Keys are many, so their names are short.
+local KINDS = { execution = 'x:', attempt = 'a:', queue = 'q:' }
+
+local function recordKey(recordType, id)
+  return prefix .. KINDS[recordType] .. id
 end
 
 local function indexKey(index)
-  return prefix .. 'index:' .. index
+  local key = indexKeys[index]
+  if not key then
+    if indexKeyCount >= INDEX_KEYS_MAX then
+      indexKeys, indexKeyCount = {}, 0
+      indexKeysOf = { [prefix] = indexKeys }
+    end
+    key = prefix .. 'i:' .. index
+    indexKeys[index] = key
+    indexKeyCount = indexKeyCount + 1
+  end
+  return key
 end
 
 local function blobKey(key)
-  return prefix .. 'blob:' .. key
+  return prefix .. 'b:' .. key
 end
 
 function tx:fault(reason, recordId)
   error({ reason = reason, recordId = recordId })
 end
 
+-- The record's place among those that the operation has met.
+local function slotFor(key, recordType)
+  local slot = slotOf[key]
+  if not slot then
+    slotCount = slotCount + 1
+    slot = slotCount
+    slotOf[key], slotKeys[slot], slotTypes[slot] = slot, key, recordType
+    slotEntries[slot], slotWrites[slot] = nil, nil
+  end
+  return slot
+end
+
 -- The stored form of a record as the operation sees it; false if there is none.
-local function bytesOf(key)
-  local bytes = pending[key]
+local function bytesOf(slot, key)
+  local bytes = slotWrites[slot]
   if bytes == nil then
-    bytes = cache[key]
+    bytes = stored[key]
     if bytes == nil then
       bytes = redisCall('GET', key)
-      cache[key] = bytes
+      stored[key] = bytes
     end
   end
   return bytes
 end
 
--- A private copy. Its index entries are noted before anybody can change it.
-local function read(type, key, bytes)
-  local isReadable, record = pcall(unpackers[type], bytes)
-  if not isReadable then return nil end
-  if held[key] == nil then held[key] = entriesOf(record) end
+local function readStored(slot, bytes)
+  local record = unpackers[slotTypes[slot]](bytes)
+  if not slotEntries[slot] then slotEntries[slot] = entriesOf(record) end
   return record
 end
 
-function tx:get(type, id)
-  local key = recordKey(type, id)
-  local bytes = bytesOf(key)
+-- A private copy. Its index entries are noted before anybody can change it. Bytes that are none of a record make none,
+-- be it that they cannot be unpacked or that what they hold has no place in an index.
+local function read(slot, bytes)
+  local isReadable, record = pcall(readStored, slot, bytes)
+  return isReadable and record or nil
+end
+
+function tx:get(recordType, id)
+  local key = recordKey(recordType, id)
+  local slot = slotFor(key, recordType)
+  local bytes = bytesOf(slot, key)
   if not bytes then return nil end
-  return read(type, key, bytes) or tx:fault('the record cannot be read', id)
+  return read(slot, bytes) or tx:fault('the record cannot be read', id)
 end
 
 -- Brings what is not known yet in one read.
 local function fetch(keys)
   local missing = {}
   for i = 1, #keys do
-    local key = keys[i]
-    if pending[key] == nil and cache[key] == nil then missing[#missing + 1] = key end
+    if stored[keys[i]] == nil then missing[#missing + 1] = keys[i] end
   end
   if #missing < 2 then return end
   for first = 1, #missing, MANY_KEYS do
     local last = math.min(first + MANY_KEYS - 1, #missing)
     local found = redisCall('MGET', unpackList(missing, first, last))
-    for i = first, last do cache[missing[i]] = found[i - first + 1] end
+    for i = first, last do stored[missing[i]] = found[i - first + 1] end
   end
 end
 
 -- What cannot be read is left out, so that one damaged record does not keep all others from being found.
-function tx:getMany(type, ids)
+function tx:getMany(recordType, ids)
   local keys, records = {}, {}
-  for i = 1, #ids do keys[i] = recordKey(type, ids[i]) end
-  fetch(keys)
+  for i = 1, #ids do keys[i] = recordKey(recordType, ids[i]) end
+  if #keys > 1 then fetch(keys) end
   for i = 1, #keys do
-    local bytes = bytesOf(keys[i])
-    local record = bytes and read(type, keys[i], bytes)
+    local slot = slotFor(keys[i], recordType)
+    local bytes = bytesOf(slot, keys[i])
+    local record = bytes and read(slot, bytes)
     if record then records[#records + 1] = record end
   end
   return records
 end
 
-local function setEntry(index, id, score)
+-- Of an entry that is changed twice only the last change counts, so `isAgain` looks for an earlier one.
+local function setEntry(index, id, score, isAgain)
+  if isAgain then
+    for i = 1, entryCount do
+      if entryIndexes[i] == index and entryIds[i] == id then
+        entryScores[i] = score or false
+        return
+      end
+    end
+  end
   entryCount = entryCount + 1
   entryIndexes[entryCount], entryIds[entryCount], entryScores[entryCount] = index, id, score or false
-  touched[index] = true
 end
 
-local NONE = {}
+local function entryOf(entries, index)
+  for i = 1, #entries do
+    if entries[i].index == index then return entries[i] end
+  end
+  return nil
+end
 
-local function write(type, id, key, bytes, after)
+local function write(recordType, id, bytes, after)
   if work >= OPERATION_WORK_LIMIT then tx:fault('the operation writes more records than it may', id) end
   work = work + 1
-  local before = held[key]
-  if before == nil then
-    local stored = bytesOf(key)
-    if stored and not read(type, key, stored) then tx:fault('the record cannot be read', id) end
-    before = held[key] or NONE
+  local key = recordKey(recordType, id)
+  local slot = slotFor(key, recordType)
+  local before = slotEntries[slot]
+  if not before then
+    local old = bytesOf(slot, key)
+    if old and not read(slot, old) then tx:fault('the record cannot be read', id) end
+    before = slotEntries[slot] or NONE
   end
-  if pending[key] == nil then pendingKeys[#pendingKeys + 1] = key end
-  pending[key] = bytes
-  held[key] = after
+  local isAgain = slotWrites[slot] ~= nil
+  slotWrites[slot], slotEntries[slot] = bytes, after
+  -- Entries of the same index mostly stand in the same place, so that is where it is looked first.
   for i = 1, #before do
-    local index, isKept = before[i].index, false
-    for j = 1, #after do
-      if after[j].index == index then isKept = true break end
-    end
-    if not isKept then setEntry(index, before[i].id, nil) end
+    local index = before[i].index
+    local other = after[i]
+    if not (other and other.index == index) and not entryOf(after, index) then setEntry(index, id, nil, isAgain) end
   end
   for i = 1, #after do
-    local entry, isSame = after[i], false
-    for j = 1, #before do
-      if before[j].index == entry.index then isSame = before[j].score == entry.score break end
-    end
-    if not isSame then setEntry(entry.index, entry.id, entry.score) end
+    local entry, other = after[i], before[i]
+    if not (other and other.index == entry.index) then other = entryOf(before, entry.index) end
+    if not (other and other.score == entry.score) then setEntry(entry.index, id, entry.score, isAgain) end
   end
 end
 
 function tx:put(record)
-  local type, id = record.type, record.id
-  write(type, id, recordKey(type, id), packers[type](record), entriesOf(record))
+  local recordType = record.type
+  write(recordType, record.id, packers[recordType](record), entriesOf(record))
 end
 
-function tx:remove(type, id)
-  write(type, id, recordKey(type, id), false, NONE)
+function tx:remove(recordType, id)
+  write(recordType, id, false, NONE)
 end
 
 function tx:repair(index, id, score)
-  setEntry(index, id, score)
+  setEntry(index, id, score, true)
 end
 
 -- The earliest timer of the partition as it was before the call changed any.
@@ -155,75 +225,79 @@ local function readDueHead()
   dueHead = head[2] and tonumber(head[2]) or math.huge
 end
 
-local function toEntries(index, reply, limit)
+local function toEntries(index, found)
   local entries = {}
-  for i = 1, #reply, 2 do
-    if #entries == limit then break end
-    entries[#entries + 1] = { index = index, id = reply[i], score = tonumber(reply[i + 1]) }
+  for i = 1, #found, 2 do
+    entries[#entries + 1] = { index = index, id = found[i], score = tonumber(found[i + 1]) }
   end
   return entries
 end
 
 local function isBehind(range, score, id)
-  local from = range.from
-  if range.reverse then return comesBefore({ score = score, id = id }, from) end
-  return comesBefore(from, { score = score, id = id })
+  local place = { score = score, id = id }
+  if range.reverse then return comesBefore(place, range.from) end
+  return comesBefore(range.from, place)
 end
 
 -- Entries of one score stand in the order of their ids; a range may begin in the middle of them.
 local function storedBehind(range, key, limit)
   local first, last = range.from.score, range.to or (range.reverse and '-inf' or '+inf')
+  local command = range.reverse and 'ZREVRANGEBYSCORE' or 'ZRANGEBYSCORE'
   local entries, offset = {}, 0
   while #entries < limit do
-    local reply
-    if range.reverse then
-      reply = redisCall('ZRANGE', key, first, last, 'BYSCORE', 'REV', 'LIMIT', offset, SKIP_PAGE, 'WITHSCORES')
-    else
-      reply = redisCall('ZRANGE', key, first, last, 'BYSCORE', 'LIMIT', offset, SKIP_PAGE, 'WITHSCORES')
-    end
-    for i = 1, #reply, 2 do
-      local id, score = reply[i], tonumber(reply[i + 1])
+    local found = redisCall(command, key, first, last, 'WITHSCORES', 'LIMIT', offset, SKIP_PAGE)
+    for i = 1, #found, 2 do
+      local id, score = found[i], tonumber(found[i + 1])
       if #entries < limit and isBehind(range, score, id) then
         entries[#entries + 1] = { index = range.index, id = id, score = score }
       end
     end
-    if #reply < 2 * SKIP_PAGE then break end
+    if #found < 2 * SKIP_PAGE then break end
     offset = offset + SKIP_PAGE
   end
   return entries
 end
 
-local function storedRange(range, limit)
-  local index, key = range.index, indexKey(range.index)
+-- An entry that still stands where it was names its own place.
+local function storedFrom(range, key, limit)
   local from, to, isReverse = range.from, range.to, range.reverse
+  local score = redisCall('ZSCORE', key, from.id)
+  if not (score and tonumber(score) == from.score) then return storedBehind(range, key, limit) end
+  local rank = redisCall(isReverse and 'ZREVRANK' or 'ZRANK', key, from.id) + 1
+  local command = isReverse and 'ZREVRANGE' or 'ZRANGE'
+  local entries = toEntries(range.index, redisCall(command, key, rank, rank + limit - 1, 'WITHSCORES'))
+  while to and #entries > 0 do
+    local last = entries[#entries].score
+    if (isReverse and last >= to) or (not isReverse and last <= to) then break end
+    entries[#entries] = nil
+  end
+  return entries
+end
+
+local function storedRange(range, limit)
+  applyIfWaiting(range.index)
+  local index, from, to, isReverse = range.index, range.from, range.to, range.reverse
   if limit <= 0 then return {} end
-  if from and from.id then
-    -- An entry that still stands where it was names its own place.
-    local score = redisCall('ZSCORE', key, from.id)
-    if not (score and tonumber(score) == from.score) then return storedBehind(range, key, limit) end
-    local rank = redisCall(isReverse and 'ZREVRANK' or 'ZRANK', key, from.id) + 1
-    local reply = redisCall(isReverse and 'ZREVRANGE' or 'ZRANGE', key, rank, rank + limit - 1, 'WITHSCORES')
-    local entries = toEntries(index, reply, limit)
-    while to and #entries > 0 do
-      local last = entries[#entries].score
-      if (isReverse and last >= to) or (not isReverse and last <= to) then break end
-      entries[#entries] = nil
-    end
-    return entries
+  -- Most often nothing is due, which the first entry tells; it is wanted later anyway.
+  if index == DUE_INDEX and to and not from and not isReverse then
+    if not dueHead then readDueHead() end
+    -- An operation of the batch before this one may have set an earlier timer.
+    if dueHead > to and not (dueGain and dueGain <= to) then return {} end
   end
+  local key = indexKey(index)
+  if from and from.id then return storedFrom(range, key, limit) end
   if not from and not to then
-    return toEntries(index, redisCall(isReverse and 'ZREVRANGE' or 'ZRANGE', key, 0, limit - 1, 'WITHSCORES'), limit)
+    return toEntries(index, redisCall(isReverse and 'ZREVRANGE' or 'ZRANGE', key, 0, limit - 1, 'WITHSCORES'))
   end
+  local found
   if isReverse then
     local first, last = from and from.score or '+inf', to or '-inf'
-    return toEntries(index, redisCall('ZREVRANGEBYSCORE', key, first, last, 'WITHSCORES', 'LIMIT', 0, limit), limit)
+    found = redisCall('ZREVRANGEBYSCORE', key, first, last, 'WITHSCORES', 'LIMIT', 0, limit)
+  else
+    local first, last = from and from.score or '-inf', to or '+inf'
+    found = redisCall('ZRANGEBYSCORE', key, first, last, 'WITHSCORES', 'LIMIT', 0, limit)
   end
-  if not from and index == DUE_INDEX then
-    if not dueHead then readDueHead() end
-    if dueHead > to then return {} end
-  end
-  local first, last = from and from.score or '-inf', to or '+inf'
-  return toEntries(index, redisCall('ZRANGEBYSCORE', key, first, last, 'WITHSCORES', 'LIMIT', 0, limit), limit)
+  return toEntries(index, found)
 end
 
 local function isInRange(range, score, id)
@@ -240,6 +314,13 @@ local function isInRange(range, score, id)
   return isBehind(range, score, id)
 end
 
+local function isChanged(index)
+  for i = 1, entryCount do
+    if entryIndexes[i] == index then return true end
+  end
+  return false
+end
+
 -- What the operation itself has changed in an index, in front of what is stored. The last change of an id counts.
 local function changesOf(index)
   local scores, count = {}, 0
@@ -253,12 +334,12 @@ local function changesOf(index)
 end
 
 function tx:range(range)
-  if not touched[range.index] then return storedRange(range, range.limit) end
+  if not isChanged(range.index) then return storedRange(range, range.limit) end
   local scores, count = changesOf(range.index)
   local entries = {}
-  local stored = storedRange(range, range.limit + count)
-  for i = 1, #stored do
-    if scores[stored[i].id] == nil then entries[#entries + 1] = stored[i] end
+  local found = storedRange(range, range.limit + count)
+  for i = 1, #found do
+    if scores[found[i].id] == nil then entries[#entries + 1] = found[i] end
   end
   for id, score in pairs(scores) do
     if score and isInRange(range, score, id) then
@@ -273,15 +354,16 @@ function tx:range(range)
   return entries
 end
 
-function tx:scan(range, type)
+function tx:scan(range, recordType)
   local ids, entries = {}, tx:range(range)
   for i = 1, #entries do ids[i] = entries[i].id end
-  return tx:getMany(type, ids)
+  return tx:getMany(recordType, ids)
 end
 
 function tx:countUpTo(range)
   local from, to = range.from, range.to
-  if touched[range.index] or range.reverse or (from and from.id) then return #tx:range(range) end
+  if range.reverse or (from and from.id) or isChanged(range.index) then return #tx:range(range) end
+  applyIfWaiting(range.index)
   local key, count = indexKey(range.index), nil
   if not from and not to then
     count = redisCall('ZCARD', key)
@@ -292,26 +374,28 @@ function tx:countUpTo(range)
 end
 
 function tx:score(index, id)
-  if touched[index] then
+  if isChanged(index) then
     local score = changesOf(index)[id]
     if score ~= nil then return score or nil end
   end
+  applyIfWaiting(index)
   local score = redisCall('ZSCORE', indexKey(index), id)
   return score and tonumber(score) or nil
 end
 
 function tx:emit(event)
-  events[#events + 1] = packEvent(event)
+  eventCount = eventCount + 1
+  events[eventCount] = packEvents[event.type](event)
   if concernsHolder(event) then holders[#holders + 1] = event.executionId end
 end
 
 local function setBlob(key, bytes)
-  if blobs[key] == nil then blobKeys[#blobKeys + 1] = key end
-  blobs[key] = bytes
+  blobCount = blobCount + 1
+  blobKeys[blobCount], blobBytes[blobCount] = key, bytes
 end
 
 function tx:keep(key, blob)
-  if blob < 0 or blob >= blobCount then tx:fault('a blob did not come with the call', key) end
+  if blob < 0 or blob >= givenCount then tx:fault('a blob did not come with the call', key) end
   setBlob(key, arguments[firstBlob + blob])
 end
 
@@ -320,11 +404,18 @@ function tx:forget(key)
 end
 
 function tx:send(key)
-  local bytes = blobs[key]
-  if bytes == nil then bytes = redisCall('GET', blobKey(key)) end
+  local bytes
+  for i = 1, blobCount do
+    if blobKeys[i] == key then bytes = blobBytes[i] end
+  end
+  if bytes == nil then
+    local name = blobKey(key)
+    bytes = dirty[name]
+    if bytes == nil then bytes = redisCall('GET', name) end
+  end
   if not bytes then return nil end
   sentCount = sentCount + 1
-  replyBlobs[#replyBlobs + 1] = bytes
+  reply[replyCount + 1 + sentCount] = bytes
   replyBytes = replyBytes + #bytes
   return sentCount - 1
 end
@@ -333,101 +424,274 @@ function tx:room()
   return OPERATION_WORK_LIMIT - work
 end
 
-local function beginOperation(first, count)
-  firstBlob, blobCount, sentCount, work = first, count, 0, 0
-  held, pending, pendingKeys = {}, {}, {}
-  entryIndexes, entryIds, entryScores, entryCount, touched = {}, {}, {}, 0, {}
-  blobs, blobKeys, events = {}, {}, {}
+local function forgetOperation()
+  for i = 1, slotCount do slotOf[slotKeys[i]] = nil end
+  slotCount, entryCount, blobCount, eventCount, sentCount, work = 0, 0, 0, 0, 0, 0
+end
+
+-- Adds or removes all waiting entries of one index at once. Whoever is both added and removed has been written twice, and
+-- was applied in between.
+local function noteGain(index, gain)
+  if gain == 0 or not isReadyIndex(index) then return end
+  if not readyGains[index] then readyIndexes[#readyIndexes + 1] = index end
+  readyGains[index] = (readyGains[index] or 0) + gain
+end
+
+local function noteDue(score)
+  if not dueHead then readDueHead() end
+  if not dueGain or score < dueGain then dueGain = score end
 end
 
 local function applyEntry(index, id, score)
   if not score then
     redisCall('ZREM', indexKey(index), id)
+  else
+    if index == DUE_INDEX then noteDue(score) end
+    noteGain(index, redisCall('ZADD', indexKey(index), score, id))
+  end
+end
+
+local function applyIndex(index, first)
+  local added, removed = {}, {}
+  for i = first, waitingCount do
+    if waitingIndexes[i] == index then
+      local score = waitingScores[i]
+      if score then
+        added[#added + 1] = score
+        added[#added + 1] = waitingIds[i]
+        if index == DUE_INDEX then noteDue(score) end
+      else
+        removed[#removed + 1] = waitingIds[i]
+      end
+      waitingIndexes[i] = false
+    end
+  end
+  local key = indexKey(index)
+  if #removed > 0 then redisCall('ZREM', key, unpackList(removed)) end
+  if #added > 0 then noteGain(index, redisCall('ZADD', key, unpackList(added))) end
+end
+
+-- A few are applied one by one; gathering them pays only for many.
+local function applyEntries()
+  local isMany = waitingCount > FEW
+  for i = 1, waitingCount do
+    local index = waitingIndexes[i]
+    if index and isMany then
+      applyIndex(index, i)
+    elseif index then
+      applyEntry(index, waitingIds[i], waitingScores[i])
+    end
+  end
+  waitingCount = 0
+end
+
+-- Whoever reads an index sees what the operations before have changed in it.
+applyIfWaiting = function(index)
+  for i = 1, waitingCount do
+    if waitingIndexes[i] == index then
+      applyEntries()
+      return
+    end
+  end
+end
+
+local function applyValues()
+  if dirtyCount == 1 and dirty[dirtyKeys[1]] then
+    local key = dirtyKeys[1]
+    redisCall('SET', key, dirty[key])
+    dirty[key], dirtyCount = nil, 0
     return
   end
-  if index == DUE_INDEX then
-    if not dueHead then readDueHead() end
-    if not dueGain or score < dueGain then dueGain = score end
-    redisCall('ZADD', indexKey(index), score, id)
-  elseif redisCall('ZADD', indexKey(index), score, id) == 1 and isReadyIndex(index) then
-    readyGains[index] = (readyGains[index] or 0) + 1
+  local written, removed = {}, {}
+  for i = 1, dirtyCount do
+    local key = dirtyKeys[i]
+    local bytes = dirty[key]
+    if bytes then
+      written[#written + 1] = key
+      written[#written + 1] = bytes
+    else
+      removed[#removed + 1] = key
+    end
+    dirty[key] = nil
   end
+  dirtyCount = 0
+  if #written > 0 then redisCall('MSET', unpackList(written)) end
+  if #removed > 0 then redisCall('DEL', unpackList(removed)) end
 end
 
--- All packing is done; nothing here can be refused.
 local function apply()
-  for i = 1, #pendingKeys do
-    local key = pendingKeys[i]
-    local bytes = pending[key]
-    if bytes then redisCall('SET', key, bytes) else redisCall('DEL', key) end
-    cache[key] = bytes
+  if dirtyCount > 0 then applyValues() end
+  if waitingCount > 0 then applyEntries() end
+  if waitingEventCount > 0 then
+    redisCall('RPUSH', prefix .. 'events', unpackList(waitingEvents, 1, waitingEventCount))
+    waitingEventCount, hasEvents = 0, true
   end
-  for i = 1, entryCount do applyEntry(entryIndexes[i], entryIds[i], entryScores[i]) end
-  for i = 1, #blobKeys do
-    local key = blobKeys[i]
-    if blobs[key] then redisCall('SET', blobKey(key), blobs[key]) else redisCall('DEL', blobKey(key)) end
-  end
-  for i = 1, #events do redisCall('XADD', prefix .. 'events', '0-*', 'e', events[i]) end
-  if #events > 0 then hasEvents = true end
 end
 
--- An answer is a result and how many of the reply's blobs are its own, or false and what is at fault.
-local function runOperation(name, input)
-  local holderCount, replyCount, bytesBefore = #holders, #replyBlobs, replyBytes
-  local succeeded, result = pcall(operations[name], tx, input)
-  if succeeded then
-    apply()
+local function setDirty(key, bytes)
+  if dirty[key] == nil then
+    dirtyCount = dirtyCount + 1
+    dirtyKeys[dirtyCount] = key
+  end
+  dirty[key] = bytes
+end
+
+-- The operation has answered: what it has written is now the call's. Nothing here can be refused.
+local function commit()
+  for i = 1, slotCount do
+    local key, bytes = slotKeys[i], slotWrites[i]
+    if bytes ~= nil then
+      -- Its entries change a second time, and the order of the changes counts.
+      if dirty[key] ~= nil then applyEntries() end
+      setDirty(key, bytes)
+      stored[key] = bytes
+    end
+  end
+  for i = 1, entryCount do
+    local at = waitingCount + i
+    waitingIndexes[at], waitingIds[at], waitingScores[at] = entryIndexes[i], entryIds[i], entryScores[i]
+  end
+  waitingCount = waitingCount + entryCount
+  for i = 1, blobCount do setDirty(blobKey(blobKeys[i]), blobBytes[i]) end
+  for i = 1, eventCount do waitingEvents[waitingEventCount + i] = events[i] end
+  waitingEventCount = waitingEventCount + eventCount
+end
+
+local function inputOf(code, name, argument)
+  if code == BY_LAYOUT then return (inputs[name](argument, 4)) end
+  return unpackNamed(sub(argument, 4))
+end
+
+-- Answers how the answer is to be read, and the answer.
+local function runOperation(name, code, argument)
+  local holderCount, bytesBefore = #holders, replyBytes
+  local isDone, result = pcall(operations[name], tx, inputOf(code, name, argument))
+  if isDone then
+    local by = results[name]
+    local isByLayout = by and by.kinds[result.kind]
+    local answer = isByLayout and by.pack(result) or packNamed(result)
+    commit()
     callWork = callWork + work
-    return { result, sentCount }
+    return isByLayout and BY_LAYOUT or WITH_NAMES, answer
   end
   for i = #holders, holderCount + 1, -1 do holders[i] = nil end
-  for i = #replyBlobs, replyCount + 1, -1 do replyBlobs[i] = nil end
-  replyBytes = bytesBefore
-  if type(result) == 'table' and result.reason then return { false, result.reason, result.recordId } end
-  return { false, tostring(type(result) == 'table' and result.err or result), '' }
+  for i = 1, sentCount do reply[replyCount + 1 + i] = nil end
+  replyBytes, sentCount = bytesBefore, 0
+  if type(result) ~= 'table' then result = { reason = tostring(result), recordId = '' } end
+  return FAULT, packNamed({ result.reason or tostring(result.err), result.recordId or '' })
 end
 
 -- Tells other processes what they cannot wait for their next look to see. An index that had entries before has been told
 -- of already, and a timer behind the first one will be seen when the first one is.
-local function publish(channel, sender, ready)
-  local woken = {}
-  for i = 1, #ready do
-    if redisCall('ZCARD', indexKey(ready[i])) <= readyGains[ready[i]] then woken[#woken + 1] = ready[i] end
+-- What was added and taken again by the same call is no news to anybody.
+local function publishWake(channel, sender)
+  local woken, remaining, dueAt = NONE, NONE, nil
+  for i = 1, #readyIndexes do
+    local index = readyIndexes[i]
+    local count = redisCall('ZCARD', indexKey(index))
+    if count > 0 then
+      if remaining == NONE then remaining = {} end
+      remaining[#remaining + 1] = index
+    end
+    if count > 0 and count <= readyGains[index] then
+      if woken == NONE then woken = {} end
+      woken[#woken + 1] = index
+    end
   end
-  local dueAt = dueGain and dueGain < dueHead and dueGain or false
+  readyIndexes = remaining
+  if dueGain and dueGain < dueHead then dueAt = dueGain end
   if #woken > 0 or dueAt or #holders > 0 then
-    redisCall('SPUBLISH', channel .. 'wake', pack(sender, woken, dueAt, holders))
+    local wake = { sender = sender, ready = woken, dueAt = dueAt, hasEvents = false, holdersOf = holders }
+    redisCall('SPUBLISH', channel .. 'wake', packWake(wake))
   end
-  if hasEvents then redisCall('SPUBLISH', channel .. 'events', sender) end
 end
 
--- keys: the prefix of the partition's keys and of its channels; neither is ever written, so a server that is handing the
--- partition over refuses the call as a whole. args: the time if it is not the server's, the sender, the packed calls,
--- then the blobs of all calls one after the other.
-local function run(keys, args)
-  prefix, arguments, cache, replyBlobs, replyBytes, callWork = keys[1], args, {}, {}, 0, 0
-  readyGains, dueGain, dueHead, holders, hasEvents = {}, nil, nil, {}, false
+local function beginCall(keys, args)
+  prefix, arguments = keys[1], args
+  indexKeys = indexKeysOf[prefix]
+  if not indexKeys then
+    indexKeys = {}
+    indexKeysOf[prefix] = indexKeys
+  end
+  for key in pairs(stored) do stored[key] = nil end
+  for i = 1, dirtyCount do dirty[dirtyKeys[i]] = nil end
+  dirtyCount, waitingCount, waitingEventCount = 0, 0, 0
+  reply, replyCount, replyBytes, callWork = {}, 2, 0, 0
+  readyIndexes, readyGains, dueGain, dueHead, holders, hasEvents = {}, {}, nil, nil, {}, false
   if args[1] == '' then
     local time = redisCall('TIME')
     tx.now = time[1] * 1000 + math.floor(time[2] / 1000)
   else
     tx.now = tonumber(args[1])
   end
-  local calls = unpackBytes(args[3])
-  local answers, nextBlob = {}, 4
-  for i = 1, #calls do
-    if callWork >= CALL_WORK_LIMIT or replyBytes >= CALL_REPLY_BYTES then break end
-    local call = calls[i]
-    beginOperation(nextBlob, call[3])
-    answers[i] = runOperation(call[1], call[2])
-    nextBlob = nextBlob + call[3]
+end
+
+-- keys: the prefix of the partition's keys and of its channels; neither is ever written, so a server that is handing the
+-- partition over refuses the call as a whole. args: the time if it is not the server's, the sender, then every call with
+-- its blobs behind it. A call begins with three bytes: how its input is to be read, the number of its operation, and how
+-- many blobs it has. The reply is what changed, two bytes for each answer (how it is to be read, how many blobs it has),
+-- then every answer with its blobs behind it.
+local function run(keys, args)
+  beginCall(keys, args)
+  local codes, at = {}, 3
+  while at <= #args and callWork < CALL_WORK_LIMIT and replyBytes < CALL_REPLY_BYTES do
+    local code, number, count = byte(args[at], 1, 3)
+    firstBlob, givenCount = at + 1, count
+    forgetOperation()
+    local answerCode, answer = runOperation(operationNames[number], code, args[at])
+    reply[replyCount + 1] = answer
+    codes[#codes + 1] = answerCode
+    codes[#codes + 1] = sentCount
+    replyCount = replyCount + 1 + sentCount
+    at = at + 1 + count
   end
-  local ready = {}
-  for index in pairs(readyGains) do ready[#ready + 1] = index end
-  if hasEvents or #ready > 0 or dueGain then publish(keys[2], args[2], ready) end
-  local reply = { pack(answers, ready, dueGain or false, hasEvents, holders) }
-  for i = 1, #replyBlobs do reply[i + 1] = replyBlobs[i] end
+  apply()
+  if #readyIndexes > 0 or dueGain or #holders > 0 then
+    publishWake(keys[2], args[2])
+    reply[1] = packWake({ sender = '', ready = readyIndexes, dueAt = dueGain, hasEvents = hasEvents, holdersOf = holders })
+  else
+    reply[1] = hasEvents and ONLY_EVENTS or ''
+  end
+  if hasEvents then redisCall('SPUBLISH', keys[2] .. 'events', args[2]) end
+  reply[2] = char(unpackList(codes))
   return reply
 end
 
-return run
+-- keys: the prefix of the partition's keys. args: behind which event to begin, and how many to read at most. Answers how
+-- many were trimmed ever, how many are there, and the events.
+local function readEvents(keys, args)
+  local key = keys[1] .. 'events'
+  local trimmed, count = tonumber(redis.call('GET', keys[1] .. 'trimmed') or 0), redis.call('LLEN', key)
+  local first = math.max(0, tonumber(args[1]) - trimmed)
+  local reply = { trimmed, count }
+  if first >= count then return reply end
+  local found = redis.call('LRANGE', key, first, first + tonumber(args[2]) - 1)
+  for i = 1, #found do reply[i + 2] = found[i] end
+  return reply
+end
+
+-- When an event was, which stands behind the byte of its type.
+local function timeOf(bytes)
+  return (struct.unpack('<I6', bytes, 2))
+end
+
+-- keys: the prefix of the partition's keys. args: the instant before which events are too old, how many to keep at most,
+-- and how many to remove at most. Answers how many were removed. Times rise from event to event as far as clocks do.
+local function trimEvents(keys, args)
+  local key = keys[1] .. 'events'
+  local olderThan, count = tonumber(args[1]), redis.call('LLEN', key)
+  local low, high = math.max(0, count - tonumber(args[2])), count
+  if low < count and timeOf(redis.call('LINDEX', key, low)) >= olderThan then high = low end
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if timeOf(redis.call('LINDEX', key, middle)) < olderThan then low = middle + 1 else high = middle end
+  end
+  local removed = math.min(low, tonumber(args[3]))
+  if removed > 0 then
+    redis.call('LTRIM', key, removed, -1)
+    redis.call('INCRBY', keys[1] .. 'trimmed', removed)
+  end
+  return removed
+end
+
+return { run = run, readEvents = readEvents, trimEvents = trimEvents }

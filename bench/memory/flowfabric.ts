@@ -1,0 +1,60 @@
+/** Executions of FlowFabric in each state. They are held by hand, so that as many as wished are active at once. */
+import { encodeValue, partitionOf, task } from '../../src/client/index.ts'
+import type { Client } from '../../src/client/index.ts'
+import { CLAIM_COUNT_MAX, RESULT_BYTES } from '../../src/kernel/index.ts'
+import type { Claimed } from '../../src/kernel/index.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import { createFabric } from '../../src/worker/fabric.ts'
+import { withInFlight } from '../load.ts'
+import { LANE, TASK_NAME, loadOf } from '../workload.ts'
+import type { Load } from '../workload.ts'
+import { GROWING_IN_FLIGHT, HOLD_MS, RESULT } from './population.ts'
+import type { Populator } from './population.ts'
+
+const WORKER = 'bench'
+const SEED = 1
+
+const noop = task<Load>(TASK_NAME, { lane: LANE })
+
+export const flowfabricPopulator: Populator = {
+  name: 'flowfabric',
+  open: async (server) => {
+    const fabric = await createFabric(server.location)
+    const held: Claimed[] = []
+    return {
+      create: (count) => withInFlight(count, GROWING_IN_FLIGHT, (number) => fabric.submit(noop, loadOf(number))),
+      claim: async (count) => {
+        const goal = held.length + count
+        for (let turn = 0; held.length < goal; turn++) {
+          held.push(...(await claim(fabric, turn, goal - held.length)))
+        }
+      },
+      complete: (count) => withInFlight(count, GROWING_IN_FLIGHT, () => complete(fabric, held.pop())),
+      [Symbol.asyncDispose]: () => fabric.close(),
+    }
+  },
+}
+
+/** Asks one partition after the other, since new executions are spread over all of them. */
+async function claim(client: Client, turn: number, count: number): Promise<Claimed[]> {
+  const { batcher, runtime } = client
+  const partition = executionPartition(turn % batcher.store.settings.executionPartitions)
+  const { result } = await batcher.run(partition, 'claimForWorker', {
+    requestId: runtime.uuid(),
+    workerId: WORKER,
+    workerInstanceId: runtime.uuid(),
+    queues: [{ lane: LANE, class: TASK_NAME }],
+    count: Math.min(count, CLAIM_COUNT_MAX),
+    leaseTtlMs: HOLD_MS,
+    seed: SEED,
+  })
+  return result.executions
+}
+
+async function complete(client: Client, claimed: Claimed | undefined): Promise<void> {
+  const encoded = encodeValue(RESULT, 'result', RESULT_BYTES)
+  if (claimed === undefined || encoded === undefined) throw new Error('There is nothing to complete.')
+  const { executionId, fence } = claimed
+  const input = { executionId, fence, result: encoded.input }
+  await client.batcher.run(partitionOf(executionId), 'completeExecution', input, [encoded.bytes])
+}

@@ -1,0 +1,158 @@
+/**
+ * FlowFabric and the peers of its store, put through the same stages in one run. Each stage is run by all of them before
+ * the next begins, and each round begins with another, so that a disturbance of the machine meets everybody.
+ */
+import { storeSettings } from '../bench-store.ts'
+import type { BenchStore } from '../bench-store.ts'
+import { machineSettings } from '../machine.ts'
+import { flowfabric } from '../peers/flowfabric.ts'
+import { peersOn } from '../peers/index.ts'
+import type { Peer } from '../peers/peer.ts'
+import { rotated } from '../rotation.ts'
+import type { Measurement, Settings } from '../measurement.ts'
+import type { Scenario, ScenarioRequest } from '../scenario.ts'
+import {
+  CONCURRENCY,
+  STARTS_PER_SECOND,
+  START_COUNT,
+  SUBMITS_IN_FLIGHT,
+  measureEndToEnd,
+  measureStages,
+  measureStarts,
+} from '../stages.ts'
+import type { Effort, StagedEffort } from '../stages.ts'
+import { median, percentile, rounded } from '../statistics.ts'
+import { PAYLOAD_BYTES } from '../workload.ts'
+
+const COUNT = 10_000
+const ROUNDS = 5
+const WARM_UP_COUNT = 3_000
+const MICROS_PER_SECOND = 1_000_000
+
+interface PeerRound extends StagedEffort {
+  readonly endToEnd: Effort
+  readonly startMs: readonly number[]
+}
+
+/** What one round measured, by the name of the peer. */
+type Round = ReadonlyMap<string, PeerRound>
+
+async function run({ store, say, ...request }: ScenarioRequest): Promise<Measurement> {
+  const machine = machineSettings()
+  const count = request.count ?? COUNT
+  const others = peersOn[store] ?? []
+  const peers = [flowfabric, ...others]
+  say('warming up')
+  await measureRound(peers, store, Math.min(count, WARM_UP_COUNT), START_COUNT / 3)
+
+  const rounds: Round[] = []
+  for (let number = 0; number < (request.rounds ?? ROUNDS); number++) {
+    const round = await measureRound(rotated(peers, number), store, count, START_COUNT)
+    rounds.push(round)
+    for (const { name } of peers) say(`round ${number + 1}: ${describe(name, measuredOf(round, name))}`)
+  }
+  return {
+    metrics: Object.assign({}, ...peers.map((peer) => metricsOf(peer.name, count, rounds))) as Record<string, number>,
+    ratios: Object.assign({}, ...others.map((peer) => ratiosTo(peer.name, rounds))) as Record<string, number>,
+    settings: { ...settingsOf(peers, count, rounds.length), ...storeSettings[store], ...machine },
+  }
+}
+
+async function measureRound(
+  peers: readonly Peer[],
+  store: BenchStore,
+  count: number,
+  startCount: number,
+): Promise<Round> {
+  const stages = await eachInTurn(peers, (peer) => measureStages(peer, store, count))
+  const endToEnds = await eachInTurn(peers, (peer) => measureEndToEnd(peer, store, count))
+  const starts = await eachInTurn(peers, (peer) => measureStarts(peer, store, startCount))
+  return new Map(
+    peers.map(({ name }) => [
+      name,
+      {
+        ...measuredOf(stages, name),
+        endToEnd: measuredOf(endToEnds, name),
+        startMs: measuredOf(starts, name),
+      },
+    ]),
+  )
+}
+
+async function eachInTurn<T>(
+  peers: readonly Peer[],
+  measure: (peer: Peer) => Promise<T>,
+): Promise<ReadonlyMap<string, T>> {
+  const results = new Map<string, T>()
+  for (const peer of peers) results.set(peer.name, await measure(peer))
+  return results
+}
+
+function measuredOf<T>(results: ReadonlyMap<string, T>, name: string): T {
+  const result = results.get(name)
+  if (result === undefined) throw new Error(`${name} was not measured.`)
+  return result
+}
+
+function metricsOf(name: string, count: number, rounds: readonly Round[]): Record<string, number> {
+  const own = rounds.map((round) => measuredOf(round, name))
+  const middle = (value: (round: PeerRound) => number) => median(own.map(value))
+  const starts = own.flatMap((round) => round.startMs)
+  return {
+    [`${name}EndToEndPerSecond`]: Math.round(middle((round) => round.endToEnd.perSecond)),
+    [`${name}SubmitPerSecond`]: Math.round(middle((round) => round.submit.perSecond)),
+    [`${name}DrainPerSecond`]: Math.round(middle((round) => round.drain.perSecond)),
+    [`${name}StartP50Ms`]: rounded(percentile(starts, 0.5)),
+    [`${name}StartP99Ms`]: rounded(percentile(starts, 0.99)),
+    [`${name}ClientCpuMicros`]: rounded(middle((round) => round.endToEnd.clientMicros)),
+    [`${name}ServerCpuMicros`]: rounded(middle((round) => round.endToEnd.servers.cpuMicros / count)),
+    [`${name}CoresUsed`]: rounded(middle((round) => coresUsed(round.endToEnd, count))),
+  }
+}
+
+/** Of client and server together. Close to one, they did not run beside each other, and the rate says little of either. */
+function coresUsed({ perSecond, clientMicros, servers }: Effort, count: number): number {
+  return ((clientMicros + servers.cpuMicros / count) * perSecond) / MICROS_PER_SECOND
+}
+
+/** Above one, FlowFabric is the faster of the two. */
+function ratiosTo(name: string, rounds: readonly Round[]): Record<string, number> {
+  const middle = (ratio: (ours: PeerRound, theirs: PeerRound) => number) =>
+    rounded(median(rounds.map((round) => ratio(measuredOf(round, flowfabric.name), measuredOf(round, name)))))
+  return {
+    [name]: middle((ours, theirs) => ours.endToEnd.perSecond / theirs.endToEnd.perSecond),
+    [`${name}Drain`]: middle((ours, theirs) => ours.drain.perSecond / theirs.drain.perSecond),
+    [`${name}Submit`]: middle((ours, theirs) => ours.submit.perSecond / theirs.submit.perSecond),
+    [`${name}StartP50`]: middle((ours, theirs) => percentile(theirs.startMs, 0.5) / percentile(ours.startMs, 0.5)),
+  }
+}
+
+function settingsOf(peers: readonly Peer[], count: number, rounds: number): Settings {
+  const own = Object.assign({}, ...peers.map((peer) => peer.settings)) as Settings
+  return {
+    count,
+    rounds,
+    payloadBytes: PAYLOAD_BYTES,
+    submitsInFlight: SUBMITS_IN_FLIGHT,
+    concurrency: CONCURRENCY,
+    startsPerSecond: STARTS_PER_SECOND,
+    startsPerRound: START_COUNT,
+    ...own,
+  }
+}
+
+function describe(name: string, { endToEnd, submit, drain, startMs }: PeerRound): string {
+  const rates = [
+    ['end to end', endToEnd],
+    ['submit', submit],
+    ['drain', drain],
+  ] as const
+  const texts = rates.map(([stage, effort]) => `${stage} ${Math.round(effort.perSecond)}/s`)
+  const percentiles = [0.5, 0.99].map((fraction) => rounded(percentile(startMs, fraction)))
+  return `${name}: ${texts.join(', ')}, start p50 ${percentiles[0]} ms, p99 ${percentiles[1]} ms`
+}
+
+export const peers: Scenario = {
+  summary: `the same ${PAYLOAD_BYTES}-byte work through FlowFabric and its peers, in turn`,
+  run,
+}

@@ -1,0 +1,94 @@
+/** The stages that a system is put through: submitting alone, draining alone, both at once, and single starts. */
+import { freshStore } from './bench-store.ts'
+import type { BenchStore, StorePlace } from './bench-store.ts'
+import { atRate, perSecond, timed, withInFlight } from './load.ts'
+import type { Peer, PeerSession } from './peers/peer.ts'
+import { ServerWatch } from './server-watch.ts'
+import type { ServerUse } from './server-watch.ts'
+import { loadOf } from './workload.ts'
+
+export const SUBMITS_IN_FLIGHT = 64
+export const CONCURRENCY = 16
+export const STARTS_PER_SECOND = 100
+/** Three seconds of starts in each round. */
+export const START_COUNT = 300
+
+/** What one stage took. */
+export interface Effort {
+  readonly perSecond: number
+  /** What the whole process spent on one piece of work, all its threads together. */
+  readonly clientMicros: number
+  /** What the store's servers did in all; nothing where the store lives in the process. */
+  readonly servers: ServerUse
+}
+
+export interface StagedEffort {
+  readonly submit: Effort
+  readonly drain: Effort
+}
+
+/** First everything is submitted while nobody works, then everything is worked off while nobody submits. */
+export async function measureStages(peer: Peer, store: BenchStore, count: number): Promise<StagedEffort> {
+  await using place = await freshStore(store)
+  await using session = await peer.open(place)
+  const submit = await measured(place, count, () => submitAll(session, count))
+  const worker = await session.prepareWorker({ count, concurrency: CONCURRENCY, onStart: ignore })
+  const drain = await measured(place, count, () => worker.start())
+  await proveCompleted(session, count)
+  return { submit, drain }
+}
+
+/** A worker waits; from the first submit to the moment when the last result is stored. */
+export async function measureEndToEnd(peer: Peer, store: BenchStore, count: number): Promise<Effort> {
+  await using place = await freshStore(store)
+  await using session = await peer.open(place)
+  const worker = await session.prepareWorker({ count, concurrency: CONCURRENCY, onStart: ignore })
+  const effort = await measured(place, count, () => Promise.all([worker.start(), submitAll(session, count)]))
+  await proveCompleted(session, count)
+  return effort
+}
+
+/** Milliseconds from the call of submit to the first line of the handler, one for each start on an idle worker. */
+export async function measureStarts(peer: Peer, store: BenchStore, count: number): Promise<number[]> {
+  await using place = await freshStore(store)
+  await using session = await peer.open(place)
+  const submittedAt: number[] = []
+  const startMs: number[] = []
+  const onStart = (number: number) => {
+    startMs.push(performance.now() - (submittedAt[number] ?? Number.NaN))
+  }
+  const worker = await session.prepareWorker({ count, concurrency: CONCURRENCY, onStart })
+  const submits = () =>
+    atRate(count, STARTS_PER_SECOND, async (number) => {
+      submittedAt[number] = performance.now()
+      await session.submit(loadOf(number))
+    })
+  await Promise.all([worker.start(), submits()])
+  return startMs
+}
+
+async function submitAll(session: PeerSession, count: number): Promise<void> {
+  await withInFlight(count, SUBMITS_IN_FLIGHT, (number) => session.submit(loadOf(number)))
+}
+
+async function measured(place: StorePlace, count: number, work: () => Promise<unknown>): Promise<Effort> {
+  const watch = await ServerWatch.begin(place.servers)
+  const cpuBefore = process.cpuUsage()
+  const elapsedMs = await timed(work)
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return {
+    perSecond: perSecond(count, elapsedMs),
+    clientMicros: (user + system) / count,
+    servers: await watch.end(),
+  }
+}
+
+/** A rate counts only if all of the work was done, and is still there to be looked at. */
+async function proveCompleted(session: PeerSession, count: number): Promise<void> {
+  const completed = await session.completedCount()
+  if (completed !== count) throw new Error(`The store keeps ${completed} completed pieces of work instead of ${count}.`)
+}
+
+function ignore(): void {
+  // Only the measurement of starts looks at them.
+}

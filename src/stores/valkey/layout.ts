@@ -1,0 +1,281 @@
+/**
+ * The bytes of a record, an event, an input or an answer: fields in the order of their schema, numbers and lengths little
+ * end first, no names. First come the plain fields of an object, then one after the other the parts that vary in length
+ * or may be absent. Inside the server the same bytes are written and read by code that is generated from the same schema.
+ *
+ * | kind         | plain field                                   | behind the plain fields                  |
+ * | ------------ | --------------------------------------------- | ---------------------------------------- |
+ * | text         | 2 bytes of length, UTF-8; absent: byte 255    |                                          |
+ * | number       | a double; absent: not a number                |                                          |
+ * | whole number | 6 bytes; absent: all ones                     |                                          |
+ * | flag, word   | 1 byte; absent: 255                           |                                          |
+ * | list         | 2 bytes of count; absent: all ones            | its items                                |
+ * | object       | 1 byte: there or not                          | the object                               |
+ * | union        | 1 byte: which variant; absent: 255            | the fields of the variant                |
+ * | a rare field | 1 byte: there or not                          | the field as if it were an object's only |
+ *
+ * What is left behind the last known part of a record belongs to a newer schema, and is carried along as it is.
+ */
+import type { Field, FieldKind, Variant } from '../../kernel/index.ts'
+
+export const ABSENT_WHOLE = 2 ** 48 - 1
+export const ABSENT_COUNT = 2 ** 16 - 1
+export const ABSENT_BYTE = 255
+/** No text in UTF-8 contains this byte. */
+export const ABSENT_TEXT = Buffer.from([ABSENT_BYTE])
+/** Under this name a value carries the bytes that its schema does not know. */
+export const UNKNOWN = 'unknownValues'
+
+type Values = Readonly<Record<string, unknown>>
+
+const FIRST_BYTES = 1_024
+
+export class LayoutWriter {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES)
+  #length = 0
+
+  /** A copy of what was written; the writer begins again. */
+  take(): Buffer {
+    const bytes = Buffer.from(this.#bytes.subarray(0, this.#length))
+    this.#length = 0
+    return bytes
+  }
+
+  /** Writes something, or nothing at all if it holds a number that has no place in the layout. */
+  tries(write: () => void): boolean {
+    const start = this.#length
+    try {
+      write()
+      return true
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      this.#length = start
+      return false
+    }
+  }
+
+  byte(value: number): void {
+    this.#bytes[this.#room(1)] = value
+  }
+
+  /** The plain fields of an object, then its parts. */
+  fields(fields: readonly Field[], object: object): void {
+    const value = object as Values
+    for (const field of fields) {
+      const content = value[field.name]
+      if (field.rare === true) this.byte(content === undefined ? 0 : 1)
+      else this.#plain(field.of, content)
+    }
+    for (const field of fields) {
+      const content = value[field.name]
+      if (content === undefined) continue
+      if (field.rare === true) this.#plain(field.of, content)
+      this.#part(field.of, content)
+    }
+  }
+
+  #plain(of: FieldKind, value: unknown): void {
+    switch (of.kind) {
+      case 'text': {
+        this.#text(value as string | undefined)
+        return
+      }
+      case 'number': {
+        this.#number(of.whole === true, value as number | undefined)
+        return
+      }
+      case 'flag': {
+        this.byte(value === undefined ? ABSENT_BYTE : value === true ? 1 : 0)
+        return
+      }
+      case 'word': {
+        this.byte(value === undefined ? ABSENT_BYTE : of.words.indexOf(value as string) & ABSENT_BYTE)
+        return
+      }
+      case 'list': {
+        const at = this.#room(2)
+        this.#bytes.writeUInt16LE(value === undefined ? ABSENT_COUNT : (value as unknown[]).length, at)
+        return
+      }
+      case 'object': {
+        this.byte(value === undefined ? 0 : 1)
+        return
+      }
+      case 'union': {
+        this.byte(value === undefined ? ABSENT_BYTE : variantNumber(of.tag, of.variants, value as Values))
+        return
+      }
+    }
+  }
+
+  #part(of: FieldKind, value: unknown): void {
+    switch (of.kind) {
+      case 'list':
+        for (const item of value as unknown[]) this.#item(of.of, item)
+        return
+      case 'object': {
+        this.fields(of.fields, value as Values)
+        return
+      }
+      case 'union': {
+        const variant = of.variants[variantNumber(of.tag, of.variants, value as Values)]
+        if (variant !== undefined) this.fields(variant.fields, value as Values)
+        return
+      }
+      case 'text':
+      case 'number':
+      case 'flag':
+      case 'word':
+        return
+    }
+  }
+
+  #item(of: FieldKind, item: unknown): void {
+    if (of.kind === 'object') {
+      this.fields(of.fields, item as Values)
+      return
+    }
+    this.#plain(of, item)
+    this.#part(of, item)
+  }
+
+  #text(value: string | undefined): void {
+    if (value === undefined) {
+      const at = this.#room(3)
+      this.#bytes.writeUInt16LE(ABSENT_TEXT.length, at)
+      this.#bytes[at + 2] = ABSENT_BYTE
+      return
+    }
+    const length = Buffer.byteLength(value)
+    if (length > ABSENT_COUNT) throw new RangeError(`A text of ${length} bytes is too long to be stored.`)
+    const at = this.#room(2 + length)
+    this.#bytes.writeUInt16LE(length, at)
+    this.#bytes.write(value, at + 2)
+  }
+
+  #number(isWhole: boolean, value: number | undefined): void {
+    if (!isWhole) {
+      this.#bytes.writeDoubleLE(value ?? Number.NaN, this.#room(8))
+      return
+    }
+    if (value !== undefined && !(Number.isInteger(value) && value >= 0 && value < ABSENT_WHOLE)) {
+      throw new RangeError(`${value} is not a whole number from 0 to 2^48 - 2.`)
+    }
+    this.#bytes.writeUIntLE(value ?? ABSENT_WHOLE, this.#room(6), 6)
+  }
+
+  /** Makes room for so many bytes and answers where they begin. */
+  #room(count: number): number {
+    const at = this.#length
+    this.#length += count
+    if (this.#length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.length))
+      this.#bytes.copy(larger, 0, 0, at)
+      this.#bytes = larger
+    }
+    return at
+  }
+}
+
+function variantNumber(tag: string, variants: readonly Variant[], value: Values): number {
+  const number = variants.findIndex((variant) => variant.word === value[tag])
+  return number === -1 ? ABSENT_BYTE : number
+}
+
+export class LayoutReader {
+  readonly #bytes: Buffer
+  #at: number
+
+  constructor(bytes: Buffer, start = 0) {
+    this.#bytes = bytes
+    this.#at = start
+  }
+
+  byte(): number {
+    return this.#bytes.readUInt8(this.#at++)
+  }
+
+  /** What has not been read. */
+  rest(): Buffer {
+    return this.#bytes.subarray(this.#at)
+  }
+
+  /** Puts the fields of an object into `value`. */
+  fields(fields: readonly Field[], value: Record<string, unknown> = {}): Record<string, unknown> {
+    const plain = fields.map((field) => (field.rare === true ? this.byte() : this.#plain(field.of)))
+    fields.forEach((field, i) => {
+      let content = plain[i]
+      if (field.rare === true) content = content === 1 ? this.#plain(field.of) : undefined
+      value[field.name] = this.#part(field.of, content)
+    })
+    return value
+  }
+
+  /** The value itself, or what says how to read it. */
+  #plain(of: FieldKind): unknown {
+    switch (of.kind) {
+      case 'text':
+        return this.#text()
+      case 'number':
+        return this.#number(of.whole === true)
+      case 'flag': {
+        const byte = this.byte()
+        return byte === ABSENT_BYTE ? undefined : byte === 1
+      }
+      case 'word':
+        return of.words[this.byte()]
+      case 'list': {
+        const count = this.#bytes.readUInt16LE(this.#at)
+        this.#at += 2
+        return count === ABSENT_COUNT ? undefined : count
+      }
+      case 'object':
+        return this.byte() === 1 ? 1 : undefined
+      case 'union': {
+        const number = this.byte()
+        return number === ABSENT_BYTE ? undefined : number
+      }
+    }
+  }
+
+  #part(of: FieldKind, plain: unknown): unknown {
+    if (plain === undefined) return undefined
+    switch (of.kind) {
+      case 'list': {
+        const items: unknown[] = []
+        for (let i = 0; i < (plain as number); i++) items.push(this.#item(of.of))
+        return items
+      }
+      case 'object':
+        return this.fields(of.fields)
+      case 'union': {
+        const variant = of.variants[plain as number]
+        return variant === undefined ? undefined : this.fields(variant.fields, { [of.tag]: variant.word })
+      }
+      case 'text':
+      case 'number':
+      case 'flag':
+      case 'word':
+        return plain
+    }
+  }
+
+  #item(of: FieldKind): unknown {
+    return of.kind === 'object' ? this.fields(of.fields) : this.#part(of, this.#plain(of))
+  }
+
+  #text(): string | undefined {
+    const length = this.#bytes.readUInt16LE(this.#at)
+    const start = this.#at + 2
+    this.#at = start + length
+    if (length === ABSENT_TEXT.length && this.#bytes[start] === ABSENT_BYTE) return undefined
+    return this.#bytes.toString('utf8', start, this.#at)
+  }
+
+  #number(isWhole: boolean): number | undefined {
+    const size = isWhole ? 6 : 8
+    const value = isWhole ? this.#bytes.readUIntLE(this.#at, 6) : this.#bytes.readDoubleLE(this.#at)
+    this.#at += size
+    return (isWhole ? value === ABSENT_WHOLE : Number.isNaN(value)) ? undefined : value
+  }
+}

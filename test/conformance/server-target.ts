@@ -1,0 +1,139 @@
+/**
+ * Stores on a server that many tests share: each has keys of its own under a prefix that nobody else uses, and takes them
+ * away in the end, because whoever looks through a partition walks over the keys of all others.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { afterAll } from 'vitest'
+import { entriesOf, fieldsOf } from '../../src/kernel/index.ts'
+import type { AnyRecord, RecordType } from '../../src/kernel/index.ts'
+import { systemRuntime } from '../../src/runtime/index.ts'
+import { parseLocation } from '../../src/stores/location.ts'
+import { openStore } from '../../src/stores/open-store.ts'
+import type { Partition, Store } from '../../src/stores/store.ts'
+import { Connection } from '../../src/stores/valkey/connection.ts'
+import { Keys } from '../../src/stores/valkey/keys.ts'
+import { LayoutWriter } from '../../src/stores/valkey/layout.ts'
+import { damagedBytes } from './damage.ts'
+import type { Damage, Heal } from './damage.ts'
+import type { StoreTarget } from './store-target.ts'
+
+const SCAN_COUNT = 1_000
+
+export function serverTarget(name: string, location: string): StoreTarget {
+  const way = new WayToServer(location)
+  return {
+    name,
+    open: async (runtime, indexedTags) => {
+      const prefix = `test:${randomUUID()}`
+      const store = await openStore(`${location}?prefix=${prefix}`, { runtime, indexedTags, clock: 'runtime' })
+      const keys = new Keys(prefix, 0)
+      return {
+        store,
+        plant: async (partition, record) => plant(await way.open(), keys, store, partition, record),
+        setEntry: async (partition, index, id, score) =>
+          setEntry(await way.open(), indexKey(keys, partition, index), id, score),
+        damage: async (partition, type, id, damage) =>
+          damageValue(await way.open(), recordKey(keys, partition, type, id), damage),
+        untilListening: () => untilListening(store),
+        clear: () => way.removeKeys(`${prefix}:{fp:*`),
+        remove: () => way.removeKeys(`${prefix}:*`),
+      }
+    },
+  }
+}
+
+async function plant(
+  connection: Connection,
+  keys: Keys,
+  store: Store,
+  partition: Partition,
+  record: AnyRecord,
+): Promise<void> {
+  const { type, id } = record
+  const { records } = await store.dump(partition)
+  const before = records.find((other) => other.type === type && other.id === id)
+  for (const { index } of before === undefined ? [] : entriesOf(before)) {
+    await setEntry(connection, indexKey(keys, partition, index), id, undefined)
+  }
+  for (const { index, score } of entriesOf(record)) {
+    await setEntry(connection, indexKey(keys, partition, index), id, score)
+  }
+  const writer = new LayoutWriter()
+  writer.fields(fieldsOf(type), record as unknown as Record<string, unknown>)
+  await connection.send('SET', recordKey(keys, partition, type, id), writer.take())
+}
+
+async function setEntry(connection: Connection, key: string, id: string, score: number | undefined): Promise<void> {
+  if (score === undefined) await connection.send('ZREM', key, id)
+  else await connection.send('ZADD', key, score, id)
+}
+
+async function damageValue(connection: Connection, key: string, damage: Damage): Promise<Heal> {
+  const bytes = (await connection.sendForBytes('GET', key)) as Buffer | null
+  if (bytes === null) throw new Error(`The test damages ${key}, which does not exist.`)
+  await connection.send('SET', key, Buffer.from(damagedBytes(bytes, damage)))
+  return async () => void (await connection.send('SET', key, bytes))
+}
+
+function recordKey(keys: Keys, partition: Partition, type: RecordType, id: string): string {
+  return `${keys.partition(partition)}${type}:${id}`
+}
+
+function indexKey(keys: Keys, partition: Partition, index: string): string {
+  return `${keys.partition(partition)}index:${index}`
+}
+
+/** The first wake-up of a partition says that it is listened to; from then on a test hears only of what it does itself. */
+async function untilListening(store: Store): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const partitions = new Set<Partition>()
+  const stop = store.onWake(({ partition }) => {
+    if (partitions.add(partition).size === store.settings.executionPartitions) resolve(undefined)
+  })
+  await promise
+  stop()
+}
+
+/** A connection that is none of a store's, made when it is first needed and shared by the tests of a file. */
+class WayToServer {
+  readonly #location: string
+  #connection: Promise<Connection> | undefined
+
+  constructor(location: string) {
+    this.#location = location
+    afterAll(() => this.#close())
+  }
+
+  open(): Promise<Connection> {
+    this.#connection ??= this.#connect()
+    return this.#connection
+  }
+
+  async removeKeys(pattern: string): Promise<void> {
+    const connection = await this.open()
+    await connection.onEachPrimary((server) => removeKeysOn(server, pattern))
+  }
+
+  async #connect(): Promise<Connection> {
+    const location = parseLocation(this.#location)
+    if (location.kind !== 'valkey') throw new Error(`${this.#location} is not the location of a server.`)
+    return Connection.open(location, {}, systemRuntime())
+  }
+
+  async #close(): Promise<void> {
+    const connection = await this.#connection
+    connection?.close()
+    this.#connection = undefined
+  }
+}
+
+/** One by one: the keys of several partitions of a cluster cannot share a command. */
+async function removeKeysOn(server: Redis, pattern: string): Promise<void> {
+  let cursor = '0'
+  do {
+    const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT)
+    await Promise.all(keys.map((key) => server.unlink(key)))
+    cursor = next
+  } while (cursor !== '0')
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { RecordType } from '../../src/kernel/index.ts'
+import { openStore } from '../../src/stores/open-store.ts'
+import { damagedBytes } from './damage.ts'
+import type { Damage, Heal } from './damage.ts'
+import type { StoreTarget } from './store-target.ts'
+import { writeInProcess } from './write-in-process.ts'
+
+/** In a file, as it is used; the folder of the file goes with the test. */
+export const sqlite: StoreTarget = {
+  name: 'sqlite',
+  open: async (runtime, indexedTags) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-'))
+    const remove = () => rm(folder, { recursive: true, force: true })
+    try {
+      const file = path.join(folder, 'fabric.db')
+      const store = await openStore(`sqlite:${file}`, { runtime, indexedTags })
+      return {
+        store,
+        plant: (partition, record) => writeInProcess(store, partition, (tx) => tx.put(record)),
+        setEntry: (partition, index, id, score) =>
+          writeInProcess(store, partition, (tx) => tx.repair(index, id, score)),
+        damage: async (_, type, id, damage) => damageRow(file, type, id, damage),
+        untilListening: async () => undefined,
+        clear: async () => undefined,
+        remove,
+      }
+    } catch (error) {
+      await remove()
+      throw error
+    }
+  },
+}
+
+function damageRow(file: string, type: RecordType, id: string, damage: Damage): Heal {
+  const set = (text: string) => run(file, `update ${type} set record = ? where id = ?`, text, id)
+  const row = run(file, `select record from ${type} where id = ?`, id)
+  if (row === undefined) throw new Error(`The test damages ${id}, which does not exist.`)
+  const text = row['record'] as string
+  set(new TextDecoder().decode(damagedBytes(new TextEncoder().encode(text), damage)))
+  return async () => void set(text)
+}
+
+/** Over a connection that is none of the store's; answers the first row. */
+function run(file: string, sql: string, ...values: string[]): Record<string, unknown> | undefined {
+  const database = new DatabaseSync(file)
+  try {
+    return database.prepare(sql).get(...values)
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * One row of the table of operations and phases, gone through with a store: each situation is brought about in a partition
+ * of its own, the operation is said twice there, and everything is told in the words of the table.
+ */
+import { joinName, packRecord, payloadKey, resultKey } from '../../src/kernel/index.ts'
+import type { AnyRecord, Cell, OperationName } from '../../src/kernel/index.ts'
+import { virtualRuntime } from '../../src/runtime/index.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import type { Answer, Call, Partition, PartitionDump } from '../../src/stores/store.ts'
+import { newMemory, storedText } from '../table/dialect/memory.ts'
+import type { Said } from '../table/dialect/memory.ts'
+import type { OperationCall } from '../table/dialect/operation-call.ts'
+import { situations } from '../table/dialect/situations.ts'
+import type { Situation } from '../table/dialect/situations.ts'
+import { REPEAT_AFTER_MS, cellText } from '../table/dialect/table.ts'
+import type { Saying } from '../table/dialect/table.ts'
+import type { Trial } from '../table/dialect/trial.ts'
+import { START_AT, executionId } from '../table/dialect/world.ts'
+import type { WorldStep } from '../table/dialect/world.ts'
+import { nodePlatform } from '../table/node-platform.ts'
+import type { OpenedTarget, StoreTarget } from './store-target.ts'
+
+export async function rowThrough(target: StoreTarget, trial: Trial): Promise<string> {
+  const runtime = virtualRuntime(START_AT)
+  const opened = await target.open(runtime, [])
+  try {
+    const cells = situations.map((situation, number) => new TableCell(opened, trial, situation, number))
+    const instants = new Set(cells.flatMap((cell) => cell.instants).sort((a, b) => a - b))
+    for (const instant of instants) {
+      runtime.jump(instant - runtime.now())
+      await Promise.all(cells.map((cell) => cell.goOn(instant)))
+    }
+    return cells.map((cell) => cell.text).join('\n')
+  } finally {
+    await opened.store.close()
+    await opened.remove()
+  }
+}
+
+class TableCell {
+  readonly #target: OpenedTarget
+  readonly #trial: Trial
+  readonly #situation: Situation
+  readonly #partition: Partition
+  /** The execution of the table under another name: an id names its partition, and belongs to it alone. */
+  readonly #ownId: string
+  readonly #steps: readonly WorldStep[]
+  readonly #sayings: Saying[] = []
+  #eventCount: number
+
+  constructor(target: OpenedTarget, trial: Trial, situation: Situation, number: number) {
+    const world = situation.build(nodePlatform)
+    this.#target = target
+    this.#trial = trial
+    this.#situation = situation
+    this.#partition = executionPartition(number)
+    this.#ownId = `${number}${executionId.slice(executionId.indexOf('-'))}`
+    this.#steps = world.steps
+    this.#eventCount = world.memory.events.length
+  }
+
+  /** When anything happens here. */
+  get instants(): number[] {
+    return [...this.#steps.map((step) => step.at), ...this.#saidAt]
+  }
+
+  get text(): string {
+    return cellText(nodePlatform, this.#trial, this.#situation, this.#sayings)
+  }
+
+  /** Does what happens at this instant. */
+  async goOn(instant: number): Promise<void> {
+    for (const step of this.#steps) if (step.at === instant) await this.#take(step)
+    if (this.#saidAt.includes(instant)) this.#sayings.push(await this.#say())
+  }
+
+  get #saidAt(): readonly number[] {
+    const first = START_AT + this.#trial.atMs
+    return [first, first + REPEAT_AFTER_MS]
+  }
+
+  async #take(step: WorldStep): Promise<void> {
+    if (step.kind === 'put') return this.#target.plant(this.#partition, this.#toOwn(step.record) as AnyRecord)
+    const [answer] = await this.#run(this.#callOf(step.call, step.blobs))
+    if (answer?.kind !== 'answered') throw new Error(`A step of the table was answered with ${JSON.stringify(answer)}.`)
+  }
+
+  async #say(): Promise<Saying> {
+    const look = { executionId, payload: true, result: true }
+    const [answer, described] = await this.#run(
+      this.#callOf(this.#trial, this.#trial.blobs),
+      this.#callOf({ operation: 'describeExecution', input: look }, []),
+    )
+    const dump = this.#toTable(await this.#target.store.dump(this.#partition)) as PartitionDump
+    const events = dump.events.slice(this.#eventCount).map(({ sequence: _, ...event }) => event)
+    this.#eventCount = dump.events.length
+    return { said: saidIn(this.#toTable(answer) as Answer), events, stored: storedIn(dump, described!) }
+  }
+
+  #run(...calls: Call[]): Promise<Answer[]> {
+    return this.#target.store.run(this.#partition, calls)
+  }
+
+  #callOf({ operation, input }: OperationCall, blobs: readonly string[]): Call {
+    const bytes = blobs.map((blob) => new TextEncoder().encode(blob))
+    return { operation: operation satisfies OperationName, input: this.#toOwn(input), blobs: bytes } as Call
+  }
+
+  #toOwn(value: unknown): unknown {
+    return renamed(value, executionId, this.#ownId)
+  }
+
+  #toTable(value: unknown): unknown {
+    return renamed(value, this.#ownId, executionId)
+  }
+}
+
+/** A copy in which an execution has another id, wherever it is named. */
+function renamed(value: unknown, from: string, to: string): unknown {
+  if (typeof value === 'string') return value.replaceAll(from, to)
+  if (value instanceof Uint8Array || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => renamed(item, from, to))
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, renamed(field, from, to)]))
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
+
+function saidIn(answer: Answer): Said<{ readonly kind: string }> {
+  switch (answer.kind) {
+    case 'answered':
+      return { kind: 'answered', result: answer.result, blobs: answer.blobs.map(textOf) }
+    case 'fault':
+      return { kind: 'fault', fault: { reason: answer.reason, recordId: answer.recordId } }
+    case 'failed':
+    case 'not_run':
+      throw new Error(`An operation of the table was answered with ${answer.kind}.`)
+  }
+}
+
+/** What a dump shows, in the form of the table's own store. A dump knows which bytes there are, a look has them. */
+function storedIn(dump: PartitionDump, described: Answer): string {
+  const memory = newMemory(nodePlatform)
+  for (const record of dump.records) {
+    const key = joinName(record.type, record.id)
+    memory.recordKeys.push(key)
+    memory.records[key] = { type: record.type, id: record.id, cells: packRecord(record) satisfies Cell[] }
+  }
+  for (const entry of dump.entries) {
+    if (!memory.indexNames.includes(entry.index)) memory.indexNames.push(entry.index)
+    memory.indexes[entry.index] = [...(memory.indexes[entry.index] ?? []), entry]
+  }
+  for (const key of dump.blobKeys) {
+    memory.blobKeys.push(key)
+    memory.blobs[key] = blobAt(key, described)
+  }
+  return storedText(memory)
+}
+
+function blobAt(key: string, described: Answer): string | undefined {
+  if (described.kind !== 'answered' || described.result.kind !== 'described') return undefined
+  const { payloadBlob, resultBlob } = described.result
+  const number = key === payloadKey(executionId) ? payloadBlob : key === resultKey(executionId) ? resultBlob : undefined
+  const bytes = number === undefined ? undefined : described.blobs[number]
+  return bytes === undefined ? undefined : textOf(bytes)
+}

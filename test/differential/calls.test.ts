@@ -1,0 +1,46 @@
+/**
+ * Random sequences of all operations, call by call, on every store at once. A sequence that sets two stores apart is
+ * shrunk to a short one and printed with its seed.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { anySequence } from '../properties/commands.ts'
+import { runs } from '../properties/random-runs.ts'
+import { anyLogReading } from './log-reading.ts'
+import { SideBySide, together } from './side-by-side.ts'
+import { everyStore, storeNames } from './sides.ts'
+
+const RUNS = 250
+
+const everyCall = anySequence.map((commands) => commands.map((command) => ({ commands: [command], stepMs: 0 })))
+
+test(`call by call, all stores answer alike and keep alike: ${storeNames}`, async () => {
+  await using sides = await SideBySide.open(...everyStore(together))
+
+  await fc.assert(
+    fc.asyncProperty(everyCall, anyLogReading, (batches, reading) => sides.compare(batches, { reading })),
+    runs(RUNS),
+  )
+})
+
+test('stores that differ are told apart', async () => {
+  const [first, second] = everyStore(together)
+  const forgetful = { ...second!, target: { ...second!.target, name: 'a store that purges before each call' } }
+  await using sides = await SideBySide.open(first, {
+    ...forgetful,
+    send: async (store, partition, calls) => {
+      await store.run(partition, [{ operation: 'purgeExecutions', input: {}, blobs: [] }])
+      return store.run(partition, calls)
+    },
+  })
+
+  const comparison = fc.assert(
+    fc.asyncProperty(everyCall, (batches) => sides.compare(batches)),
+    runs(RUNS),
+  )
+
+  await expect(comparison).rejects.toMatchObject({
+    message: expect.stringMatching(/seed: .*Counterexample: .*Shrunk /s),
+    cause: { message: expect.stringContaining('on a store that purges before each call, as on memory') },
+  })
+})
