@@ -55,7 +55,8 @@ export class LayoutWriter {
   }
 
   byte(value: number): void {
-    this.#bytes[this.#room(1)] = value
+    const at = this.#room(1)
+    this.#bytes[at] = value
   }
 
   /** The plain fields of an object, then its parts. */
@@ -155,16 +156,18 @@ export class LayoutWriter {
 
   #number(isWhole: boolean, value: number | undefined): void {
     if (!isWhole) {
-      this.#bytes.writeDoubleLE(value ?? Number.NaN, this.#room(8))
+      const at = this.#room(8)
+      this.#bytes.writeDoubleLE(value ?? Number.NaN, at)
       return
     }
     if (value !== undefined && !(Number.isInteger(value) && value >= 0 && value < ABSENT_WHOLE)) {
       throw new RangeError(`${value} is not a whole number from 0 to 2^48 - 2.`)
     }
-    this.#bytes.writeUIntLE(value ?? ABSENT_WHOLE, this.#room(6), 6)
+    const at = this.#room(6)
+    this.#bytes.writeUIntLE(value ?? ABSENT_WHOLE, at, 6)
   }
 
-  /** Makes room for so many bytes and answers where they begin. */
+  /** Makes room for so many bytes and answers where they begin. The buffer may be another one afterwards. */
   #room(count: number): number {
     const at = this.#length
     this.#length += count

@@ -28,7 +28,7 @@ local SKIP_PAGE = 100
 local MANY_KEYS = 1000
 -- How many names of index keys are remembered, over all partitions of the server.
 local INDEX_KEYS_MAX = 10000
--- How many entries are applied one by one.
+-- How many entries are applied one by one, and how many records are forgotten one by one.
 local FEW = 8
 local NONE = {}
 -- What most calls have changed: nothing but the event log.
@@ -38,7 +38,7 @@ local ONLY_EVENTS = packWake({ sender = '', ready = NONE, hasEvents = true, hold
 local prefix, arguments, indexKeys, reply, replyCount, replyBytes, callWork
 local readyIndexes, readyGains, dueGain, dueHead, holders, hasEvents
 -- The form of every record that the call has met, by its key, as the call sees it; false if there is none.
-local stored = {}
+local stored, storedCount = {}, 0
 -- What the call has yet to write: records and blobs by their keys, entries in the order of their changes.
 local dirty, dirtyCount, dirtyKeys = {}, 0, {}
 local waitingCount, waitingIndexes, waitingIds, waitingScores = 0, {}, {}, {}
@@ -105,6 +105,7 @@ local function bytesOf(slot, key)
     if bytes == nil then
       bytes = redisCall('GET', key)
       stored[key] = bytes
+      storedCount = storedCount + 1
     end
   end
   return bytes
@@ -142,6 +143,7 @@ local function fetch(keys)
     local last = math.min(first + MANY_KEYS - 1, #missing)
     local found = redisCall('MGET', unpackList(missing, first, last))
     for i = first, last do stored[missing[i]] = found[i - first + 1] end
+    storedCount = storedCount + last - first + 1
   end
 end
 
@@ -613,7 +615,13 @@ local function beginCall(keys, args)
     indexKeys = {}
     indexKeysOf[prefix] = indexKeys
   end
-  for key in pairs(stored) do stored[key] = nil end
+  -- A table that once was large is walked as if it still were.
+  if storedCount > FEW then
+    stored = {}
+  else
+    for key in pairs(stored) do stored[key] = nil end
+  end
+  storedCount = 0
   for i = 1, dirtyCount do dirty[dirtyKeys[i]] = nil end
   dirtyCount, waitingCount, waitingEventCount = 0, 0, 0
   reply, replyCount, replyBytes, callWork = {}, 2, 0, 0
