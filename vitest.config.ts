@@ -26,6 +26,8 @@ const suites: Suite[] = [
   { name: 'servers', include: 'test/servers/**/*.test.ts', timeoutMs: 90_000, hasServers: true },
   { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 20_000, hasServers: true },
   { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
+  { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
   { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 180_000, isSerial: true, hasServers: true },
   { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
   { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 60_000, isSerial: true },

@@ -93,14 +93,18 @@ interface Packing extends Plain {
   readonly locals: string
 }
 
-function packing(fields: readonly Field[], definitions: Definitions): Packing {
+function packing(
+  fields: readonly Field[],
+  definitions: Definitions,
+  source: (name: string) => string = (name) => `value[${quoted(name)}]`,
+): Packing {
   let format = ''
   const args: string[] = []
   const parts: string[] = []
   const names: string[] = []
   const values: string[] = []
   for (const [i, field] of fields.entries()) {
-    const content = `value[${quoted(field.name)}]`
+    const content = source(field.name)
     const value = field.of.kind === 'number' && field.rare !== true ? content : `v${i + 1}`
     if (value !== content) {
       names.push(value)
@@ -271,14 +275,32 @@ function recordUnpacker(type: string, fields: readonly Field[], definitions: Def
   return `function(bytes) local value, at = ${unpack}(bytes, 1) if at <= #bytes then value.${UNKNOWN} = string.sub(bytes, at) end return value end`
 }
 
+/** Where a field of an event comes from: the event itself is never made. */
+function eventSource(name: string): string {
+  switch (name) {
+    case 'at':
+      return 'at'
+    case 'executionId':
+      return 'execution.id'
+    case 'tags':
+      return 'tagTexts(execution.tags)'
+    case 'namespace':
+    case 'task':
+    case 'lane':
+      return `execution.${name}`
+    default:
+      return `detail[${quoted(name)}]`
+  }
+}
+
 /** The type's byte, then the fields of that type: what the layout makes of an object whose only field is the event. */
 function eventPackers(definitions: Definitions): string {
   const [field] = eventFieldsByType
   if (field?.of.kind !== 'union') throw new Error('Events are laid out by their type.')
   const packers = field.of.variants.map(({ word, fields }, number) => {
-    const { format, args, parts, locals } = packing(fields, definitions)
+    const { format, args, parts, locals } = packing(fields, definitions, eventSource)
     const plain = `pack('<B${format}', ${[String(number), ...args].join(', ')})`
-    return [word, `function(value) ${locals}return ${[plain, ...parts].join(' .. ')} end`] as const
+    return [word, `function(execution, detail, at) ${locals}return ${[plain, ...parts].join(' .. ')} end`] as const
   })
   return byName(packers)
 }
@@ -307,6 +329,7 @@ export function luaLayout(): string {
   return [
     'local layout = {}',
     `local ABSENT, NAN, FLAGS = string.char(${ABSENT_BYTE}), 0 / 0, { [0] = false, [1] = true }`,
+    'local function tagTexts(tags) local texts = {} for i = 1, #tags do texts[2 * i - 1], texts[2 * i] = tags[i].name, tags[i].value end return texts end',
     ...definitions.lines,
     `return { ${parts.join(',\n')} }`,
   ].join('\n')

@@ -157,7 +157,9 @@ class PageMerger {
     }
   }
 
+  /** A page that comes when the consumer has gone is dropped: nobody would ever take it. */
   #offer(reader: EventReader, number: number, page: EventPage): Promise<void> {
+    if (this.#signal.aborted) return Promise.resolve()
     return new Promise((taken) => {
       this.#ready.push({ reader, number, page, taken })
       this.#wake()

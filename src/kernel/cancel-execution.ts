@@ -2,7 +2,6 @@
  * Cancels from any phase. What nobody holds ends at once. A running execution's holder is asked through its lease and
  * given a grace, after which the due pass ends it; with `force` it ends now. A holder may cancel its own with its fence.
  */
-import { emitFor } from './emit.ts'
 import { refuseUnlessHeld } from './leases.ts'
 import type { LeaseRefusal } from './leases.ts'
 import { endCancelled } from './phases.ts'
@@ -53,7 +52,7 @@ function requestCancel(tx: Tx, execution: Execution, input: CancelInput): Cancel
   const forceAt = tx.now + input.graceMs
   state.cancel = { reason: input.reason, by: input.by, at: tx.now, forceAt }
   tx.put(execution)
-  emitFor(tx, execution, 'cancel_requested', {
+  tx.emit('cancel_requested', execution, {
     attempt: execution.attempt?.number,
     workerId: state.lease.workerId,
     workerInstanceId: state.lease.workerInstanceId,

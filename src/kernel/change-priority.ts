@@ -1,5 +1,4 @@
 /** Moves an execution forward or back in its queue; until it is claimable again the new priority simply waits with it. */
-import { emitFor } from './emit.ts'
 import type { ExecutionId } from './records.ts'
 import { refused, refusedFor } from './results.ts'
 import type { Refused } from './results.ts'
@@ -23,6 +22,6 @@ export function changePriority(tx: Tx, input: PriorityInput): PriorityResult {
 
   execution.priority = input.priority
   tx.put(execution)
-  emitFor(tx, execution, 'priority_changed', { priority: input.priority })
+  tx.emit('priority_changed', execution, { priority: input.priority })
   return { kind: 'changed', from, to: input.priority }
 }

@@ -1,5 +1,4 @@
 /** Accepts a piece of work. Said twice with one id it is accepted once; `ifExists` says what the second caller wants. */
-import { emitFor } from './emit.ts'
 import { queueId } from './indexes.ts'
 import { payloadKey } from './blobs.ts'
 import { forgetEmptyQueues, removeExecution } from './purge-executions.ts'
@@ -61,7 +60,7 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
     const execution = newExecution(tx, input, 0)
     registerQueue(tx, execution)
     store(tx, execution, input)
-    emitFor(tx, execution, 'execution_created', { until: delayOf(execution) })
+    tx.emit('execution_created', execution, { until: delayOf(execution) })
     return answer('created', execution)
   }
   if (existing.requestId === input.requestId) return answer('created', existing)
@@ -91,7 +90,7 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   registerQueue(tx, execution)
   store(tx, execution, input)
   if (queueOf(existing) !== queueOf(execution)) forgetEmptyQueues(tx, existing.lane)
-  emitFor(tx, execution, 'execution_replaced', { until: delayOf(execution) })
+  tx.emit('execution_replaced', execution, { until: delayOf(execution) })
   return answer('replaced', execution)
 }
 
@@ -143,7 +142,7 @@ function queueOf(execution: Execution): string {
 
 function registerQueue(tx: Tx, execution: Execution): void {
   const id = queueOf(execution)
-  if (tx.get('queue', id) !== undefined) return
+  if (tx.has('queue', id)) return
   tx.put({ type: 'queue', id, lane: execution.lane, class: execution.class, createdAt: tx.now })
 }
 

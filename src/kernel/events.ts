@@ -1,5 +1,5 @@
 /** The event log: every transition of an execution leaves one event, in order, in its partition. */
-import type { ExecutionId, Instant, Outcome } from './records.ts'
+import type { Execution, ExecutionId, Instant, Outcome } from './records.ts'
 
 export const eventTypes = [
   'execution_created',
@@ -48,8 +48,37 @@ export interface FabricEvent extends EventDetail {
   readonly tags: string[]
 }
 
+/** The event of a transition, with what a reader needs to filter without a look-up. */
+export function eventOf(type: EventType, execution: Execution, detail: EventDetail, at: Instant): FabricEvent {
+  const tags: string[] = []
+  for (const tag of execution.tags) {
+    tags.push(tag.name)
+    tags.push(tag.value)
+  }
+  return {
+    type,
+    at,
+    executionId: execution.id,
+    namespace: execution.namespace,
+    task: execution.task,
+    lane: execution.lane,
+    tags,
+    attempt: detail.attempt,
+    epoch: detail.epoch,
+    workerId: detail.workerId,
+    workerInstanceId: detail.workerInstanceId,
+    outcome: detail.outcome,
+    until: detail.until,
+    reason: detail.reason,
+    by: detail.by,
+    category: detail.category,
+    percent: detail.percent,
+    priority: detail.priority,
+  }
+}
+
 /** Whether the holder of the execution should hear of an event at once, because it changes what the holder may do. */
-export function concernsHolder(event: FabricEvent): boolean {
-  if (event.type === 'execution_ended') return event.outcome === 'cancelled' || event.outcome === 'expired'
-  return event.type === 'cancel_requested' || event.type === 'lease_revoked'
+export function concernsHolder(type: EventType, detail: EventDetail): boolean {
+  if (type === 'execution_ended') return detail.outcome === 'cancelled' || detail.outcome === 'expired'
+  return type === 'cancel_requested' || type === 'lease_revoked'
 }

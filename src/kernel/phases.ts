@@ -1,6 +1,5 @@
 /** One helper per phase owns entering it: its fields, its timers, its event. Nobody else writes a phase. */
 import { recordAttempt } from './attempts.ts'
-import { emitFor } from './emit.ts'
 import type { EventType } from './events.ts'
 import type {
   AttemptOutcome,
@@ -41,7 +40,7 @@ export function makeEligible(tx: Tx, execution: Execution, requeue: Requeue): vo
   execution.next = requeue.next
   execution.changedAt = tx.now
   tx.put(execution)
-  emitFor(tx, execution, requeue.event, {
+  tx.emit(requeue.event, execution, {
     attempt: execution.attempt?.number,
     epoch: execution.epoch,
     workerId: execution.attempt?.workerId,
@@ -66,7 +65,7 @@ export function delayExecutionUntil(
   execution.next = cause === 'retry' ? 'retry' : 'continue'
   execution.changedAt = tx.now
   tx.put(execution)
-  emitFor(tx, execution, event, {
+  tx.emit(event, execution, {
     attempt: execution.attempt?.number,
     epoch: execution.epoch,
     workerId: execution.attempt?.workerId,
@@ -106,7 +105,7 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
   execution.changedAt = tx.now
   execution.startedAt = execution.startedAt ?? tx.now
   tx.put(execution)
-  emitFor(tx, execution, 'attempt_started', {
+  tx.emit('attempt_started', execution, {
     attempt: execution.attempt?.number,
     epoch: execution.epoch,
     workerId: lease.workerId,
@@ -147,7 +146,7 @@ export function endExecution(tx: Tx, execution: Execution, ending: Ending): void
   execution.changedAt = tx.now
   execution.failure = ending.failure
   tx.put(execution)
-  emitFor(tx, execution, 'execution_ended', {
+  tx.emit('execution_ended', execution, {
     attempt: execution.attempt?.number,
     epoch: execution.epoch,
     workerId: execution.attempt?.workerId,

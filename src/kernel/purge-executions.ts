@@ -1,6 +1,5 @@
 /** Removes ended executions whose retention is over, oldest first, with everything that belongs to them. */
 import { payloadKey, resultKey } from './blobs.ts'
-import { emitFor } from './emit.ts'
 import { matchesFilter } from './filter.ts'
 import type { TenantFilter } from './filter.ts'
 import { PURGE_INDEX, QUEUES_INDEX, attemptsIndex, laneIndex, readyIndex } from './indexes.ts'
@@ -47,7 +46,7 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
     purged.push(execution.id)
     oldestDueAt = oldestDueAt ?? state.at + execution.retentionMs
     if (!lanes.includes(execution.lane)) lanes.push(execution.lane)
-    emitFor(tx, execution, 'execution_purged', {})
+    tx.emit('execution_purged', execution, {})
   }
   for (const lane of lanes) forgetEmptyQueues(tx, lane)
   const next = nextPosition(due, input, outOfRoom)

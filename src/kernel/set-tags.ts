@@ -1,5 +1,4 @@
 /** Adds tags, changes them, and removes those named with no value. In any phase: tags are labels, not behaviour. */
-import { emitFor } from './emit.ts'
 import { TAG_COUNT_MAX } from './limits.ts'
 import type { ExecutionId, Tag } from './records.ts'
 import { refused } from './results.ts'
@@ -25,7 +24,7 @@ export function setTags(tx: Tx, input: SetTagsInput): SetTagsResult {
   if (areEqual(tags, execution.tags)) return { kind: 'set', tags }
   execution.tags = tags
   tx.put(execution)
-  emitFor(tx, execution, 'tags_set', {})
+  tx.emit('tags_set', execution, {})
   return { kind: 'set', tags }
 }
 

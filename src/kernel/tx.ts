@@ -2,7 +2,7 @@
  * All that the kernel sees of a store, and all that a store must provide. Reads see the operation's own writes; writes
  * take effect when the operation returns, or not at all.
  */
-import type { FabricEvent } from './events.ts'
+import type { EventDetail, EventType } from './events.ts'
 import type { Instant, RecordType, RecordTypes } from './records.ts'
 
 /** A place in an index: entries are ordered by score, then by id. With an id, a range begins just past that entry. */
@@ -34,6 +34,7 @@ export interface Tx {
   /** The store's clock, one value for the whole batch. */
   readonly now: Instant
   readonly get: <T extends RecordType>(type: T, id: string) => RecordTypes[T] | undefined
+  readonly has: (type: RecordType, id: string) => boolean
   /** The records that exist, in the order of the ids. */
   readonly getMany: <T extends RecordType>(type: T, ids: string[]) => RecordTypes[T][]
   readonly put: (record: RecordTypes[RecordType]) => void
@@ -49,7 +50,8 @@ export interface Tx {
    * which it was found: a damaged index may hold an id more than once.
    */
   readonly repair: (index: string, id: string, score: number | undefined, standsAt?: number) => void
-  readonly emit: (event: FabricEvent) => void
+  /** Tells of an execution's transition. */
+  readonly emit: (type: EventType, execution: RecordTypes['execution'], detail: EventDetail) => void
   readonly keep: (key: string, blob: BlobRef) => void
   readonly forget: (key: string) => void
   /** Attaches stored bytes to the reply and says under which number; undefined if nothing is stored there. */

@@ -1,5 +1,4 @@
 /** A holder says how far it has come. What it leaves out keeps its last value. */
-import { emitFor } from './emit.ts'
 import { refuseUnlessHeld } from './leases.ts'
 import type { LeaseRefusal } from './leases.ts'
 import type { ExecutionId, Fence } from './records.ts'
@@ -26,6 +25,6 @@ export function updateProgress(tx: Tx, input: ProgressInput): ProgressResult {
   const message = input.message ?? execution.progress?.message
   execution.progress = { percent, message, at: tx.now }
   tx.put(execution)
-  emitFor(tx, execution, 'progress_updated', { attempt: input.fence.attempt, percent, reason: message })
+  tx.emit('progress_updated', execution, { attempt: input.fence.attempt, percent, reason: message })
   return { kind: 'updated' }
 }

@@ -9,6 +9,7 @@ import {
   OPERATION_WORK_LIMIT,
   concernsHolder,
   entriesOf,
+  eventOf,
   isReadyIndex,
   operations,
   packEvent,
@@ -19,8 +20,10 @@ import {
 import type {
   AnyRecord,
   Cell,
+  EventDetail,
+  EventType,
+  Execution,
   ExecutionId,
-  FabricEvent,
   IndexEntry,
   Instant,
   OperationName,
@@ -151,6 +154,7 @@ export class Overlay {
     return {
       now: this.#now,
       get: (type, id) => this.#get(type, id),
+      has: (type, id) => cellsOf(this.#held(type, id)) !== undefined,
       getMany: (type, ids) => this.#getMany(type, ids),
       put: (record) => this.#put(record),
       remove: (type, id) => this.#remove(type, id),
@@ -159,7 +163,7 @@ export class Overlay {
       countUpTo: (range) => this.#index(range.index).count(range),
       score: (index, id) => this.#index(index).score(id),
       repair: (index, id, score, standsAt) => this.#setEntry(index, id, standsAt ?? this.#data.score(index, id), score),
-      emit: (event) => this.#emit(event),
+      emit: (type, execution, detail) => this.#emit(type, execution, detail),
       keep: (key, blob) =>
         this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
       forget: (key) => this.#setBlob(key, undefined),
@@ -268,11 +272,12 @@ export class Overlay {
     this.#undo.push(this.#index(index).set(id, stored, after))
   }
 
-  #emit(event: FabricEvent): void {
+  #emit(type: EventType, execution: Execution, detail: EventDetail): void {
+    const event = eventOf(type, execution, detail, this.#now)
     this.#events.push({ event, cells: packEvent(event) })
     this.#undo.push(() => void this.#events.pop())
     // A hint too many, should the operation be taken back, does no harm.
-    if (concernsHolder(event)) this.#holdersOf.push(event.executionId)
+    if (concernsHolder(type, detail)) this.#holdersOf.push(event.executionId)
   }
 
   #setBlob(key: string, bytes: Uint8Array | undefined): void {

@@ -60,8 +60,14 @@ export class TestFabric {
   }
 
   /** From here on the listeners of the store hear of everything. */
-  untilListening(): Promise<void> {
-    return this.#opened.target.untilListening()
+  async untilListening(): Promise<void> {
+    let isDecided = false
+    const listening = this.#opened.target.untilListening().finally(() => {
+      isDecided = true
+    })
+    // A store may have to try again after no time at all, and here not even that passes by itself.
+    while (!isDecided) await this.runtime.advance(0)
+    await listening
   }
 
   get store(): Store {

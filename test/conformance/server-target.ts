@@ -12,7 +12,7 @@ import { parseLocation } from '../../src/stores/location.ts'
 import { openStore } from '../../src/stores/open-store.ts'
 import type { Partition, Store } from '../../src/stores/store.ts'
 import { Connection } from '../../src/stores/valkey/connection.ts'
-import { Keys } from '../../src/stores/valkey/keys.ts'
+import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
 import { LayoutWriter } from '../../src/stores/valkey/layout.ts'
 import { damagedBytes } from './damage.ts'
 import type { Damage, Heal } from './damage.ts'
@@ -77,11 +77,11 @@ async function damageValue(connection: Connection, key: string, damage: Damage):
 }
 
 function recordKey(keys: Keys, partition: Partition, type: RecordType, id: string): string {
-  return `${keys.partition(partition)}${type}:${id}`
+  return `${keys.partition(partition)}${keyKinds[type]}${id}`
 }
 
 function indexKey(keys: Keys, partition: Partition, index: string): string {
-  return `${keys.partition(partition)}index:${index}`
+  return `${keys.partition(partition)}${keyKinds.index}${index}`
 }
 
 /** The first wake-up of a partition says that it is listened to; from then on a test hears only of what it does itself. */

@@ -6,7 +6,7 @@ import { runs } from '../properties/random-runs.ts'
 import { SideBySide, together } from './side-by-side.ts'
 import { everyStore, storeNames } from './sides.ts'
 
-const RUNS = 60
+const RUNS = 40
 
 test(`what is too much for one call stops at the same place on all stores: ${storeNames}`, async () => {
   await using sides = await SideBySide.open(...everyStore(together))

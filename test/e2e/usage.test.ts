@@ -13,7 +13,8 @@ describe('help', () => {
     const help = await place.run(['--help'])
 
     expect(help).toMatchObject({ code: 0, stderr: '' })
-    for (const word of [...COMMANDS, 'FLOWFABRIC_STORE', 'FLOWFABRIC_NAMESPACE', '--json', 'Exit codes', '130']) {
+    const environment = ['FLOWFABRIC_STORE', 'FLOWFABRIC_NAMESPACE', 'FLOWFABRIC_VALKEY_PASSWORD_FILE']
+    for (const word of [...COMMANDS, ...environment, '--json', 'Exit codes', '130']) {
       expect(help.stdout).toContain(word)
     }
   })

@@ -1,19 +1,5 @@
 /** What somebody without a lease may ask: submit, claim, steer and look. */
-import {
-  TAG_COUNT_MAX,
-  cancelExecution,
-  changePriority,
-  claimForWorker,
-  countExecutions,
-  createExecution,
-  describeExecution,
-  explainExecution,
-  integerText,
-  listExecutions,
-  replayExecution,
-  revokeLease,
-  setTags,
-} from '../../../src/kernel/index.ts'
+import { TAG_COUNT_MAX, integerText } from '../../../src/kernel/index.ts'
 import type { ClaimInput, CreateInput, Tag } from '../../../src/kernel/index.ts'
 import { DEADLINE_OVER_MS, LEASES_OVER_MS, SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
@@ -35,7 +21,7 @@ function create(manner: string, input: CreateInput): Trial {
     manner,
     atMs: SOON_MS,
     blobs: payload,
-    run: (tx) => createExecution(tx, input),
+    input,
   }
 }
 
@@ -45,7 +31,7 @@ function anotherSubmit(ifExists: 'join' | 'reject' | 'replace'): CreateInput {
 }
 
 function claim(manner: string, atMs: number, input: ClaimInput): Trial {
-  return { operation: 'claimForWorker', manner, atMs, blobs: [], run: (tx) => claimForWorker(tx, input) }
+  return { operation: 'claimForWorker', manner, atMs, blobs: [], input }
 }
 
 function manyTags(): Tag[] {
@@ -60,7 +46,7 @@ function cancel(manner: string, force: boolean): Trial {
     manner,
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => cancelExecution(tx, { executionId, reason: 'too late', by: 'bob', force, graceMs: CANCEL_GRACE_MS }),
+    input: { executionId, reason: 'too late', by: 'bob', force, graceMs: CANCEL_GRACE_MS },
   }
 }
 
@@ -70,7 +56,7 @@ function revoke(manner: string, leaseId: string | undefined): Trial {
     manner,
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => revokeLease(tx, { executionId, leaseId, reason: 'stuck', by: 'bob' }),
+    input: { executionId, leaseId, reason: 'stuck', by: 'bob' },
   }
 }
 
@@ -80,7 +66,7 @@ function prioritise(manner: string, priority: number): Trial {
     manner,
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => changePriority(tx, { executionId, priority }),
+    input: { executionId, priority },
   }
 }
 
@@ -90,7 +76,7 @@ function tag(manner: string, set: readonly Tag[], remove: readonly string[]): Tr
     manner,
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => setTags(tx, { executionId, set, remove }),
+    input: { executionId, set, remove },
   }
 }
 
@@ -125,34 +111,34 @@ export const callerTrials: readonly Trial[] = [
     manner: '',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => replayExecution(tx, { executionId, requestId: 'replay-1', reason: 'fixed', by: 'bob' }),
+    input: { executionId, requestId: 'replay-1', reason: 'fixed', by: 'bob' },
   },
   {
     operation: 'describeExecution',
     manner: '',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => describeExecution(tx, { executionId, attempts: true, payload: true, result: true }),
+    input: { executionId, attempts: true, payload: true, result: true },
   },
   {
     operation: 'listExecutions',
     manner: '',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => listExecutions(tx, { limit: 10 }),
+    input: { limit: 10 },
   },
   {
     operation: 'countExecutions',
     manner: '',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => countExecutions(tx, {}),
+    input: {},
   },
   {
     operation: 'explainExecution',
     manner: '',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => explainExecution(tx, { executionId }),
+    input: { executionId },
   },
 ]

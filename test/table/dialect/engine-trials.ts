@@ -1,5 +1,4 @@
 /** What runs in the background: each pass before and after the moments at which something becomes due. */
-import { inspectPartition, purgeExecutions, reconcileIndexes, runDue } from '../../../src/kernel/index.ts'
 import type { ReconcileCursor } from '../../../src/kernel/index.ts'
 import {
   DEADLINE_OVER_MS,
@@ -13,15 +12,15 @@ import {
 import type { Trial } from './trial.ts'
 
 function due(manner: string, atMs: number): Trial {
-  return { operation: 'runDue', manner, atMs, blobs: [], run: (tx) => runDue(tx, { limit: 10, seed: 7 }) }
+  return { operation: 'runDue', manner, atMs, blobs: [], input: { limit: 10, seed: 7 } }
 }
 
 function purge(manner: string, atMs: number): Trial {
-  return { operation: 'purgeExecutions', manner, atMs, blobs: [], run: (tx) => purgeExecutions(tx, {}) }
+  return { operation: 'purgeExecutions', manner, atMs, blobs: [], input: {} }
 }
 
 function inspect(manner: string, atMs: number): Trial {
-  return { operation: 'inspectPartition', manner, atMs, blobs: [], run: (tx) => inspectPartition(tx, { limit: 10 }) }
+  return { operation: 'inspectPartition', manner, atMs, blobs: [], input: { limit: 10 } }
 }
 
 function reconcile(manner: string, cursor: ReconcileCursor | undefined): Trial {
@@ -30,7 +29,7 @@ function reconcile(manner: string, cursor: ReconcileCursor | undefined): Trial {
     manner,
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => reconcileIndexes(tx, { cursor }),
+    input: { cursor },
   }
 }
 

@@ -1,14 +1,6 @@
 /** What a lease's holder may ask: each operation with its own fence, an older one and somebody else's. */
-import {
-  cancelExecution,
-  completeExecution,
-  delayExecution,
-  failExecution,
-  releaseExecution,
-  renewLease,
-  updateProgress,
-} from '../../../src/kernel/index.ts'
-import type { Fence, OperationName, Tx } from '../../../src/kernel/index.ts'
+import type { FailInput, Fence } from '../../../src/kernel/index.ts'
+import type { OperationCall } from './operation-call.ts'
 import { SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
 import { CANCEL_GRACE_MS, LEASE_MS, RETRY_DELAY_MS, executionId, firstClaim, ownFence } from './world.ts'
@@ -25,56 +17,52 @@ const fences: readonly NamedFence[] = [
 ]
 
 interface FencedCall {
-  readonly operation: OperationName
   readonly blobs: readonly string[]
-  readonly run: (tx: Tx, fence: Fence) => { readonly kind: string }
+  readonly with: (fence: Fence) => OperationCall
 }
 
-function fail(tx: Tx, fence: Fence, category: string, retryAfterMs: number | undefined): { readonly kind: string } {
+function failInput(fence: Fence, category: string, retryAfterMs: number | undefined): FailInput {
   const failure = { category, message: 'no luck', stack: 'at work' }
-  return failExecution(tx, { executionId, fence, failure, retryAfterMs, seed: 7 })
+  return { executionId, fence, failure, retryAfterMs, seed: 7 }
 }
 
 const calls: readonly FencedCall[] = [
   {
-    operation: 'renewLease',
     blobs: [],
-    run: (tx, fence) => renewLease(tx, { executionId, fence, leaseTtlMs: LEASE_MS }),
+    with: (fence) => ({ operation: 'renewLease', input: { executionId, fence, leaseTtlMs: LEASE_MS } }),
   },
   {
-    operation: 'completeExecution',
     blobs: ['result'],
-    run: (tx, fence) =>
-      completeExecution(tx, { executionId, fence, result: { blob: 0, size: 6, encoding: 'json' as const } }),
-  },
-  { operation: 'failExecution', blobs: [], run: (tx, fence) => fail(tx, fence, 'error', undefined) },
-  {
-    operation: 'releaseExecution',
-    blobs: [],
-    run: (tx, fence) => releaseExecution(tx, { executionId, fence, reason: 'shutdown' }),
+    with: (fence) => {
+      const result = { blob: 0, size: 6, encoding: 'json' as const }
+      return { operation: 'completeExecution', input: { executionId, fence, result } }
+    },
   },
   {
-    operation: 'delayExecution',
     blobs: [],
-    run: (tx, fence) => delayExecution(tx, { executionId, fence, delayMs: RETRY_DELAY_MS }),
+    with: (fence) => ({ operation: 'failExecution', input: failInput(fence, 'error', undefined) }),
   },
   {
-    operation: 'updateProgress',
     blobs: [],
-    run: (tx, fence) => updateProgress(tx, { executionId, fence, percent: 40, message: 'reading' }),
+    with: (fence) => ({ operation: 'releaseExecution', input: { executionId, fence, reason: 'shutdown' } }),
   },
   {
-    operation: 'cancelExecution',
     blobs: [],
-    run: (tx, fence) =>
-      cancelExecution(tx, {
-        executionId,
-        fence,
-        reason: 'gave up',
-        by: 'pool-a',
-        force: false,
-        graceMs: CANCEL_GRACE_MS,
-      }),
+    with: (fence) => ({ operation: 'delayExecution', input: { executionId, fence, delayMs: RETRY_DELAY_MS } }),
+  },
+  {
+    blobs: [],
+    with: (fence) => ({
+      operation: 'updateProgress',
+      input: { executionId, fence, percent: 40, message: 'reading' },
+    }),
+  },
+  {
+    blobs: [],
+    with: (fence) => ({
+      operation: 'cancelExecution',
+      input: { executionId, fence, reason: 'gave up', by: 'pool-a', force: false, graceMs: CANCEL_GRACE_MS },
+    }),
   },
 ]
 
@@ -82,13 +70,7 @@ function fencedTrials(): Trial[] {
   const trials: Trial[] = []
   for (const call of calls) {
     for (const named of fences) {
-      trials.push({
-        operation: call.operation,
-        manner: named.name,
-        atMs: SOON_MS,
-        blobs: call.blobs,
-        run: (tx) => call.run(tx, named.fence),
-      })
+      trials.push({ ...call.with(named.fence), manner: named.name, atMs: SOON_MS, blobs: call.blobs })
     }
   }
   return trials
@@ -100,20 +82,20 @@ export const holderTrials: readonly Trial[] = fencedTrials().concat([
     manner: 'own fence, for good',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => fail(tx, ownFence, 'permanent', undefined),
+    input: failInput(ownFence, 'permanent', undefined),
   },
   {
     operation: 'failExecution',
     manner: 'own fence, retry at once',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => fail(tx, ownFence, 'error', 0),
+    input: failInput(ownFence, 'error', 0),
   },
   {
     operation: 'delayExecution',
     manner: 'own fence, no delay',
     atMs: SOON_MS,
     blobs: [],
-    run: (tx) => delayExecution(tx, { executionId, fence: ownFence, delayMs: 0 }),
+    input: { executionId, fence: ownFence, delayMs: 0 },
   },
 ])

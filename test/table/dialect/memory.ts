@@ -6,6 +6,7 @@ import {
   OPERATION_WORK_LIMIT,
   comesBefore,
   entriesOf,
+  eventOf,
   joinName,
   packEvent,
   packRecord,
@@ -138,6 +139,7 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
   return {
     now,
     get: (type, id) => storedRecord(memory, type, id),
+    has: (type, id) => memory.records[joinName(type, id)] !== undefined,
     getMany: (type, ids) => getMany(memory, type, ids),
     put: (record) => {
       count(record.id)
@@ -152,8 +154,8 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
     countUpTo: (range) => readRange(memory, range).length,
     score: (index, id) => scoreOf(memory, index, id),
     repair: (index, id, score) => setEntry(memory, index, id, score),
-    emit: (event) => {
-      memory.events.push(packEvent(event))
+    emit: (type, execution, detail) => {
+      memory.events.push(packEvent(eventOf(type, execution, detail, now)))
       memory.undo.push(() => {
         memory.events.pop()
       })

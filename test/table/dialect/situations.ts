@@ -3,16 +3,7 @@
  * refer to. Operations lead there wherever there are any. A held execution is on its second lease, so that an older
  * fence exists; what happens to it happens four seconds after the start, and the operation under test comes later.
  */
-import {
-  REPLAY_CAP,
-  cancelExecution,
-  completeExecution,
-  delayExecution,
-  failExecution,
-  releaseExecution,
-  revokeLease,
-  runDue,
-} from '../../../src/kernel/index.ts'
+import { REPLAY_CAP } from '../../../src/kernel/index.ts'
 import type { CreateInput, ExecutionState } from '../../../src/kernel/index.ts'
 import type { Platform } from './platform.ts'
 import {
@@ -58,9 +49,8 @@ function fresh(platform: Platform): World {
 
 function heldAgain(world: World, leaseTtlMs: number): World {
   claim(world, STEP_MS, newClaim(firstClaim))
-  step(world, STEP_MS, [], (tx) =>
-    releaseExecution(tx, { executionId, fence: { leaseId: firstClaim, epoch: 1, attempt: 1 }, reason: 'shutdown' }),
-  )
+  const fence = { leaseId: firstClaim, epoch: 1, attempt: 1 }
+  step(world, STEP_MS, { operation: 'releaseExecution', input: { executionId, fence, reason: 'shutdown' } })
   claim(world, STEP_MS, { ...newClaim(secondClaim), leaseTtlMs })
   return world
 }
@@ -80,34 +70,32 @@ function inState(world: World, state: ExecutionState): World {
 
 function cancelRequested(platform: Platform, leaseTtlMs: number): World {
   const world = heldAgain(fresh(platform), leaseTtlMs)
-  step(world, STEP_MS / 2, [], (tx) =>
-    cancelExecution(tx, { executionId, reason: 'unwanted', by: 'ada', force: false, graceMs: CANCEL_GRACE_MS }),
-  )
+  const input = { executionId, reason: 'unwanted', by: 'ada', force: false, graceMs: CANCEL_GRACE_MS }
+  step(world, STEP_MS / 2, { operation: 'cancelExecution', input })
   return world
 }
 
 function completed(platform: Platform): World {
   const world = held(platform)
   const result = { blob: 0, size: 6, encoding: 'json' as const }
-  step(world, STEP_MS, ['result'], (tx) => completeExecution(tx, { executionId, fence: ownFence, result }))
+  step(world, STEP_MS, { operation: 'completeExecution', input: { executionId, fence: ownFence, result } }, ['result'])
   return world
 }
 
 function revoked(world: World): World {
-  step(world, STEP_MS, [], (tx) => revokeLease(tx, { executionId, reason: 'stuck', by: 'ada' }))
+  step(world, STEP_MS, { operation: 'revokeLease', input: { executionId, reason: 'stuck', by: 'ada' } })
   return world
 }
 
 function failed(platform: Platform, category: string): World {
   const world = held(platform)
-  step(world, STEP_MS, [], (tx) =>
-    failExecution(tx, { executionId, fence: ownFence, failure: { category, message: 'no luck' }, seed: 7 }),
-  )
+  const input = { executionId, fence: ownFence, failure: { category, message: 'no luck' }, seed: 7 }
+  step(world, STEP_MS, { operation: 'failExecution', input })
   return world
 }
 
 function afterDuePass(world: World): World {
-  step(world, STEP_MS, [], (tx) => runDue(tx, { limit: 10, seed: 7 }))
+  step(world, STEP_MS, { operation: 'runDue', input: { limit: 10, seed: 7 } })
   return world
 }
 
@@ -118,7 +106,8 @@ export const situations: readonly Situation[] = [
     name: 'eligible, released',
     build: (platform) => {
       const world = held(platform)
-      step(world, STEP_MS, [], (tx) => releaseExecution(tx, { executionId, fence: ownFence, reason: 'shutdown' }))
+      const input = { executionId, fence: ownFence, reason: 'shutdown' }
+      step(world, STEP_MS, { operation: 'releaseExecution', input })
       return world
     },
   },
@@ -139,7 +128,8 @@ export const situations: readonly Situation[] = [
     name: 'delayed, parked',
     build: (platform) => {
       const world = held(platform)
-      step(world, STEP_MS, [], (tx) => delayExecution(tx, { executionId, fence: ownFence, delayMs: RETRY_DELAY_MS }))
+      const input = { executionId, fence: ownFence, delayMs: RETRY_DELAY_MS }
+      step(world, STEP_MS, { operation: 'delayExecution', input })
       return world
     },
   },
@@ -173,9 +163,8 @@ export const situations: readonly Situation[] = [
     name: 'ended, cancelled',
     build: (platform) => {
       const world = held(platform)
-      step(world, STEP_MS, [], (tx) =>
-        cancelExecution(tx, { executionId, reason: 'unwanted', by: 'ada', force: true, graceMs: CANCEL_GRACE_MS }),
-      )
+      const input = { executionId, reason: 'unwanted', by: 'ada', force: true, graceMs: CANCEL_GRACE_MS }
+      step(world, STEP_MS, { operation: 'cancelExecution', input })
       return world
     },
   },

@@ -6,6 +6,7 @@ import { engineTrials } from './engine-trials.ts'
 import { holderTrials } from './holder-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
+import { perform } from './operation-call.ts'
 import type { Platform } from './platform.ts'
 import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
@@ -15,7 +16,7 @@ import { START_AT, executionId, say } from './world.ts'
 export const trials: readonly Trial[] = callerTrials.concat(holderTrials).concat(engineTrials)
 
 /** Between the first saying and the second, so that an answer from memory can be told from a fresh one. */
-const REPEAT_AFTER_MS = 500
+export const REPEAT_AFTER_MS = 500
 
 export interface Saying {
   readonly said: Said<{ readonly kind: string }>
@@ -47,7 +48,7 @@ export function runTrial(platform: Platform, trial: Trial, situation: Situation)
   const storedBefore = storedText(memory)
   const speak = (): Saying => {
     const eventCount = memory.events.length
-    const said = say(world, trial.blobs, (tx) => trial.run(tx))
+    const said = say(world, trial.blobs, (tx) => perform(tx, trial))
     return { said, events: storedEvents(memory, eventCount), stored: storedText(memory) }
   }
   world.now = START_AT + trial.atMs
@@ -77,12 +78,17 @@ export function rowText(platform: Platform, trial: Trial): string {
   const lines: string[] = []
   for (const situation of situations) {
     const outcome = runTrial(platform, trial, situation)
-    lines.push('== ' + trialName(trial) + ' x ' + situation.name)
-    for (const saying of [outcome.first, outcome.again]) {
-      lines.push(canonicalText(platform, saying.said))
-      for (const event of saying.events) lines.push(canonicalText(platform, event))
-      lines.push(saying.stored)
-    }
+    lines.push(cellText(platform, trial, situation, [outcome.first, outcome.again]))
+  }
+  return lines.join('\n')
+}
+
+export function cellText(platform: Platform, trial: Trial, situation: Situation, sayings: readonly Saying[]): string {
+  const lines = ['== ' + trialName(trial) + ' x ' + situation.name]
+  for (const saying of sayings) {
+    lines.push(canonicalText(platform, saying.said))
+    for (const event of saying.events) lines.push(canonicalText(platform, event))
+    lines.push(saying.stored)
   }
   return lines.join('\n')
 }

@@ -1,15 +1,13 @@
 /** One way of calling one operation. The table tries each of them in every situation. */
-import type { OperationName, Tx } from '../../../src/kernel/index.ts'
+import type { OperationCall } from './operation-call.ts'
 import { RETENTION_MS, TOTAL_TIMEOUT_MS } from './world.ts'
 
-export interface Trial {
-  readonly operation: OperationName
+export type Trial = OperationCall & {
   /** What sets this way of calling it apart from the others; empty if there is only one. */
   readonly manner: string
   /** Counted from the start of the world. */
   readonly atMs: number
   readonly blobs: readonly string[]
-  readonly run: (tx: Tx) => { readonly kind: string }
 }
 
 /** When an operation is tried, unless the trial is about time: soon after the situation came about. */

@@ -1,5 +1,4 @@
 /** One partition with a clock that is moved by hand, and the one execution that the table is about. */
-import { claimForWorker, createExecution } from '../../../src/kernel/index.ts'
 import type {
   AnyRecord,
   ClaimInput,
@@ -12,6 +11,8 @@ import type {
 } from '../../../src/kernel/index.ts'
 import { newMemory, runOperation, storedRecord } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
+import { perform } from './operation-call.ts'
+import type { OperationCall } from './operation-call.ts'
 import type { Platform } from './platform.ts'
 
 /** When every world begins. Times below count from here. */
@@ -34,13 +35,19 @@ export const secondClaim = 'claim-2'
 /** The second lease's own fence. Where no second lease was ever given out, it is merely invented. */
 export const ownFence: Fence = { leaseId: secondClaim, epoch: 2, attempt: 1 }
 
+/** What happened in a world on the way to its situation, so that the same way can be gone elsewhere. */
+export type WorldStep =
+  | { readonly kind: 'call'; readonly at: Instant; readonly call: OperationCall; readonly blobs: readonly string[] }
+  | { readonly kind: 'put'; readonly at: Instant; readonly record: AnyRecord }
+
 export interface World {
   readonly memory: Memory
+  readonly steps: WorldStep[]
   now: Instant
 }
 
 export function newWorld(platform: Platform): World {
-  return { memory: newMemory(platform), now: START_AT }
+  return { memory: newMemory(platform), steps: [], now: START_AT }
 }
 
 /** Runs an operation at the world's time. */
@@ -48,19 +55,22 @@ export function say<R>(world: World, blobs: readonly string[], operation: (tx: T
   return runOperation(world.memory, world.now, blobs, operation)
 }
 
-/** Runs a step that leads to a situation: if the kernel stops in it, the table itself is wrong. */
-export function step<R>(world: World, afterMs: number, blobs: readonly string[], operation: (tx: Tx) => R): R {
+/** Takes a step that leads to a situation: if the kernel stops in it, the table itself is wrong. */
+export function step(world: World, afterMs: number, call: OperationCall, blobs: readonly string[] = []): void {
   world.now = world.now + afterMs
-  const said = say(world, blobs, operation)
-  return said.kind === 'answered' ? said.result : world.memory.platform.stop(said.fault)
+  world.steps.push({ kind: 'call', at: world.now, call, blobs })
+  const said = say(world, blobs, (tx) => perform(tx, call))
+  if (said.kind === 'fault') world.memory.platform.stop(said.fault)
 }
 
 /** Writes a record as it would come about through operations of other parts of the engine. */
 export function putDirectly(world: World, record: AnyRecord): void {
-  step(world, 0, [], (tx) => {
+  world.steps.push({ kind: 'put', at: world.now, record })
+  const said = say(world, [], (tx) => {
     tx.put(record)
     return true
   })
+  if (said.kind === 'fault') world.memory.platform.stop(said.fault)
 }
 
 export function theExecution(world: World): Execution {
@@ -110,9 +120,9 @@ export function newClaim(requestId: string): ClaimInput {
 export const payload: readonly string[] = ['payload']
 
 export function submit(world: World, input: CreateInput): void {
-  step(world, 0, payload, (tx) => createExecution(tx, input))
+  step(world, 0, { operation: 'createExecution', input }, payload)
 }
 
 export function claim(world: World, afterMs: number, input: ClaimInput): void {
-  step(world, afterMs, [], (tx) => claimForWorker(tx, input))
+  step(world, afterMs, { operation: 'claimForWorker', input })
 }

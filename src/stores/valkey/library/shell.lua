@@ -26,6 +26,8 @@ local WITH_NAMES, BY_LAYOUT, FAULT = 0, 1, 2
 local SKIP_PAGE = 100
 -- What an argument list may hold on top of the command's own words.
 local MANY_KEYS = 1000
+-- How many records are remembered as they were before they were packed, over all partitions of the server.
+local RECENT_RECORDS = 500
 -- How many names of index keys are remembered, over all partitions of the server.
 local INDEX_KEYS_MAX = 10000
 -- How many entries are applied one by one, and how many records are forgotten one by one.
@@ -44,13 +46,17 @@ local dirty, dirtyCount, dirtyKeys = {}, 0, {}
 local waitingCount, waitingIndexes, waitingIds, waitingScores = 0, {}, {}, {}
 local waitingEventCount, waitingEvents = 0, {}
 -- Of the operation: the records it has met, in the order in which it met them.
-local slotOf, slotCount, slotKeys, slotTypes, slotEntries, slotWrites = {}, 0, {}, {}, {}, {}
+local slotOf, slotCount, slotKeys, slotTypes, slotEntries, slotWrites, slotRecords = {}, 0, {}, {}, {}, {}, {}
 local entryCount, entryIndexes, entryIds, entryScores = 0, {}, {}, {}
 local blobCount, blobKeys, blobBytes = 0, {}, {}
 local eventCount, events = 0, {}
 local firstBlob, givenCount, sentCount, work
 
 local indexKeysOf, indexKeyCount = {}, 0
+
+-- What was written last, as it was before it was packed, by its key: most records are read again soon after they were
+-- written. It is good for as long as the stored bytes are the very ones that were made from it.
+local recentAt, recentKeys, recentBytes, recentRecords, recentEntries = 0, {}, {}, {}, {}
 
 local applyIfWaiting
 
@@ -111,6 +117,23 @@ local function bytesOf(slot, key)
   return bytes
 end
 
+-- Whoever takes it may change it, so it is good for one reader only.
+local function takeRecent(slot, key)
+  recentBytes[key] = nil
+  if not slotEntries[slot] then slotEntries[slot] = recentEntries[key] end
+  return recentRecords[key]
+end
+
+local function remember(slot, key, bytes)
+  if recentRecords[key] == nil then
+    recentAt = recentAt % RECENT_RECORDS + 1
+    local oldest = recentKeys[recentAt]
+    if oldest then recentBytes[oldest], recentRecords[oldest], recentEntries[oldest] = nil, nil, nil end
+    recentKeys[recentAt] = key
+  end
+  recentBytes[key], recentRecords[key], recentEntries[key] = bytes, slotRecords[slot], slotEntries[slot]
+end
+
 local function readStored(slot, bytes)
   local record = unpackers[slotTypes[slot]](bytes)
   if not slotEntries[slot] then slotEntries[slot] = entriesOf(record) end
@@ -120,6 +143,8 @@ end
 -- A private copy. Its index entries are noted before anybody can change it. Bytes that are none of a record make none,
 -- be it that they cannot be unpacked or that what they hold has no place in an index.
 local function read(slot, bytes)
+  local key = slotKeys[slot]
+  if recentBytes[key] == bytes then return takeRecent(slot, key) end
   local isReadable, record = pcall(readStored, slot, bytes)
   return isReadable and record or nil
 end
@@ -130,6 +155,11 @@ function tx:get(recordType, id)
   local bytes = bytesOf(slot, key)
   if not bytes then return nil end
   return read(slot, bytes) or tx:fault('the record cannot be read', id)
+end
+
+function tx:has(recordType, id)
+  local key = recordKey(recordType, id)
+  return bytesOf(slotFor(key, recordType), key) ~= false
 end
 
 -- Brings what is not known yet in one read.
@@ -206,11 +236,13 @@ local function write(recordType, id, bytes, after)
     if not (other and other.index == entry.index) then other = entryOf(before, entry.index) end
     if not (other and other.score == entry.score) then setEntry(entry.index, id, entry.score, isAgain) end
   end
+  return slot
 end
 
 function tx:put(record)
   local recordType = record.type
-  write(recordType, record.id, packers[recordType](record), entriesOf(record))
+  local slot = write(recordType, record.id, packers[recordType](record), entriesOf(record))
+  slotRecords[slot] = record
 end
 
 function tx:remove(recordType, id)
@@ -385,10 +417,10 @@ function tx:score(index, id)
   return score and tonumber(score) or nil
 end
 
-function tx:emit(event)
+function tx:emit(eventType, execution, detail)
   eventCount = eventCount + 1
-  events[eventCount] = packEvents[event.type](event)
-  if concernsHolder(event) then holders[#holders + 1] = event.executionId end
+  events[eventCount] = packEvents[eventType](execution, detail, tx.now)
+  if concernsHolder(eventType, detail) then holders[#holders + 1] = execution.id end
 end
 
 local function setBlob(key, bytes)
@@ -547,6 +579,7 @@ local function commit()
       if dirty[key] ~= nil then applyEntries() end
       setDirty(key, bytes)
       stored[key] = bytes
+      if bytes then remember(i, key, bytes) end
     end
   end
   for i = 1, entryCount do
@@ -624,7 +657,7 @@ local function beginCall(keys, args)
   storedCount = 0
   for i = 1, dirtyCount do dirty[dirtyKeys[i]] = nil end
   dirtyCount, waitingCount, waitingEventCount = 0, 0, 0
-  reply, replyCount, replyBytes, callWork = {}, 2, 0, 0
+  reply, replyCount, replyBytes, callWork = { '', '', '' }, 2, 0, 0
   readyIndexes, readyGains, dueGain, dueHead, holders, hasEvents = {}, {}, nil, nil, {}, false
   if args[1] == '' then
     local time = redisCall('TIME')

@@ -1,0 +1,12 @@
+/** Operations as data, so that what is said to the kernel here can be said to it through a store as well. */
+import { operations } from '../../../src/kernel/index.ts'
+import type { OperationInput, OperationName, Tx } from '../../../src/kernel/index.ts'
+
+export type OperationCall = {
+  [N in OperationName]: { readonly operation: N; readonly input: OperationInput<N> }
+}[OperationName]
+
+export function perform(tx: Tx, call: OperationCall): { readonly kind: string } {
+  const operation = operations[call.operation] as unknown as (tx: Tx, input: object) => { readonly kind: string }
+  return operation(tx, call.input)
+}
