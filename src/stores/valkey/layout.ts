@@ -22,7 +22,7 @@ export const ABSENT_WHOLE = 2 ** 48 - 1
 export const ABSENT_COUNT = 2 ** 16 - 1
 export const ABSENT_BYTE = 255
 /** No text in UTF-8 contains this byte. */
-export const ABSENT_TEXT = Buffer.from([ABSENT_BYTE])
+const ABSENT_TEXT = Buffer.from([ABSENT_BYTE])
 /** Under this name a value carries the bytes that its schema does not know. */
 export const UNKNOWN = 'unknownValues'
 
