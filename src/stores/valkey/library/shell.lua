@@ -463,8 +463,6 @@ local function forgetOperation()
   slotCount, entryCount, blobCount, eventCount, sentCount, work = 0, 0, 0, 0, 0, 0
 end
 
--- Adds or removes all waiting entries of one index at once. Whoever is both added and removed has been written twice, and
--- was applied in between.
 local function noteGain(index, gain)
   if gain == 0 or not isReadyIndex(index) then return end
   if not readyGains[index] then readyIndexes[#readyIndexes + 1] = index end
@@ -485,6 +483,8 @@ local function applyEntry(index, id, score)
   end
 end
 
+-- Adds and removes all waiting entries of one index at once. Nobody is both added and removed: who was written by two
+-- operations was applied in between.
 local function applyIndex(index, first)
   local added, removed = {}, {}
   for i = first, waitingCount do
@@ -617,8 +617,8 @@ local function runOperation(name, code, argument)
 end
 
 -- Tells other processes what they cannot wait for their next look to see. An index that had entries before has been told
--- of already, and a timer behind the first one will be seen when the first one is.
--- What was added and taken again by the same call is no news to anybody.
+-- of already, a timer behind the first one will be seen when the first one is, and what was added and taken again by the
+-- same call is no news to anybody.
 local function publishWake(channel, sender)
   local woken, remaining, dueAt = NONE, NONE, nil
   for i = 1, #readyIndexes do
