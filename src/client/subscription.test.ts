@@ -5,6 +5,7 @@ import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { Client } from './client.ts'
 import type { SubscriptionItem } from './subscription.ts'
 import { task } from './task.ts'
+import { UnsteadyStore } from './unsteady-store.fixture.ts'
 
 const plain = task<number, number>('plain')
 
@@ -168,6 +169,24 @@ test('a result that never comes because the execution ended otherwise is an erro
     code: 'execution_cancelled',
   })
   await expect(execution.result()).rejects.toThrow('the user closed the tab')
+})
+
+test('a subscription that is left while events are on their way ends all the same', async () => {
+  const runtime = virtualRuntime()
+  const store = new UnsteadyStore(runtime)
+  await using client = new Client(store, runtime)
+  const abort = new AbortController()
+  const next = client.subscribe({ fromStart: true, signal: abort.signal }).next()
+  await runtime.advance(0)
+  const hold = Promise.withResolvers<undefined>()
+  store.hold = hold.promise
+  await client.submit(plain, 1)
+  await runtime.advance(0)
+
+  abort.abort()
+  hold.resolve(undefined)
+
+  expect(await next).toEqual({ done: true, value: undefined })
 })
 
 test('a type of event that does not exist is refused at the call', () => {

@@ -125,6 +125,21 @@ conforms('an index that was damaged', ({ fabric, given, clock }) => {
     expect(executions).toMatchObject([{ executionId: waiting.executionId }])
   })
 
+  test('is as the last operation of a batch wants it, though the one before it repaired the same entries', async () => {
+    const others = await Promise.all(Array.from({ length: 5 }, () => given.eligibleExecution()))
+    const { executionId } = await given.eligibleExecution()
+    await fabric.setEntry(readyIndex(LANE, CLASS), executionId, undefined)
+
+    const answers = await fabric.batch(
+      call('reconcileIndexes', {}),
+      ...[...others, { executionId }].map((each) => call('cancelExecution', { ...each, ...forcedCancel })),
+    )
+
+    expect(answers[0]).toMatchObject({ result: { repaired: [{ problem: 'missing_entry', id: executionId }] } })
+    expect(await reconcile(fabric)).toEqual([])
+    expect(await given.claim()).toMatchObject({ executions: [], more: false })
+  })
+
   test('with a timer that nothing has makes the pass a fault, which names the execution', async () => {
     const { executionId } = await given.eligibleExecution()
     await fabric.setEntry(DUE_INDEX, executionId, clock.now())

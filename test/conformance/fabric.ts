@@ -61,7 +61,7 @@ export class TestFabric {
 
   /** From here on the listeners of the store hear of everything. */
   async untilListening(): Promise<void> {
-    let isDecided = false
+    let isDecided = false as boolean
     const listening = this.#opened.target.untilListening().finally(() => {
       isDecided = true
     })

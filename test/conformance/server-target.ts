@@ -60,7 +60,7 @@ async function plant(
     await setEntry(connection, indexKey(keys, partition, index), id, score)
   }
   const writer = new LayoutWriter()
-  writer.fields(fieldsOf(type), record as unknown as Record<string, unknown>)
+  writer.fields(fieldsOf(type), record)
   await connection.send('SET', recordKey(keys, partition, type, id), writer.take())
 }
 
@@ -73,7 +73,9 @@ async function damageValue(connection: Connection, key: string, damage: Damage):
   const bytes = (await connection.sendForBytes('GET', key)) as Buffer | null
   if (bytes === null) throw new Error(`The test damages ${key}, which does not exist.`)
   await connection.send('SET', key, Buffer.from(damagedBytes(bytes, damage)))
-  return async () => void (await connection.send('SET', key, bytes))
+  return async () => {
+    await connection.send('SET', key, bytes)
+  }
 }
 
 function recordKey(keys: Keys, partition: Partition, type: RecordType, id: string): string {

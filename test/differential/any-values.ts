@@ -8,7 +8,7 @@ export type Values = Readonly<Record<string, unknown>>
 const LIST_LENGTH_MAX = 4
 
 /** Letters of every length in bytes, nothing at all, and texts whose length takes more than one byte. */
-const anyText = fc.oneof(
+export const anyText = fc.oneof(
   { weight: 8, arbitrary: fc.string({ unit: 'binary' }) },
   { weight: 1, arbitrary: fc.constantFrom('', '\u00ff', 'ÿ'.repeat(128), '🐝'.repeat(2_000)) },
 )

@@ -4,7 +4,7 @@
  */
 import type { SecureContextOptions } from 'node:tls'
 import { Cluster, Redis } from 'ioredis'
-import type { Runtime } from '../../runtime/index.ts'
+import type { Runtime, Timer } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
@@ -40,6 +40,10 @@ const RETRY_MAX_MS = 2_000
 /** How often a command follows a slot to another server, or waits for one that is being moved, before its caller hears of it. */
 const REDIRECTIONS_MAX = 20
 const SLOT_WAIT_MS = 100
+/**
+ * How often a cluster is asked who has which slot, besides whenever a call shows that it has changed. The client could do
+ * this itself, but one that is left in the middle of it would never end.
+ */
 const SLOTS_REFRESH_MS = 10_000
 
 type Client = Redis | Cluster
@@ -53,6 +57,7 @@ export class Connection {
   readonly #serverOptions: ServerOptions
   /** Those who wait for a connection that is being made again. */
   readonly #waiting = new Set<() => void>()
+  #refresh: Timer | undefined
   #isClosed = false
   #lastError: unknown
 
@@ -73,7 +78,10 @@ export class Connection {
   static async open(location: ValkeyLocation, settings: ConnectionSettings, runtime: Runtime): Promise<Connection> {
     const connection = new Connection(location, settings, runtime)
     const failure = await connection.#connect()
-    if (failure === undefined) return connection
+    if (failure === undefined) {
+      connection.#refreshLater()
+      return connection
+    }
     // The client of a cluster says only that nobody answered; that of a single server says why.
     if (!location.isCluster || connection.#lastError === undefined) throw asConnectError(location, failure)
     const single = new Connection({ ...location, isCluster: false }, settings, runtime)
@@ -129,6 +137,7 @@ export class Connection {
 
   close(): void {
     this.#isClosed = true
+    this.#refresh?.cancel()
     this.#client.disconnect()
     this.#endWaiting()
   }
@@ -175,6 +184,16 @@ export class Connection {
         { cause: causeOf(this.#lastError) },
       )
     }
+  }
+
+  #refreshLater(): void {
+    const client = this.#client
+    if (!(client instanceof Cluster)) return
+    const refresh = () => {
+      client.refreshSlotsCache()
+      this.#refreshLater()
+    }
+    this.#refresh = this.#runtime.after(SLOTS_REFRESH_MS, refresh, { background: true })
   }
 
   #endWaiting(): void {
@@ -228,7 +247,6 @@ function makeClient(location: ValkeyLocation, settings: ConnectionSettings, runt
     retryDelayOnFailover: 0,
     retryDelayOnTryAgain: SLOT_WAIT_MS,
     retryDelayOnClusterDown: SLOT_WAIT_MS,
-    slotsRefreshInterval: SLOTS_REFRESH_MS,
   }
   return new Cluster([...location.servers], clusterOptions)
 }

@@ -108,6 +108,13 @@ describe('the layout', () => {
     expect(writer.take()).toHaveLength(0)
   })
 
+  test('begins again without what it could not write, whatever the reason', () => {
+    const writer = new LayoutWriter()
+
+    expect(() => writer.tries(() => writer.fields(fields, { whole: 7, text: 5 }))).toThrow(TypeError)
+    expect(writer.take()).toHaveLength(0)
+  })
+
   test('does not write a text that is longer than its length can say', () => {
     const writer = new LayoutWriter()
 

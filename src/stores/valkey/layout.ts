@@ -41,15 +41,15 @@ export class LayoutWriter {
     return bytes
   }
 
-  /** Writes something, or nothing at all if it holds a number that has no place in the layout. */
+  /** Writes something, or nothing at all if it holds a value that has no place in the layout. */
   tries(write: () => void): boolean {
     const start = this.#length
     try {
       write()
       return true
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error
       this.#length = start
+      if (!(error instanceof RangeError)) throw error
       return false
     }
   }

@@ -34,6 +34,8 @@ test.each<[unknown, string, string]>([
   [{ tls: true }, 'valkey.tls', 'an object'],
   [{ requestTimeoutMs: 0 }, 'valkey.requestTimeoutMs', 'above 0'],
   [{ requestTimeoutMs: '5s' }, 'valkey.requestTimeoutMs', 'milliseconds'],
+  [{ requestTimeoutMs: Number.NaN }, 'valkey.requestTimeoutMs', 'above 0'],
+  [{ requestTimeoutMs: Number.MAX_SAFE_INTEGER }, 'valkey.requestTimeoutMs', 'at most 86400000'],
   [{ loadFunctions: 'no' }, 'valkey.loadFunctions', 'true or false'],
   ['hush', 'valkey', 'an object'],
   [null, 'valkey', 'an object'],

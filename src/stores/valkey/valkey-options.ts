@@ -8,6 +8,9 @@ export interface ValkeyOptions extends ConnectionSettings {
   readonly loadFunctions?: boolean | undefined
 }
 
+/** A day. Timers cannot wait for much longer, and one that is asked to ends at once. */
+const REQUEST_TIMEOUT_MAX_MS = 86_400_000
+
 interface Kind {
   readonly isValid: (value: unknown) => boolean
   readonly text: string
@@ -17,8 +20,8 @@ const text: Kind = { isValid: (value) => typeof value === 'string' && value !== 
 const object: Kind = { isValid: (value) => typeof value === 'object' && value !== null, text: 'an object' }
 const boolean: Kind = { isValid: (value) => typeof value === 'boolean', text: 'true or false' }
 const duration: Kind = {
-  isValid: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
-  text: 'a number of milliseconds above 0',
+  isValid: (value) => typeof value === 'number' && value > 0 && value <= REQUEST_TIMEOUT_MAX_MS,
+  text: `a number of milliseconds above 0, at most ${REQUEST_TIMEOUT_MAX_MS}`,
 }
 
 const kinds: { readonly [Name in keyof Required<ValkeyOptions>]: Kind } = {

@@ -213,17 +213,27 @@ export class WakeChannel {
   #hear(name: string, message: Buffer): void {
     const channel = this.#channels.get(name)
     if (channel === undefined || this.#isClosed) return
-    const { partition } = channel
     if (channel.carries === 'events') {
-      if (String(message) !== this.#sender) this.#tell({ partition, ready: [], hasEvents: true, holdersOf: [] })
+      if (String(message) !== this.#sender) this.#tellToLook(channel)
       return
     }
-    const { sender, wake } = readWake(partition, message)
-    if (sender !== this.#sender) this.#tell(wake)
+    const heard = readIfPossible(channel.partition, message)
+    // Somebody has changed something, and another version of the program may say it in words of its own.
+    if (heard === undefined) this.#tellToLook(channel)
+    else if (heard.sender !== this.#sender) this.#tell(heard.wake)
   }
 
   #tellToLook({ partition, carries }: Channel): void {
     if (carries === 'events') this.#tell({ partition, ready: [], hasEvents: true, holdersOf: [] })
     else this.#tell({ partition, hasEvents: false })
+  }
+}
+
+/** What a message says; undefined if it cannot be read. */
+function readIfPossible(partition: Partition, message: Buffer): ReturnType<typeof readWake> | undefined {
+  try {
+    return readWake(partition, message)
+  } catch {
+    return undefined
   }
 }

@@ -22,8 +22,6 @@ local inputs, results, operationNames = layout.inputs, layout.results, layout.op
 
 -- How a call and an answer are to be read.
 local WITH_NAMES, BY_LAYOUT, FAULT = 0, 1, 2
--- How many entries are passed over at a time when a range begins behind an entry that is gone.
-local SKIP_PAGE = 100
 -- What an argument list may hold on top of the command's own words.
 local MANY_KEYS = 1000
 -- How many records are remembered as they were before they were packed, over all partitions of the server.
@@ -32,6 +30,8 @@ local RECENT_RECORDS = 500
 local INDEX_KEYS_MAX = 10000
 -- How many entries are applied one by one, and how many records are forgotten one by one.
 local FEW = 8
+-- What a text's length can say. Nothing that the limits of the kernel allow comes near it.
+local PACKED_BYTES_MAX = 65535
 local NONE = {}
 -- What most calls have changed: nothing but the event log.
 local ONLY_EVENTS = packWake({ sender = '', ready = NONE, hasEvents = true, holdersOf = NONE })
@@ -50,7 +50,7 @@ local slotOf, slotCount, slotKeys, slotTypes, slotEntries, slotWrites, slotRecor
 local entryCount, entryIndexes, entryIds, entryScores = 0, {}, {}, {}
 local blobCount, blobKeys, blobBytes = 0, {}, {}
 local eventCount, events = 0, {}
-local firstBlob, givenCount, sentCount, work
+local firstBlob, givenCount, sentCount, work, isRepairing
 
 local indexKeysOf, indexKeyCount = {}, 0
 
@@ -239,9 +239,15 @@ local function write(recordType, id, bytes, after)
   return slot
 end
 
+-- A text that is longer than its length can say would make nonsense of everything behind it.
+local function checked(bytes, id)
+  if #bytes > PACKED_BYTES_MAX then tx:fault('a text is too long to be stored', id) end
+  return bytes
+end
+
 function tx:put(record)
-  local recordType = record.type
-  local slot = write(recordType, record.id, packers[recordType](record), entriesOf(record))
+  local recordType, id = record.type, record.id
+  local slot = write(recordType, id, checked(packers[recordType](record), id), entriesOf(record))
   slotRecords[slot] = record
 end
 
@@ -250,6 +256,7 @@ function tx:remove(recordType, id)
 end
 
 function tx:repair(index, id, score)
+  isRepairing = true
   setEntry(index, id, score, true)
 end
 
@@ -273,33 +280,29 @@ local function isBehind(range, score, id)
   return comesBefore(range.from, place)
 end
 
--- Entries of one score stand in the order of their ids; a range may begin in the middle of them.
-local function storedBehind(range, key, limit)
-  local first, last = range.from.score, range.to or (range.reverse and '-inf' or '+inf')
-  local command = range.reverse and 'ZREVRANGEBYSCORE' or 'ZRANGEBYSCORE'
-  local entries, offset = {}, 0
-  while #entries < limit do
-    local found = redisCall(command, key, first, last, 'WITHSCORES', 'LIMIT', offset, SKIP_PAGE)
-    for i = 1, #found, 2 do
-      local id, score = found[i], tonumber(found[i + 1])
-      if #entries < limit and isBehind(range, score, id) then
-        entries[#entries + 1] = { index = range.index, id = id, score = score }
-      end
-    end
-    if #found < 2 * SKIP_PAGE then break end
-    offset = offset + SKIP_PAGE
+-- How many entries stand in front of a range that begins behind an entry. One that still stands where it was names its own
+-- place; that of one that is gone is found by halving.
+local function rankBehind(range, key)
+  local from, isReverse = range.from, range.reverse
+  local score = redisCall('ZSCORE', key, from.id)
+  if score and tonumber(score) == from.score then
+    return redisCall(isReverse and 'ZREVRANK' or 'ZRANK', key, from.id) + 1
   end
-  return entries
+  local command = isReverse and 'ZREVRANGE' or 'ZRANGE'
+  local low, high = 0, redisCall('ZCARD', key)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local found = redisCall(command, key, middle, middle, 'WITHSCORES')
+    if isBehind(range, tonumber(found[2]), found[1]) then high = middle else low = middle + 1 end
+  end
+  return low
 end
 
--- An entry that still stands where it was names its own place.
-local function storedFrom(range, key, limit)
-  local from, to, isReverse = range.from, range.to, range.reverse
-  local score = redisCall('ZSCORE', key, from.id)
-  if not (score and tonumber(score) == from.score) then return storedBehind(range, key, limit) end
-  local rank = redisCall(isReverse and 'ZREVRANK' or 'ZRANK', key, from.id) + 1
+local function storedBehind(range, key, limit)
+  local to, isReverse = range.to, range.reverse
+  local first = rankBehind(range, key)
   local command = isReverse and 'ZREVRANGE' or 'ZRANGE'
-  local entries = toEntries(range.index, redisCall(command, key, rank, rank + limit - 1, 'WITHSCORES'))
+  local entries = toEntries(range.index, redisCall(command, key, first, first + limit - 1, 'WITHSCORES'))
   while to and #entries > 0 do
     local last = entries[#entries].score
     if (isReverse and last >= to) or (not isReverse and last <= to) then break end
@@ -319,7 +322,7 @@ local function storedRange(range, limit)
     if dueHead > to and not (dueGain and dueGain <= to) then return {} end
   end
   local key = indexKey(index)
-  if from and from.id then return storedFrom(range, key, limit) end
+  if from and from.id then return storedBehind(range, key, limit) end
   if not from and not to then
     return toEntries(index, redisCall(isReverse and 'ZREVRANGE' or 'ZRANGE', key, 0, limit - 1, 'WITHSCORES'))
   end
@@ -419,7 +422,7 @@ end
 
 function tx:emit(eventType, execution, detail)
   eventCount = eventCount + 1
-  events[eventCount] = packEvents[eventType](execution, detail, tx.now)
+  events[eventCount] = checked(packEvents[eventType](execution, detail, tx.now), execution.id)
   if concernsHolder(eventType, detail) then holders[#holders + 1] = execution.id end
 end
 
@@ -460,7 +463,7 @@ end
 
 local function forgetOperation()
   for i = 1, slotCount do slotOf[slotKeys[i]] = nil end
-  slotCount, entryCount, blobCount, eventCount, sentCount, work = 0, 0, 0, 0, 0, 0
+  slotCount, entryCount, blobCount, eventCount, sentCount, work, isRepairing = 0, 0, 0, 0, 0, 0, false
 end
 
 local function noteGain(index, gain)
@@ -587,6 +590,8 @@ local function commit()
     waitingIndexes[at], waitingIds[at], waitingScores[at] = entryIndexes[i], entryIds[i], entryScores[i]
   end
   waitingCount = waitingCount + entryCount
+  -- No record tells that an entry which was repaired changes a second time.
+  if isRepairing then applyEntries() end
   for i = 1, blobCount do setDirty(blobKey(blobKeys[i]), blobBytes[i]) end
   for i = 1, eventCount do waitingEvents[waitingEventCount + i] = events[i] end
   waitingEventCount = waitingEventCount + eventCount
@@ -597,23 +602,28 @@ local function inputOf(code, name, argument)
   return unpackNamed(sub(argument, 4))
 end
 
--- Answers how the answer is to be read, and the answer.
+-- How the answer is to be read, and the answer. Whatever fails here fails this operation alone.
+local function answerOf(name, code, argument)
+  local result = operations[name](tx, inputOf(code, name, argument))
+  local by = results[name]
+  if by and by.kinds[result.kind] then return BY_LAYOUT, by.pack(result) end
+  return WITH_NAMES, packNamed(result)
+end
+
 local function runOperation(name, code, argument)
   local holderCount, bytesBefore = #holders, replyBytes
-  local isDone, result = pcall(operations[name], tx, inputOf(code, name, argument))
+  local isDone, answerCode, answer = pcall(answerOf, name, code, argument)
   if isDone then
-    local by = results[name]
-    local isByLayout = by and by.kinds[result.kind]
-    local answer = isByLayout and by.pack(result) or packNamed(result)
     commit()
     callWork = callWork + work
-    return isByLayout and BY_LAYOUT or WITH_NAMES, answer
+    return answerCode, answer
   end
   for i = #holders, holderCount + 1, -1 do holders[i] = nil end
   for i = 1, sentCount do reply[replyCount + 1 + i] = nil end
   replyBytes, sentCount = bytesBefore, 0
-  if type(result) ~= 'table' then result = { reason = tostring(result), recordId = '' } end
-  return FAULT, packNamed({ result.reason or tostring(result.err), result.recordId or '' })
+  local fault = answerCode
+  if type(fault) ~= 'table' then fault = { reason = tostring(fault), recordId = '' } end
+  return FAULT, packNamed({ fault.reason or tostring(fault.err), fault.recordId or '' })
 end
 
 -- Tells other processes what they cannot wait for their next look to see. An index that had entries before has been told

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { executionPartition } from '../../src/stores/store.ts'
+import { call } from '../conformance/fabric.ts'
+import { forcedCancel } from '../conformance/given.ts'
+import { locations, newPrefix, open, submitInto } from './fabrics.ts'
+
+/** Longer than any limit of the kernel lets it be, and than the store's layout can say. */
+const TOO_LONG = 'x'.repeat(2 ** 16)
+
+test('a text that no limit allows is a fault of its operation, which has written nothing', async () => {
+  const partition = executionPartition(0)
+  const store = await open(`${locations().valkey}?prefix=${newPrefix()}&partitions=1`)
+  await submitInto(store, 0)
+  const before = await store.dump(partition)
+  const executionId = before.records.flatMap((record) => (record.type === 'execution' ? [record.id] : []))[0]!
+
+  const [answer] = await store.run(partition, [
+    call('cancelExecution', { executionId, ...forcedCancel, reason: TOO_LONG }),
+  ])
+
+  expect(answer).toEqual({ kind: 'fault', reason: 'a text is too long to be stored', recordId: executionId })
+  expect(await store.dump(partition)).toEqual(before)
+})
