@@ -6,8 +6,17 @@
 import type { Field, FieldKind, Variant } from '../src/kernel/codec.ts'
 import { operations } from '../src/kernel/operations.ts'
 import { fieldsOf, recordTypes } from '../src/kernel/schema.ts'
-import { ABSENT_BYTE, ABSENT_COUNT, ABSENT_WHOLE, UNKNOWN } from '../src/stores/valkey/layout.ts'
-import { eventFieldsByType, inputLayouts, resultLayouts, wakeFields } from '../src/stores/valkey/wire.ts'
+import { ABSENT_BYTE, ABSENT_COUNT, ABSENT_WHOLE } from '../src/stores/valkey/layout.ts'
+import {
+  BY_LAYOUT,
+  FAULT,
+  WITH_NAMES,
+  eventFieldsByType,
+  inputLayouts,
+  resultLayouts,
+  wakeFields,
+} from '../src/stores/valkey/wire.ts'
+import { keyKinds } from '../src/stores/valkey/keys.ts'
 
 /** Lua text that is written once and referred to by name. The same text gets the same name. */
 class Definitions {
@@ -264,15 +273,9 @@ function unionUnpacker(tag: string, variants: readonly Variant[], definitions: D
   return definitions.add((name) => `${name} = { ${unpackers.join(', ')} }`)
 }
 
-/** A record carries along what a newer schema has put behind its last part. */
-function recordPacker(fields: readonly Field[], definitions: Definitions): string {
-  const pack = packer(fields, definitions)
-  return `function(value) if value.${UNKNOWN} then return ${pack}(value) .. value.${UNKNOWN} end return ${pack}(value) end`
-}
-
 function recordUnpacker(type: string, fields: readonly Field[], definitions: Definitions): string {
   const unpack = unpacker(`type = ${quoted(type)}`, fields, definitions)
-  return `function(bytes) local value, at = ${unpack}(bytes, 1) if at <= #bytes then value.${UNKNOWN} = string.sub(bytes, at) end return value end`
+  return `function(bytes) return (${unpack}(bytes, 1)) end`
 }
 
 /** Where a field of an event comes from: the event itself is never made. */
@@ -318,12 +321,14 @@ export function luaLayout(): string {
     return [name, `{ kinds = { ${known} }, pack = ${packer(fields, definitions)} }`] as const
   })
   const parts = [
-    `pack = ${byName(recordTypes.map((type) => [type, recordPacker(fieldsOf(type), definitions)]))}`,
+    `pack = ${byName(recordTypes.map((type) => [type, packer(fieldsOf(type), definitions)]))}`,
     `unpack = ${byName(recordTypes.map((type) => [type, recordUnpacker(type, fieldsOf(type), definitions)]))}`,
     `packEvents = ${eventPackers(definitions)}`,
     `packWake = ${packer(wakeFields, definitions)}`,
     `inputs = ${byName(Object.entries(inputLayouts).map(([name, fields]) => [name, unpacker(undefined, fields, definitions)]))}`,
     `results = ${byName(results)}`,
+    `keyKinds = ${byName(Object.entries(keyKinds).map(([kind, text]) => [kind, quoted(text)]))}`,
+    `codes = { withNames = ${WITH_NAMES}, byLayout = ${BY_LAYOUT}, fault = ${FAULT} }`,
     `operationNames = { ${names.join(', ')} }`,
   ]
   return [

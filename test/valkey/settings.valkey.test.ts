@@ -105,7 +105,7 @@ describe('a key that is not what the store wrote', () => {
     const access = { username: undefined, password: undefined, certificate: undefined }
     const connection = await connectTo({ host: hostname, port: Number(port), ...access })
     const prefix = newPrefix()
-    const settings = { dataVersion: 9_999, executionPartitions: 8, indexedTags: [] }
+    const settings = { dataVersion: 9_999, layoutVersion: 1, executionPartitions: 8, indexedTags: [] }
     await connection.call('SET', `${prefix}:{m}:settings`, JSON.stringify(settings))
     connection.disconnect()
 

@@ -135,6 +135,13 @@ export class Connection {
     }
   }
 
+  /** Asks every replica that can be asked now. */
+  async onEachReplica<T>(work: (server: Redis) => Promise<T>): Promise<T[]> {
+    const replicas = this.#client instanceof Cluster ? this.#client.nodes('slave') : []
+    const answers = await Promise.allSettled(replicas.map(work))
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  }
+
   close(): void {
     this.#isClosed = true
     this.#refresh?.cancel()

@@ -94,13 +94,6 @@ describe('the layout', () => {
     expect(written({ rareText: 'five!' })).toHaveLength(before + 2 + 'five!'.length)
   })
 
-  test('leaves what a newer schema has put behind its last part', () => {
-    const reader = new LayoutReader(Buffer.concat([written({ texts: ['a'] }), Buffer.from('newer')]))
-    reader.fields(fields)
-
-    expect(reader.rest().toString()).toBe('newer')
-  })
-
   test.each([-1, 0.5, 2 ** 48 - 1, Number.NaN])('does not write %d where a whole number belongs', (whole) => {
     const writer = new LayoutWriter()
 

@@ -14,17 +14,19 @@
  * | union        | 1 byte: which variant; absent: 255            | the fields of the variant                |
  * | a rare field | 1 byte: there or not                          | the field as if it were an object's only |
  *
- * What is left behind the last known part of a record belongs to a newer schema, and is carried along as it is.
+ * Nothing here says which fields there are: whoever reads must have the schema of whoever wrote. So a schema that changes in
+ * any way is a new version of the layout, and programs of one version only share a store.
  */
 import type { Field, FieldKind, Variant } from '../../kernel/index.ts'
+
+/** To be raised with every change of a record's or an event's schema. */
+export const LAYOUT_VERSION = 1
 
 export const ABSENT_WHOLE = 2 ** 48 - 1
 export const ABSENT_COUNT = 2 ** 16 - 1
 export const ABSENT_BYTE = 255
 /** No text in UTF-8 contains this byte. */
 const ABSENT_TEXT = Buffer.from([ABSENT_BYTE])
-/** Under this name a value carries the bytes that its schema does not know. */
-export const UNKNOWN = 'unknownValues'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -196,11 +198,6 @@ export class LayoutReader {
 
   byte(): number {
     return this.#bytes.readUInt8(this.#at++)
-  }
-
-  /** What has not been read. */
-  rest(): Buffer {
-    return this.#bytes.subarray(this.#at)
   }
 
   /** Puts the fields of an object into `value`. */

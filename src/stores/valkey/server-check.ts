@@ -26,10 +26,13 @@ export interface ServerFacts {
 const LEAST_VERSION = [7, 0] as const
 const GOOD_POLICY = 'noeviction'
 
-/** The facts of every server that accepts writes; throws what must be changed before the store can be used. */
+/**
+ * The facts of every server that accepts writes; throws what must be changed before the store can be used. A replica takes
+ * the place of its primary one day, so it is asked too; one that cannot be asked now keeps nobody from the store.
+ */
 export async function checkServers(connection: Connection): Promise<ServerFacts[]> {
-  const servers = await connection.onEachPrimary(factsOf)
-  for (const facts of servers) refuse(facts, connection.isCluster)
+  const [servers, replicas] = await Promise.all([connection.onEachPrimary(factsOf), connection.onEachReplica(factsOf)])
+  for (const facts of [...servers, ...replicas]) refuse(facts, connection.isCluster)
   return servers
 }
 

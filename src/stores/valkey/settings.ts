@@ -4,6 +4,7 @@ import { EngineError } from '../engine-error.ts'
 import type { StoreSettings } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
+import { LAYOUT_VERSION } from './layout.ts'
 import { refusalWord } from './valkey-error.ts'
 
 /** Enough for several servers' worth of cores to work side by side, few enough to be swept cheaply. */
@@ -19,6 +20,7 @@ export interface WantedSettings {
 
 interface StoredSettings {
   readonly dataVersion: number
+  readonly layoutVersion: number
   readonly executionPartitions: number
   readonly indexedTags: readonly string[]
 }
@@ -32,12 +34,8 @@ export async function findSettings(
   const reply = await read(connection, keys)
   if (reply === null) return undefined
   const stored = parse(reply, keys)
-  if (stored.dataVersion > DATA_VERSION) {
-    throw new EngineError('newer_schema', {
-      message: `The store has data version ${stored.dataVersion}, this program knows data version ${DATA_VERSION}.`,
-    })
-  }
-  refuseOther('data version', stored.dataVersion, DATA_VERSION)
+  refuseOtherVersion('data version', stored.dataVersion, DATA_VERSION)
+  refuseOtherVersion('layout version', stored.layoutVersion, LAYOUT_VERSION)
   const { executionPartitions, indexedTags } = stored
   if (wanted.executionPartitions !== undefined) {
     refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
@@ -51,6 +49,7 @@ export async function setUp(connection: Connection, keys: Keys, wanted: WantedSe
   const defaultPartitions = connection.isCluster ? CLUSTER_PARTITIONS : STANDALONE_PARTITIONS
   const first: StoredSettings = {
     dataVersion: DATA_VERSION,
+    layoutVersion: LAYOUT_VERSION,
     executionPartitions: wanted.executionPartitions ?? defaultPartitions,
     indexedTags: sorted(wanted.indexedTags ?? []),
   }
@@ -85,13 +84,24 @@ function parse(reply: unknown, keys: Keys): StoredSettings {
 
 function isStoredSettings(value: unknown): value is StoredSettings {
   if (typeof value !== 'object' || value === null) return false
-  const { dataVersion, executionPartitions, indexedTags } = value as Partial<Record<keyof StoredSettings, unknown>>
-  return Number.isInteger(dataVersion) && Number.isInteger(executionPartitions) && Array.isArray(indexedTags)
+  const settings = value as Partial<Record<keyof StoredSettings, unknown>>
+  const numbers = [settings.dataVersion, settings.layoutVersion, settings.executionPartitions]
+  if (!numbers.every((number) => Number.isSafeInteger(number) && Number(number) > 0)) return false
+  return Array.isArray(settings.indexedTags) && settings.indexedTags.every((name) => typeof name === 'string')
 }
 
 function notOurs(keys: Keys): EngineError {
   const message = `The key ${keys.settings} holds something else than a store's settings. If another program uses it, choose another prefix.`
   return new EngineError('corruption', { field: 'location', message })
+}
+
+function refuseOtherVersion(what: string, found: number, known: number): void {
+  if (found > known) {
+    throw new EngineError('newer_schema', {
+      message: `The store has ${what} ${found}, this program knows ${what} ${known}.`,
+    })
+  }
+  refuseOther(what, found, known)
 }
 
 function refuseOther(what: string, found: unknown, wanted: unknown): void {

@@ -66,7 +66,11 @@ export function asEngineError(error: unknown): EngineError {
   if (refusal !== undefined) {
     return new EngineError('invalid_configuration', { field: 'location', message: refusal }, cause)
   }
-  const message = `The server or the connection failed: ${textOf(error)}`
+  const text = textOf(error)
+  // What the client says of a connection that it has just lost speaks of an option that nobody has set.
+  const message = text.includes('enableOfflineQueue')
+    ? 'The connection was lost; it is made again.'
+    : `The server or the connection failed: ${text}`
   return new EngineError('store_unavailable', { message }, cause)
 }
 

@@ -21,7 +21,7 @@ local packers, unpackers, packEvents, packWake = layout.pack, layout.unpack, lay
 local inputs, results, operationNames = layout.inputs, layout.results, layout.operationNames
 
 -- How a call and an answer are to be read.
-local WITH_NAMES, BY_LAYOUT, FAULT = 0, 1, 2
+local WITH_NAMES, BY_LAYOUT, FAULT = layout.codes.withNames, layout.codes.byLayout, layout.codes.fault
 -- What an argument list may hold on top of the command's own words.
 local MANY_KEYS = 1000
 -- How many records are remembered as they were before they were packed, over all partitions of the server.
@@ -62,11 +62,11 @@ local applyIfWaiting
 
 local tx = {}
 
--- Keys are many, so their names are short.
-local KINDS = { execution = 'x:', attempt = 'a:', queue = 'q:' }
+-- What follows the prefix of a key, by what the key holds. Keys are many, so their names are short.
+local keyKinds = layout.keyKinds
 
 local function recordKey(recordType, id)
-  return prefix .. KINDS[recordType] .. id
+  return prefix .. keyKinds[recordType] .. id
 end
 
 local function indexKey(index)
@@ -76,7 +76,7 @@ local function indexKey(index)
       indexKeys, indexKeyCount = {}, 0
       indexKeysOf = { [prefix] = indexKeys }
     end
-    key = prefix .. 'i:' .. index
+    key = prefix .. keyKinds.index .. index
     indexKeys[index] = key
     indexKeyCount = indexKeyCount + 1
   end
@@ -84,7 +84,7 @@ local function indexKey(index)
 end
 
 local function blobKey(key)
-  return prefix .. 'b:' .. key
+  return prefix .. keyKinds.blob .. key
 end
 
 function tx:fault(reason, recordId)
