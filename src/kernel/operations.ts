@@ -63,6 +63,7 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'failExecution',
   'releaseExecution',
   'delayExecution',
+  'updateProgress',
   'cancelExecution',
   'revokeLease',
   'runDue',

@@ -41,7 +41,7 @@ export class Batcher {
   readonly #runtime: Runtime
   readonly #outboxes = new Map<Partition, Outbox>()
   readonly #submitListeners = new Set<SubmitListener>()
-  #fillNumber = 0
+  #fillNumber: number | undefined
   #isClosed = false
   #idle: (() => void)[] = []
 
@@ -73,6 +73,9 @@ export class Batcher {
   /** Where a new execution goes: to the partition whose batch is being filled now, else to the next in turn. */
   partitionNumberToFill(): number {
     const count = this.#store.settings.executionPartitions
+    if (count === 1) return 0
+    // Programs that submit once and end would otherwise all fill the same one.
+    this.#fillNumber ??= Math.floor(this.#runtime.random() * count)
     const filling = this.#outboxes.get(executionPartition(this.#fillNumber))
     if (filling === undefined || filling.waiting.length === 0 || filling.waiting.length >= BATCH_OPERATION_LIMIT) {
       this.#fillNumber = (this.#fillNumber + 1) % count

@@ -18,6 +18,8 @@ export interface ClaimSource {
   isLikely: boolean
   /** Nothing said so, but it is time to look. */
   isToBeSwept: boolean
+  /** When it was last asked, as a number that rises from claim to claim. */
+  askedAt: number
   /** The claim that was sent and is not answered, whether under way or waiting to be said again. */
   request: ClaimRequest | undefined
   failureCount: number
@@ -37,6 +39,7 @@ export function makeSources(partitionCount: number, groups: readonly ClaimGroup[
       group,
       isLikely: false,
       isToBeSwept: false,
+      askedAt: 0,
       request: undefined,
       failureCount: 0,
       rest: undefined,
@@ -49,4 +52,9 @@ export function makeSources(partitionCount: number, groups: readonly ClaimGroup[
 /** One claim at a time. */
 export function isFree(source: ClaimSource): boolean {
   return source.request === undefined
+}
+
+/** There is reason to ask, and nothing has been asked yet. */
+export function isToBeAsked(source: ClaimSource): boolean {
+  return isFree(source) && (source.isLikely || source.isToBeSwept)
 }

@@ -12,7 +12,7 @@ import { EngineError } from '../stores/engine-error.ts'
 import type { Partition, Wake } from '../stores/store.ts'
 import { readyIndexesOf } from './claim-group.ts'
 import type { ClaimGroup } from './claim-group.ts'
-import { isFree, makeSources } from './claim-source.ts'
+import { isFree, isToBeAsked, makeSources } from './claim-source.ts'
 import type { ClaimRequest, ClaimSource } from './claim-source.ts'
 import type { Slots } from './slots.ts'
 import { backoffMs } from './store-health.ts'
@@ -67,7 +67,7 @@ export class Claimer {
   readonly #sources: readonly ClaimSource[]
   readonly #sourcesByIndex = new Map<Partition, Map<string, ClaimSource>>()
   #underWayCount = 0
-  #turn = 0
+  #claimCount = 0
   #isOpen = true
   #sweepTimer: Timer | undefined
 
@@ -113,19 +113,18 @@ export class Claimer {
     this.claim()
   }
 
-  /** Sends as many claims as there is room for, to where work is likely first. */
+  /** Sends as many claims as there is room for. */
   claim(): void {
     if (!this.#isOpen) return
-    this.#turn = (this.#turn + 1) % this.#sources.length
-    this.#askAll(this.#inTurn((source) => source.isLikely))
-    this.#askAll(this.#inTurn((source) => source.isToBeSwept))
+    this.#askAll(this.#inTurn())
   }
 
   /** A claim for another call to carry, if work is known to be where that call goes. Whoever takes it reports what became of it. */
   takeFor(partition: Partition): ClaimRequest | undefined {
     if (!this.#isOpen) return undefined
     const source = this.#sources.find((other) => other.partition === partition && other.isLikely && isFree(other))
-    return source === undefined ? undefined : this.#take(source, 1)
+    if (source === undefined || this.#isAnyoneWaitingLonger(source)) return undefined
+    return this.#take(source, 1)
   }
 
   answered(request: ClaimRequest, haul: Haul): void {
@@ -210,10 +209,14 @@ export class Claimer {
     for (const index of readyIndexesOf(source.group)) sources.set(index, source)
   }
 
-  /** Each time another source is first, so that none starves behind the others. */
-  #inTurn(isWanted: (source: ClaimSource) => boolean): ClaimSource[] {
-    const rotated = [...this.#sources.slice(this.#turn), ...this.#sources.slice(0, this.#turn)]
-    return rotated.filter((source) => isFree(source) && isWanted(source))
+  /** What has not been asked for longest comes first, so that none starves behind the others. */
+  #inTurn(): ClaimSource[] {
+    return this.#sources.filter(isToBeAsked).sort((a, b) => a.askedAt - b.askedAt)
+  }
+
+  /** A slot that is refilled where it was freed would never serve any other partition. */
+  #isAnyoneWaitingLonger({ askedAt }: ClaimSource): boolean {
+    return this.#sources.some((other) => isToBeAsked(other) && other.askedAt < askedAt)
   }
 
   /** Those that are asked at once share the room evenly. */
@@ -243,6 +246,7 @@ export class Claimer {
     const request = { source, input }
     source.isLikely = false
     source.isToBeSwept = false
+    source.askedAt = ++this.#claimCount
     source.request = request
     this.#underWayCount += 1
     this.#reserve(source.group, count)

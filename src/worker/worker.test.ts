@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { task } from '../client/index.ts'
 import type { TaskContext } from '../client/index.ts'
+import { sleep } from '../runtime/index.ts'
 import { createWorld } from './worker.fixture.ts'
 
 const add = task<{ a: number; b: number }, number>('add')
@@ -12,6 +13,23 @@ test('an execution is claimed, its handler runs with its input, and its result i
   const execution = await world.fabric.submit(add, { a: 2, b: 3 })
 
   expect(await execution.result()).toBe(5)
+})
+
+test('a worker that is full serves all partitions in turn, however much waits in each', async () => {
+  await using world = createWorld(4)
+  for (let i = 0; i < 40; i++) await world.elsewhere.submit(add, { a: i, b: 0 })
+  const order: string[] = []
+  const handler = add.handle(async ({ a, b }, ctx: TaskContext) => {
+    order.push(ctx.executionId.slice(0, ctx.executionId.indexOf('-')))
+    await sleep(world.runtime, 10)
+    return a + b
+  })
+  world.work([handler], { concurrency: 1, prefetch: 0, sweep: '1h' })
+
+  await world.advance(1_000)
+
+  expect(order).toHaveLength(40)
+  for (let i = 0; i + 4 <= 40; i += 4) expect(new Set(order.slice(i, i + 4)).size).toBe(4)
 })
 
 test('a submit beside an idle worker and the claim of what it submits travel in one batch', async () => {

@@ -69,11 +69,23 @@ describe('what a server refuses', () => {
 
 describe('what else can fail', () => {
   test('is an unavailable store, with the reason', () => {
-    const error = asEngineError(new Error('Command timed out'))
+    const error = asEngineError(new Error('read ECONNRESET'))
 
     expect(error).toMatchObject({ code: 'store_unavailable', isRetryable: true })
-    expect(error.message).toContain('Command timed out')
+    expect(error.message).toContain('read ECONNRESET')
     expect(asEngineError('no error at all').message).toContain('no error at all')
+  })
+
+  test.each([
+    ["Stream isn't writeable and enableOfflineQueue options is false", 'no connection'],
+    ['Reached the max retries per request limit (which is 0). Refer to "maxRetriesPerRequest" option', 'was lost'],
+    ['Connection is closed.', 'was lost'],
+    ['Command timed out', 'did not answer in time'],
+  ])('is told in words of ours where the client library speaks of its own options: %s', (text, meaning) => {
+    const { message } = asEngineError(new Error(text))
+
+    expect(message).toContain(meaning)
+    expect(message).not.toContain(text)
   })
 
   test('an error of ours stays the same', () => {

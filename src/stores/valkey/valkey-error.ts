@@ -54,6 +54,16 @@ export function storeFull(): EngineError {
   })
 }
 
+const LOST = 'The connection was lost before the answer came; it is made again.'
+
+/** What the client library says, in words that speak of options which nobody has set, and what it means. */
+const clientTexts: readonly (readonly [part: string, meaning: string])[] = [
+  ['enableOfflineQueue', 'There is no connection to the server; it is made again.'],
+  ['maxRetriesPerRequest', LOST],
+  ['Connection is closed', LOST],
+  ['Command timed out', 'The server did not answer in time.'],
+]
+
 /** A failure of a call or of opening the store, as callers get it. No text in it holds what was sent to the server. */
 export function asEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error
@@ -67,10 +77,8 @@ export function asEngineError(error: unknown): EngineError {
     return new EngineError('invalid_configuration', { field: 'location', message: refusal }, cause)
   }
   const text = textOf(error)
-  // What the client says of a connection that it has just lost speaks of an option that nobody has set.
-  const message = text.includes('enableOfflineQueue')
-    ? 'The connection was lost; it is made again.'
-    : `The server or the connection failed: ${text}`
+  const known = clientTexts.find(([part]) => text.includes(part))
+  const message = known === undefined ? `The server or the connection failed: ${text}` : known[1]
   return new EngineError('store_unavailable', { message }, cause)
 }
 
