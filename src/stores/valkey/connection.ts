@@ -85,9 +85,22 @@ export class Connection {
     // The client of a cluster says only that nobody answered; that of a single server says why.
     if (!location.isCluster || connection.#lastError === undefined) throw asConnectError(location, failure)
     const single = new Connection({ ...location, isCluster: false }, settings, runtime)
-    const reason = await single.#connect()
+    const reason = (await single.#connect()) ?? (await single.#clusterTrouble())
     single.close()
     throw asConnectError(location, reason ?? failure)
+  }
+
+  /** What a member of a cluster says of the cluster, if it is not well. */
+  async #clusterTrouble(): Promise<EngineError | undefined> {
+    try {
+      const info = String(await this.send('CLUSTER', 'INFO'))
+      if (!info.includes('cluster_state:fail')) return undefined
+    } catch {
+      // It may not be asked; then the first failure has to do.
+      return undefined
+    }
+    const message = 'The cluster does not serve all of its slots: look for a primary that is down and has no replica.'
+    return new EngineError('store_unavailable', { message })
   }
 
   /** A server that accepts writes, as far as is known; with each turn another one, if there are several. */
