@@ -146,12 +146,18 @@ export class Batcher {
       }
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
+      // Whoever waits behind would wait as long again, batch after batch, to hear the same.
+      if (isUnavailable(error)) for (const waiting of outbox.waiting.splice(0)) waiting.reject(error)
     } finally {
       outbox.inFlight -= 1
       if (outbox.waiting.length > 0) this.#schedule(outbox)
       for (const resolve of this.#idle.splice(0)) resolve()
     }
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'store_unavailable'
 }
 
 /** The oldest calls that fit into one batch; a single call may be larger than a batch. */

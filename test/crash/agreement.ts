@@ -8,7 +8,11 @@ import { answerTo, kinds } from './work.ts'
 import type { BodyEntry, Work } from './work.ts'
 
 /** Every sentence names a piece of work that was lost, got stuck, ended in a way it cannot, or has a wrong result. */
-export async function findDisagreements(site: Site, fabric: Fabric, dump: PartitionDump): Promise<string[]> {
+export async function findDisagreements(
+  site: Pick<Site, 'acknowledged' | 'bodies'>,
+  fabric: Fabric,
+  dump: PartitionDump,
+): Promise<string[]> {
   const executions = executionsOf(dump)
   const bodies = Map.groupBy(site.bodies(), (body) => body.executionId)
   const faults = faultsOfAcknowledged(site.acknowledged(), executions)

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
+import { virtualRuntime } from '../runtime/index.ts'
+import { Batcher } from './batcher.ts'
+import { EngineError } from './engine-error.ts'
+import { MemoryStore } from './memory/memory-store.ts'
+import { executionPartition } from './store.ts'
+
+function createBatcher(partitions: number) {
+  const runtime = virtualRuntime()
+  const store = new MemoryStore(runtime, { executionPartitions: partitions, indexedTags: [] })
+  return { runtime, store, batcher: new Batcher(store, runtime) }
+}
+
+const partition = executionPartition(0)
+
+test('while the store is away, whoever waits behind a failed batch hears of it at once', async () => {
+  const { runtime, store, batcher } = createBatcher(1)
+  let sentCount = 0
+  store.run = () => {
+    sentCount += 1
+    return Promise.reject(new EngineError('store_unavailable'))
+  }
+
+  const calls = Array.from({ length: 10 * BATCH_OPERATION_LIMIT }, () =>
+    batcher.run(partition, 'inspectPartition', { limit: 1 }),
+  )
+  const outcomes = Promise.allSettled(calls)
+  await runtime.advance(0)
+
+  expect((await outcomes).every((outcome) => outcome.status === 'rejected')).toBe(true)
+  expect(sentCount).toBe(2)
+})
+
+test('what fails for another reason fails alone', async () => {
+  const { runtime, store, batcher } = createBatcher(1)
+  const run = store.run.bind(store)
+  let isFirst = true
+  store.run = (where, calls) => {
+    if (!isFirst) return run(where, calls)
+    isFirst = false
+    return Promise.reject(new EngineError('invalid_configuration'))
+  }
+
+  const calls = Array.from({ length: 3 * BATCH_OPERATION_LIMIT }, () =>
+    batcher.run(partition, 'inspectPartition', { limit: 1 }),
+  )
+  const outcomes = Promise.allSettled(calls)
+  await runtime.advance(0)
+
+  expect((await outcomes).filter((outcome) => outcome.status === 'rejected')).toHaveLength(BATCH_OPERATION_LIMIT)
+})
+
+test('processes do not all begin with the same partition', () => {
+  const starts = new Set<number>()
+  for (let i = 0; i < 50; i++) {
+    const { runtime, batcher } = createBatcher(8)
+    for (let draws = 0; draws < i; draws++) runtime.random()
+    starts.add(batcher.partitionNumberToFill())
+  }
+
+  expect(starts.size).toBeGreaterThan(1)
+})
