@@ -219,10 +219,10 @@ export class Claimer {
     return this.#sources.some((other) => isToBeAsked(other) && other.askedAt < askedAt)
   }
 
-  /** Those that are asked at once share the room evenly. */
+  /** Where work is said to be, all that there is room for is asked for; those that are only looked at share the room. */
   #askAll(sources: readonly ClaimSource[]): void {
     sources.forEach((source, i) => {
-      const sharedBy = Math.min(sources.length - i, CLAIMS_AT_ONCE - this.#underWayCount)
+      const sharedBy = source.isLikely ? 1 : Math.min(sources.length - i, CLAIMS_AT_ONCE - this.#underWayCount)
       const request = this.#take(source, sharedBy)
       if (request !== undefined) void this.#send(request)
     })

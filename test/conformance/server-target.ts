@@ -34,7 +34,7 @@ export function serverTarget(name: string, location: string): StoreTarget {
         setEntry: async (partition, index, id, score) =>
           setEntry(await way.open(), indexKey(keys, partition, index), id, score),
         damage: async (partition, type, id, damage) =>
-          damageValue(await way.open(), recordKey(keys, partition, type, id), damage),
+          damageValue(await way.open(), recordKey(keys, partition, type, id), damage, layOut(type, { id })),
         untilListening: () => untilListening(store),
         clear: () => way.removeKeys(`${prefix}:{fp:*`),
         remove: () => way.removeKeys(`${prefix}:*`),
@@ -59,9 +59,13 @@ async function plant(
   for (const { index, score } of entriesOf(record)) {
     await setEntry(connection, indexKey(keys, partition, index), id, score)
   }
+  await connection.send('SET', recordKey(keys, partition, type, id), layOut(type, record))
+}
+
+function layOut(type: RecordType, record: object): Buffer {
   const writer = new LayoutWriter()
   writer.fields(fieldsOf(type), record)
-  await connection.send('SET', recordKey(keys, partition, type, id), writer.take())
+  return writer.take()
 }
 
 async function setEntry(connection: Connection, key: string, id: string, score: number | undefined): Promise<void> {
@@ -69,10 +73,10 @@ async function setEntry(connection: Connection, key: string, id: string, score: 
   else await connection.send('ZADD', key, score, id)
 }
 
-async function damageValue(connection: Connection, key: string, damage: Damage): Promise<Heal> {
+async function damageValue(connection: Connection, key: string, damage: Damage, hollow: Buffer): Promise<Heal> {
   const bytes = (await connection.sendForBytes('GET', key)) as Buffer | null
   if (bytes === null) throw new Error(`The test damages ${key}, which does not exist.`)
-  await connection.send('SET', key, Buffer.from(damagedBytes(bytes, damage)))
+  await connection.send('SET', key, Buffer.from(damagedBytes(bytes, damage, hollow)))
   return async () => {
     await connection.send('SET', key, bytes)
   }

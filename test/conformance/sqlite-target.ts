@@ -40,7 +40,9 @@ function damageRow(file: string, type: RecordType, id: string, damage: Damage): 
   const row = run(file, `select record from ${type} where id = ?`, id)
   if (row === undefined) throw new Error(`The test damages ${id}, which does not exist.`)
   const text = row['record'] as string
-  set(new TextDecoder().decode(damagedBytes(new TextEncoder().encode(text), damage)))
+  const encoder = new TextEncoder()
+  const hollow = encoder.encode(JSON.stringify([id]))
+  set(new TextDecoder().decode(damagedBytes(encoder.encode(text), damage, hollow)))
   return async () => void set(text)
 }
 
