@@ -4,8 +4,6 @@
 -- touches has a key that begins with the partition's prefix.
 --
 -- A table that grows is made anew inside again and again, so what every operation needs is kept and emptied instead.
--- Work leaves much behind that is soon forgotten; looking for it less often costs a few megabytes and saves time.
-collectgarbage('setpause', 400)
 
 local kernel, layout = bootKernel(), bootLayout(struct.pack, struct.unpack, table.concat)
 
@@ -24,8 +22,6 @@ local inputs, results, operationNames = layout.inputs, layout.results, layout.op
 local WITH_NAMES, BY_LAYOUT, FAULT = layout.codes.withNames, layout.codes.byLayout, layout.codes.fault
 -- What an argument list may hold on top of the command's own words.
 local MANY_KEYS = 1000
--- How many records are remembered as they were before they were packed, over all partitions of the server.
-local RECENT_RECORDS = 500
 -- How many names of index keys are remembered, over all partitions of the server.
 local INDEX_KEYS_MAX = 10000
 -- How many entries are applied one by one, and how many records are forgotten one by one.
@@ -46,17 +42,13 @@ local dirty, dirtyCount, dirtyKeys = {}, 0, {}
 local waitingCount, waitingIndexes, waitingIds, waitingScores = 0, {}, {}, {}
 local waitingEventCount, waitingEvents = 0, {}
 -- Of the operation: the records it has met, in the order in which it met them.
-local slotOf, slotCount, slotKeys, slotTypes, slotEntries, slotWrites, slotRecords = {}, 0, {}, {}, {}, {}, {}
+local slotOf, slotCount, slotKeys, slotTypes, slotEntries, slotWrites = {}, 0, {}, {}, {}, {}
 local entryCount, entryIndexes, entryIds, entryScores = 0, {}, {}, {}
 local blobCount, blobKeys, blobBytes = 0, {}, {}
 local eventCount, events = 0, {}
 local firstBlob, givenCount, sentCount, work, isRepairing
 
 local indexKeysOf, indexKeyCount = {}, 0
-
--- What was written last, as it was before it was packed, by its key: most records are read again soon after they were
--- written. It is good for as long as the stored bytes are the very ones that were made from it.
-local recentAt, recentKeys, recentBytes, recentRecords, recentEntries = 0, {}, {}, {}, {}
 
 local applyIfWaiting
 

@@ -26,23 +26,6 @@ local function bytesOf(slot, key)
   return bytes
 end
 
--- Whoever takes it may change it, so it is good for one reader only.
-local function takeRecent(slot, key)
-  recentBytes[key] = nil
-  if not slotEntries[slot] then slotEntries[slot] = recentEntries[key] end
-  return recentRecords[key]
-end
-
-local function remember(slot, key, bytes)
-  if recentRecords[key] == nil then
-    recentAt = recentAt % RECENT_RECORDS + 1
-    local oldest = recentKeys[recentAt]
-    if oldest then recentBytes[oldest], recentRecords[oldest], recentEntries[oldest] = nil, nil, nil end
-    recentKeys[recentAt] = key
-  end
-  recentBytes[key], recentRecords[key], recentEntries[key] = bytes, slotRecords[slot], slotEntries[slot]
-end
-
 local function readStored(slot, bytes)
   local record = unpackers[slotTypes[slot]](bytes)
   if not slotEntries[slot] then slotEntries[slot] = entriesOf(record) end
@@ -52,8 +35,6 @@ end
 -- A private copy. Its index entries are noted before anybody can change it. Bytes that are none of a record make none,
 -- be it that they cannot be unpacked or that what they hold has no place in an index.
 local function read(slot, bytes)
-  local key = slotKeys[slot]
-  if recentBytes[key] == bytes then return takeRecent(slot, key) end
   local isReadable, record = pcall(readStored, slot, bytes)
   return isReadable and record or nil
 end
@@ -145,7 +126,6 @@ local function write(recordType, id, bytes, after)
     if not (other and other.index == entry.index) then other = entryOf(before, entry.index) end
     if not (other and other.score == entry.score) then setEntry(entry.index, id, entry.score, isAgain) end
   end
-  return slot
 end
 
 -- A text that is longer than its length can say would make nonsense of everything behind it.
@@ -156,8 +136,7 @@ end
 
 function tx:put(record)
   local recordType, id = record.type, record.id
-  local slot = write(recordType, id, checked(packers[recordType](record), id), entriesOf(record))
-  slotRecords[slot] = record
+  write(recordType, id, checked(packers[recordType](record), id), entriesOf(record))
 end
 
 function tx:remove(recordType, id)

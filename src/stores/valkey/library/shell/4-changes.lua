@@ -162,7 +162,6 @@ local function commit()
       if dirty[key] ~= nil then applyEntries() end
       setDirty(key, bytes)
       stored[key] = bytes
-      if bytes then remember(i, key, bytes) end
     end
   end
   for i = 1, entryCount do
