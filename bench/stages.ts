@@ -7,6 +7,10 @@ import { ServerWatch } from './server-watch.ts'
 import type { ServerUse } from './server-watch.ts'
 import { loadOf } from './workload.ts'
 
+/** Pieces of work in one stage, rounds of all stages, and pieces of work before the first round. */
+export const COUNT = 10_000
+export const ROUNDS = 5
+export const WARM_UP_COUNT = 3_000
 export const SUBMITS_IN_FLIGHT = 64
 export const CONCURRENCY = 16
 export const STARTS_PER_SECOND = 100

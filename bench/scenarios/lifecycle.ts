@@ -15,9 +15,12 @@ import type { Scenario, ScenarioRequest } from '../scenario.ts'
 import { functionCalls } from '../server-watch.ts'
 import {
   CONCURRENCY,
+  COUNT,
+  ROUNDS,
   STARTS_PER_SECOND,
   START_COUNT,
   SUBMITS_IN_FLIGHT,
+  WARM_UP_COUNT,
   measureEndToEnd,
   measureStages,
   measureStarts,
@@ -25,10 +28,6 @@ import {
 import type { Effort, StagedEffort } from '../stages.ts'
 import { median, percentile, rounded } from '../statistics.ts'
 import { PAYLOAD_BYTES, loadOf } from '../workload.ts'
-
-const COUNT = 10_000
-const ROUNDS = 5
-const WARM_UP_COUNT = 3_000
 
 interface Round extends StagedEffort {
   readonly endToEnd: Effort

@@ -13,9 +13,12 @@ import type { Measurement, Settings } from '../measurement.ts'
 import type { Scenario, ScenarioRequest } from '../scenario.ts'
 import {
   CONCURRENCY,
+  COUNT,
+  ROUNDS,
   STARTS_PER_SECOND,
   START_COUNT,
   SUBMITS_IN_FLIGHT,
+  WARM_UP_COUNT,
   measureEndToEnd,
   measureStages,
   measureStarts,
@@ -24,9 +27,6 @@ import type { Effort, StagedEffort } from '../stages.ts'
 import { median, percentile, rounded } from '../statistics.ts'
 import { PAYLOAD_BYTES } from '../workload.ts'
 
-const COUNT = 10_000
-const ROUNDS = 5
-const WARM_UP_COUNT = 3_000
 const MICROS_PER_SECOND = 1_000_000
 
 interface PeerRound extends StagedEffort {
