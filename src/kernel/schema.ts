@@ -1,6 +1,18 @@
 /** The stored order of every record's fields. New fields go to the end; a change of any other kind is a new data version. */
 import { packFields, unpackFields, unpackOnto } from './codec.ts'
 import type { Cell, Field, FieldKind } from './codec.ts'
+import {
+  attemptKind,
+  blobInfo,
+  number,
+  object,
+  retryPolicy,
+  tagList,
+  text,
+  textList,
+  whole,
+  word,
+} from './field-kinds.ts'
 import { eventTypes } from './events.ts'
 import type { FabricEvent } from './events.ts'
 import type { AnyRecord, Attempt, Execution, Queue, RecordType, RecordTypes } from './records.ts'
@@ -8,22 +20,7 @@ import type { AnyRecord, Attempt, Execution, Queue, RecordType, RecordTypes } fr
 /** Stored with a store's configuration. Only kernels of the same data version may share a store. */
 export const DATA_VERSION = 1
 
-const text: FieldKind = { kind: 'text' }
-const number: FieldKind = { kind: 'number' }
-const whole: FieldKind = { kind: 'number', whole: true }
-const flag: FieldKind = { kind: 'flag' }
-const textList: FieldKind = { kind: 'list', of: text }
-
-function word(words: readonly string[]): FieldKind {
-  return { kind: 'word', words }
-}
-
-function object(fields: readonly Field[]): FieldKind {
-  return { kind: 'object', fields }
-}
-
 const outcomes = ['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const
-const attemptKind = word(['initial', 'retry', 'reclaim', 'replay'])
 
 const failure = object([
   { name: 'category', of: text },
@@ -82,27 +79,6 @@ const state: FieldKind = {
   ],
 }
 
-const backoff: FieldKind = {
-  kind: 'union',
-  tag: 'kind',
-  variants: [
-    { word: 'fixed', fields: [{ name: 'delayMs', of: whole }] },
-    {
-      word: 'exponential',
-      fields: [
-        { name: 'initialMs', of: whole },
-        { name: 'maxMs', of: whole },
-        { name: 'factor', of: number },
-      ],
-    },
-  ],
-}
-
-const blobInfo = object([
-  { name: 'size', of: whole },
-  { name: 'encoding', of: word(['json', 'bytes']) },
-])
-
 const executionFields: readonly Field[] = [
   { name: 'id', of: text },
   { name: 'key', of: text, rare: true },
@@ -112,32 +88,14 @@ const executionFields: readonly Field[] = [
   { name: 'lane', of: text },
   { name: 'class', of: text },
   { name: 'priority', of: whole },
-  {
-    name: 'tags',
-    of: {
-      kind: 'list',
-      of: object([
-        { name: 'name', of: text },
-        { name: 'value', of: text },
-        { name: 'indexed', of: flag },
-      ]),
-    },
-  },
-  {
-    name: 'retry',
-    of: object([
-      { name: 'attempts', of: whole },
-      { name: 'backoff', of: backoff },
-      { name: 'jitter', of: flag },
-      { name: 'onlyCategories', of: textList },
-    ]),
-  },
+  { name: 'tags', of: tagList },
+  { name: 'retry', of: retryPolicy },
   { name: 'attemptTimeoutMs', of: whole, rare: true },
   { name: 'totalTimeoutMs', of: whole, rare: true },
   { name: 'deadlineAt', of: whole, rare: true },
   { name: 'retentionMs', of: whole },
-  { name: 'payload', of: blobInfo },
-  { name: 'result', of: blobInfo },
+  { name: 'payload', of: object(blobInfo) },
+  { name: 'result', of: object(blobInfo) },
   { name: 'createdAt', of: whole },
   { name: 'changedAt', of: whole },
   { name: 'startedAt', of: whole },

@@ -2,7 +2,6 @@
 import { finishesWork, isReadOperation } from '../../kernel/index.ts'
 import { quietLog, silentLog } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
-import { EngineError } from '../engine-error.ts'
 import type {
   Answer,
   Call,
@@ -200,12 +199,8 @@ export class ValkeyStore implements Store {
     const finishing = calls.filter(runsWhenFull)
     const full: Answer = { kind: 'failed', error: storeFull() }
     if (finishing.length === 0) return calls.map(() => full)
-    try {
-      const answers = await this.#call(this.#loader.library.functions.whenFull, partition, finishing)
-      return calls.map((call) => (runsWhenFull(call) ? (answers.shift() ?? { kind: 'not_run' }) : full))
-    } catch (error) {
-      throw asEngineError(error)
-    }
+    const answers = await guarded(() => this.#call(this.#loader.library.functions.whenFull, partition, finishing))
+    return calls.map((call) => (runsWhenFull(call) ? (answers.shift() ?? { kind: 'not_run' }) : full))
   }
 }
 
@@ -222,7 +217,6 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof EngineError) throw error
     throw asEngineError(error)
   }
 }

@@ -3,66 +3,32 @@
  * its own here; everything else travels as msgpack with names, which is slower and needs no description.
  */
 import { publicStates } from '../../kernel/state.ts'
-import type { Field, FieldKind } from '../../kernel/codec.ts'
+import type { Field } from '../../kernel/codec.ts'
 import { eventTypes } from '../../kernel/events.ts'
 import type { EventType } from '../../kernel/events.ts'
+import {
+  attemptKind,
+  blobInfo,
+  flag,
+  list,
+  object,
+  retryPolicy,
+  tagList,
+  text,
+  textList,
+  whole,
+  word,
+} from '../../kernel/field-kinds.ts'
 import type { OperationName } from '../../kernel/operations.ts'
 import { eventFields } from '../../kernel/schema.ts'
 
-const text: FieldKind = { kind: 'text' }
-const whole: FieldKind = { kind: 'number', whole: true }
-const number: FieldKind = { kind: 'number' }
-const flag: FieldKind = { kind: 'flag' }
-
-function object(fields: readonly Field[]): FieldKind {
-  return { kind: 'object', fields }
-}
-
-function list(of: FieldKind): FieldKind {
-  return { kind: 'list', of }
-}
-
-function word(...words: string[]): FieldKind {
-  return { kind: 'word', words }
-}
-
-const encoding = word('json', 'bytes')
-
-const blob: readonly Field[] = [
-  { name: 'blob', of: whole },
-  { name: 'size', of: whole },
-  { name: 'encoding', of: encoding },
-]
-
-const tags = list(
-  object([
-    { name: 'name', of: text },
-    { name: 'value', of: text },
-    { name: 'indexed', of: flag },
-  ]),
-)
+const blob = object([{ name: 'blob', of: whole }, ...blobInfo])
 
 const fence = object([
   { name: 'leaseId', of: text },
   { name: 'epoch', of: whole },
   { name: 'attempt', of: whole },
 ])
-
-const backoff: FieldKind = {
-  kind: 'union',
-  tag: 'kind',
-  variants: [
-    { word: 'fixed', fields: [{ name: 'delayMs', of: whole }] },
-    {
-      word: 'exponential',
-      fields: [
-        { name: 'initialMs', of: whole },
-        { name: 'maxMs', of: whole },
-        { name: 'factor', of: number },
-      ],
-    },
-  ],
-}
 
 const createInput: readonly Field[] = [
   { name: 'executionId', of: text },
@@ -73,22 +39,14 @@ const createInput: readonly Field[] = [
   { name: 'lane', of: text },
   { name: 'class', of: text },
   { name: 'priority', of: whole },
-  { name: 'tags', of: tags },
-  {
-    name: 'retry',
-    of: object([
-      { name: 'attempts', of: whole },
-      { name: 'backoff', of: backoff },
-      { name: 'jitter', of: flag },
-      { name: 'onlyCategories', of: list(text) },
-    ]),
-  },
+  { name: 'tags', of: tagList },
+  { name: 'retry', of: retryPolicy },
   { name: 'delayMs', of: whole, rare: true },
   { name: 'attemptTimeoutMs', of: whole, rare: true },
   { name: 'totalTimeoutMs', of: whole, rare: true },
   { name: 'retentionMs', of: whole },
-  { name: 'payload', of: object(blob) },
-  { name: 'ifExists', of: word('join', 'reject', 'replace') },
+  { name: 'payload', of: blob },
+  { name: 'ifExists', of: word(['join', 'reject', 'replace']) },
 ]
 
 const claimInput: readonly Field[] = [
@@ -113,7 +71,7 @@ const claimInput: readonly Field[] = [
 const completeInput: readonly Field[] = [
   { name: 'executionId', of: text },
   { name: 'fence', of: fence },
-  { name: 'result', of: object(blob) },
+  { name: 'result', of: blob },
   { name: 'next', of: object(claimInput) },
 ]
 
@@ -131,26 +89,20 @@ const claimed: readonly Field[] = [
   { name: 'task', of: text },
   { name: 'lane', of: text },
   { name: 'priority', of: whole },
-  { name: 'tags', of: tags },
+  { name: 'tags', of: tagList },
   { name: 'fence', of: fence },
-  { name: 'attemptKind', of: word('initial', 'retry', 'reclaim', 'replay') },
+  { name: 'attemptKind', of: attemptKind },
   { name: 'failureCount', of: whole },
   { name: 'leaseExpiresAt', of: whole },
   { name: 'timeoutAt', of: whole },
   { name: 'deadlineAt', of: whole },
   { name: 'createdAt', of: whole },
-  {
-    name: 'payload',
-    of: object([
-      { name: 'size', of: whole },
-      { name: 'encoding', of: encoding },
-    ]),
-  },
+  { name: 'payload', of: object(blobInfo) },
   { name: 'payloadBlob', of: whole },
 ]
 
 const claimResult: readonly Field[] = [
-  { name: 'kind', of: word('claimed') },
+  { name: 'kind', of: word(['claimed']) },
   { name: 'executions', of: list(object(claimed)) },
   { name: 'more', of: flag },
   { name: 'at', of: whole },
@@ -173,9 +125,9 @@ export const resultLayouts: Readonly<Partial<Record<OperationName, ResultLayout>
   createExecution: {
     kinds: ['created', 'replaced', 'joined'],
     fields: [
-      { name: 'kind', of: word('created', 'replaced', 'joined') },
+      { name: 'kind', of: word(['created', 'replaced', 'joined']) },
       { name: 'executionId', of: text },
-      { name: 'state', of: word(...publicStates) },
+      { name: 'state', of: word(publicStates) },
       { name: 'at', of: whole },
     ],
   },
@@ -183,7 +135,7 @@ export const resultLayouts: Readonly<Partial<Record<OperationName, ResultLayout>
   completeExecution: {
     kinds: ['completed', 'already_completed'],
     fields: [
-      { name: 'kind', of: word('completed', 'already_completed') },
+      { name: 'kind', of: word(['completed', 'already_completed']) },
       { name: 'next', of: object(claimResult) },
     ],
   },
@@ -226,10 +178,10 @@ export const eventFieldsByType: readonly Field[] = [
 /** What changed, for listeners of the caller's process. Between processes the same, and who said it. */
 export const wakeFields: readonly Field[] = [
   { name: 'sender', of: text },
-  { name: 'ready', of: list(text) },
+  { name: 'ready', of: textList },
   { name: 'dueAt', of: whole },
   { name: 'hasEvents', of: flag },
-  { name: 'holdersOf', of: list(text) },
+  { name: 'holdersOf', of: textList },
 ]
 
 /** The first byte of a call and of an answer says how the rest is to be read. The second of an answer counts its blobs. */
