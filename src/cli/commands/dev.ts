@@ -27,7 +27,7 @@ A second one tells them to stop, hands them back and exits with 130 or 143.`
 
 export function devCommand(shell: Shell): Command {
   return new Command('dev')
-    .description('engine, worker and live tail in one process, on an embedded store that is made if there is none')
+    .description('engine, worker and live tail in one process, on a store that is made if there is none')
     .argument('[handlers-file]', 'a module that exports handlers; without one, nothing is run here')
     .option('--concurrency <number>', 'how many handlers run at once (default: 16)')
     .option('--lane <lane>', "a lane to serve instead of the tasks' own; can be repeated", collect)
