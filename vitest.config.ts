@@ -5,7 +5,8 @@ import { isEmbedded } from './test/servers/embedded.ts'
 /** Starts servers for all test files of a suite. */
 const SUITE_SERVERS = 'test/servers/suite-servers.ts'
 
-/** A test file that needs a server says so in its name: `valkey.test.ts` or `<subject>.valkey.test.ts`. */
+/** A test file that needs a server says so in its name: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
+const SERVER_TESTS = '**/{*.,}{valkey,postgres}.test.ts'
 const VALKEY_TESTS = '**/{*.,}valkey.test.ts'
 
 interface Suite {
@@ -28,6 +29,7 @@ const suites: Suite[] = [
   { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
   { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
   { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
+  { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
   { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 180_000, isSerial: true, hasServers: true },
   { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
   { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 60_000, isSerial: true },
@@ -42,7 +44,7 @@ function project({
   hasServers = false,
 }: Suite): TestProjectInlineConfiguration {
   const excluded = exclude === undefined ? [] : [exclude]
-  if (isEmbedded) excluded.push(VALKEY_TESTS)
+  if (isEmbedded) excluded.push(SERVER_TESTS)
   return {
     extends: true,
     test: {

@@ -3,45 +3,90 @@
  * is Debian and we are root, from the machine's own Debian mirror and without a service being started; elsewhere the
  * person is told how to get it.
  */
-import { constants } from 'node:fs'
-import { access, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { findProgram } from '../test/servers/find-program.ts'
+import { findInstalledPostgres } from '../test/servers/postgres-programs.ts'
 import { capture, run } from './run.ts'
 
 interface ServerPackage {
-  /** Also the name of the service that the package brings. */
   readonly program: string
+  /** Where the machine has it; undefined if it does not. */
+  readonly find: () => Promise<string | undefined>
+  /** The service that the package brings. */
+  readonly service: string
   readonly packages: readonly string[]
   readonly oldestVersion: string
   readonly brewFormula: string
   /** A Debian release that has it in its backports only; later ones have it in the release itself. */
   readonly backportedTo?: string
+  /** What Debian is to read while it installs it, beside that no service may start. */
+  readonly policy?: Policy
+}
+
+/** A file that tells Debian what not to do. */
+interface Policy {
+  readonly file: string
+  readonly text: string
+  readonly mode: number
+}
+
+/** Debian asks this program before it starts a service; 101 says that it may not. */
+const noServices: Policy = { file: '/usr/sbin/policy-rc.d', text: '#!/bin/sh\nexit 101\n', mode: 0o755 }
+
+/** With PostgreSQL Debian would also make a database for the machine. */
+const noDatabase: Policy = {
+  file: '/etc/postgresql-common/createcluster.d/flowfabric.conf',
+  text: 'create_main_cluster = false\n',
+  mode: 0o644,
 }
 
 const serverPackages: ServerPackage[] = [
   {
     program: 'valkey-server',
+    find: () => findProgram('valkey-server'),
+    service: 'valkey-server',
     packages: ['valkey-server', 'valkey-tools'],
     oldestVersion: '7.2',
     brewFormula: 'valkey',
     backportedTo: 'bookworm',
   },
-  { program: 'redis-server', packages: ['redis-server'], oldestVersion: '7.0', brewFormula: 'redis' },
+  {
+    program: 'redis-server',
+    find: () => findProgram('redis-server'),
+    service: 'redis-server',
+    packages: ['redis-server'],
+    oldestVersion: '7.0',
+    brewFormula: 'redis',
+  },
+  {
+    program: 'postgres',
+    find: findInstalledPostgres,
+    service: 'postgresql',
+    packages: ['postgresql'],
+    oldestVersion: '13',
+    brewFormula: 'postgresql',
+    policy: noDatabase,
+  },
+  {
+    program: 'pgbouncer',
+    find: () => findProgram('pgbouncer'),
+    service: 'pgbouncer',
+    packages: ['pgbouncer'],
+    oldestVersion: '1.18',
+    brewFormula: 'pgbouncer',
+  },
 ]
 
 const TEMPORARY_SOURCE = '/etc/apt/sources.list.d/flowfabric-backports.sources'
 const DEBIAN_KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg'
 const APT_LIMIT_MS = 10 * 60_000
 
-/** Debian asks this program before it starts a service; 101 says that it may not. */
-const SERVICE_POLICY = '/usr/sbin/policy-rc.d'
-const NO_SERVICES = '#!/bin/sh\nexit 101\n'
-
 function howToInstall({ program, packages, oldestVersion, brewFormula, backportedTo }: ServerPackage): string {
   const names = packages.join(' ')
   const lines = [
-    `${program} is not on the PATH, and these tests need it (version ${oldestVersion} or later).`,
-    "Install it with your system's package manager, for example:",
+    `This machine has no ${program}, and these tests need it (version ${oldestVersion} or later).`,
+    "Install it with your system's package manager and have it on the PATH, for example:",
     `  Debian         apt-get install ${names}`,
     `  macOS          brew install ${brewFormula}`,
     'Or run only what needs no server: npm run test:embedded',
@@ -53,21 +98,11 @@ function howToInstall({ program, packages, oldestVersion, brewFormula, backporte
   return lines.join('\n')
 }
 
-async function exists(file: string, mode: number = constants.F_OK): Promise<boolean> {
-  try {
-    await access(file, mode)
-    return true
-  } catch {
-    return false
-  }
-}
-
-async function findProgram(program: string): Promise<string | undefined> {
-  for (const folder of (process.env['PATH'] ?? '').split(path.delimiter)) {
-    const file = path.join(folder, program)
-    if (folder !== '' && (await exists(file, constants.X_OK))) return file
-  }
-  return undefined
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** The code name of the Debian release; undefined if this is not Debian. */
@@ -111,30 +146,43 @@ async function installFromBackports(release: string, packages: readonly string[]
   }
 }
 
-/** Installs while no service may start. A machine that has a policy of its own keeps it. */
-async function withoutServices(install: () => Promise<void>): Promise<void> {
-  const isOurs = !(await exists(SERVICE_POLICY))
-  if (isOurs) await writeFile(SERVICE_POLICY, NO_SERVICES, { mode: 0o755 })
+/** Installs while Debian reads a policy. A machine that has one of its own keeps it. */
+async function withPolicy({ file, text, mode }: Policy, installing: () => Promise<void>): Promise<void> {
+  if (await exists(file)) return installing()
+  const folder = path.dirname(file)
+  const firstMade = await mkdir(folder, { recursive: true })
+  await writeFile(file, text, { mode })
   try {
-    await install()
+    await installing()
   } finally {
-    if (isOurs) await rm(SERVICE_POLICY, { force: true })
+    await rm(file)
+    if (firstMade !== undefined) await removeEmpty(folder, firstMade)
   }
 }
 
-async function install(server: ServerPackage, release: string): Promise<void> {
-  await withoutServices(async () => {
-    await apt('update')
-    if (release === server.backportedTo) await installFromBackports(release, server.packages)
-    else await apt('install', '-y', ...server.packages)
-  })
-  // Nor is it to start with the machine. Where there are no services at all there is nothing to disable.
-  await capture('update-rc.d', [server.program, 'disable'])
+/** Removes a folder and those around it, up to the last. A package that was installed may have put files into them. */
+async function removeEmpty(folder: string, last: string): Promise<void> {
+  const isGone = await rmdir(folder).then(
+    () => true,
+    () => false,
+  )
+  if (isGone && folder !== last) await removeEmpty(path.dirname(folder), last)
 }
 
-/** Answers the path of the program; throws with instructions if there is none and it cannot be installed. */
+async function install({ packages, service, backportedTo, policy }: ServerPackage, release: string): Promise<void> {
+  const installing = async (): Promise<void> => {
+    await apt('update')
+    if (release === backportedTo) await installFromBackports(release, packages)
+    else await apt('install', '-y', ...packages)
+  }
+  await withPolicy(noServices, () => (policy === undefined ? installing() : withPolicy(policy, installing)))
+  // Nor is it to start with the machine. Where there are no services at all there is nothing to disable.
+  await capture('update-rc.d', [service, 'disable'])
+}
+
+/** Answers where the program is; throws with instructions if there is none and it cannot be installed. */
 async function ensureServer(server: ServerPackage): Promise<string> {
-  const found = await findProgram(server.program)
+  const found = await server.find()
   if (found !== undefined) return found
 
   const release = await debianRelease()
@@ -145,12 +193,12 @@ async function ensureServer(server: ServerPackage): Promise<string> {
     throw new Error(`${server.program} could not be installed.\n${howToInstall(server)}`, { cause: error })
   }
 
-  const installed = await findProgram(server.program)
+  const installed = await server.find()
   if (installed === undefined) throw new Error(howToInstall(server))
   return installed
 }
 
-/** Answers the paths of all server programs; throws with instructions if one is missing and cannot be installed. */
+/** Answers where all server programs are; throws with instructions if one is missing and cannot be installed. */
 export async function ensureServers(): Promise<string[]> {
   const programs: string[] = []
   for (const server of serverPackages) programs.push(await ensureServer(server))

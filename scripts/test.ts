@@ -31,6 +31,7 @@ const suites: Suite[] = [
   { name: 'properties', needsBuild: true, server: 'unless_embedded' },
   { name: 'differential', needsBuild: true, server: 'unless_embedded' },
   { name: 'valkey', needsBuild: true, server: 'always' },
+  { name: 'postgres', needsBuild: true, server: 'always' },
   { name: 'faults', needsBuild: true, server: 'always' },
   { name: 'crash', needsBuild: true, server: 'unless_embedded' },
   { name: 'e2e', needsBuild: true, server: 'unless_embedded' },

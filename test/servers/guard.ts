@@ -13,7 +13,9 @@ const RELEASED = 'released'
 
 /**
  * A shell that reads its input. The input ends when this process does, because nobody else holds the other end. The server
- * leads a process group of its own, so that the processes it has forked end with it.
+ * leads a process group of its own, so that the processes it has forked end with it; a PostgreSQL forks processes that
+ * leave the group, so its children end one by one, and its shared memory, named in its lock file, is given back. It is
+ * stopped first, so that it forks nothing while they are counted.
  */
 const script = `
 pid=
@@ -21,8 +23,16 @@ while read -r word; do
   if [ "$word" = ${RELEASED} ]; then exit 0; fi
   pid=$word
 done
-if [ -n "$pid" ]; then kill -s KILL -- "-$pid"; fi
-rm -rf -- "$1"
+if [ -n "$pid" ]; then
+  kill -s STOP -- "-$pid"
+  children=$(ps -A -o pid= -o ppid= | while read -r child parent; do
+    if [ "$parent" = "$pid" ]; then echo "$child"; fi
+  done)
+  kill -s KILL -- "-$pid" $children
+fi
+lock="$1/data/postmaster.pid"
+if [ -f "$lock" ]; then ipcrm -m "$(sed -n '7s/.* //p' "$lock")"; fi
+rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }
 `
 
 export function guardFolder(folder: string): Guard {

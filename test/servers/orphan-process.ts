@@ -4,7 +4,7 @@ import { startServer } from './server.ts'
 const running = await startServer()
 const paused = await startServer({ program: 'redis-server' })
 const killed = await startServer()
+const told = [running, paused, killed].map(({ port, folder, pid }) => ({ port, folder, pids: [pid] }))
 paused.pause()
 await killed.kill()
-const told = [running, paused, killed].map(({ port, folder }) => ({ port, folder }))
 process.stdout.write(`${JSON.stringify(told)}\n`)

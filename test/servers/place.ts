@@ -15,6 +15,9 @@ const PLACES = 5_000
 const PORTS_PER_PLACE = 2
 const TRIES = 100
 
+/** Other programs of the machine may have the ports that a server is given; it is started again on others. */
+const START_TRIES = 20
+
 export interface Place {
   readonly port: number
   /** A second port, for what the members of a cluster tell each other. */
@@ -37,7 +40,7 @@ async function makeFolder(folder: string): Promise<boolean> {
   }
 }
 
-export async function takePlace(): Promise<Place> {
+async function takePlace(): Promise<Place> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = FIRST_PORT + PORTS_PER_PLACE * randomInt(PLACES)
     const folder = path.join(tmpdir(), `flowfabric-server-${port}`)
@@ -58,4 +61,20 @@ export async function takePlace(): Promise<Place> {
   throw new Error(
     `No free port was found in ${TRIES} tries. Folders of servers that are gone may be left in ${tmpdir()}.`,
   )
+}
+
+/** Starts a server in a place of its own. `start` answers undefined if another program has a port of the place. */
+export async function startInPlace<T>(start: (place: Place) => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < START_TRIES; tries++) {
+    const place = await takePlace()
+    try {
+      const started = await start(place)
+      if (started !== undefined) return started
+    } catch (error) {
+      await place.leave()
+      throw error
+    }
+    await place.leave()
+  }
+  throw new Error(`In ${START_TRIES} tries no port was found that a server could use.`)
 }

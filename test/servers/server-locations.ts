@@ -7,6 +7,10 @@ export interface ServerLocations {
   readonly valkey: string
   readonly redis: string
   readonly cluster: string
+  /** The PostgreSQL that the machine has. */
+  readonly postgres: string
+  /** The newest PostgreSQL that can be had. */
+  readonly postgresNewest: string
 }
 
 declare module 'vitest' {

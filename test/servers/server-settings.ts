@@ -2,7 +2,7 @@
 import { makeCertificate } from './certificate.ts'
 import type { ServerAddress } from './connection.ts'
 import type { Place } from './place.ts'
-import type { ServerProgram } from './server-process.ts'
+import type { Launch, ServerProgram } from './server-process.ts'
 
 /** Settings by their names in the server's own documentation. A setting with several words is an array of them. */
 export type ServerSettings = Readonly<Record<string, string | readonly string[]>>
@@ -24,12 +24,11 @@ export interface ServerOptions {
   readonly settings?: ServerSettings
 }
 
-export interface ServerPlan {
-  readonly program: ServerProgram
-  readonly args: readonly string[]
+export interface ServerPlan extends Launch {
   readonly address: ServerAddress
 }
 
+const READY = 'Ready to accept connections'
 const LOOPBACK = '127.0.0.1'
 const EVERYTHING = ['~*', '&*', '+@all']
 
@@ -71,6 +70,7 @@ export async function planServer(place: Place, options: ServerOptions): Promise<
   return {
     program: options.program ?? 'valkey-server',
     args: [...Object.entries(settings).flatMap(argument), ...accessArguments(options)],
+    readyText: READY,
     address: {
       host: LOOPBACK,
       port: place.port,

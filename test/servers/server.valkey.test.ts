@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { access } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { promisify } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { connectTo } from './connection.ts'
+import { stateOf } from './process-tree.ts'
 import { startServer, startServerIn } from './server.ts'
 import type { ServerProgram } from './server-process.ts'
 import { until } from './until.ts'
@@ -20,12 +19,8 @@ async function isThere(file: string): Promise<boolean> {
   )
 }
 
-/** `T` is the word of the system for a process that was stopped and not ended. */
 async function untilHalted(pid: number | undefined): Promise<void> {
-  await until('the process halts', HALT_LIMIT_MS, async () => {
-    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=', '-p', String(pid)])
-    return stdout.startsWith('T') || undefined
-  })
+  await until('the process halts', HALT_LIMIT_MS, async () => (await stateOf(pid!))?.startsWith('T') || undefined)
 }
 
 afterEach(() => {
