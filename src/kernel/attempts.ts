@@ -4,7 +4,7 @@ import type { Attempt, AttemptOutcome, Execution, Failure, Instant } from './rec
 import { integerText, joinName } from './text.ts'
 import type { Tx } from './tx.ts'
 
-function attemptId(executionId: string, attempt: number): string {
+export function attemptId(executionId: string, attempt: number): string {
   return joinName(executionId, integerText(attempt))
 }
 

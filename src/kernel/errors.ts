@@ -167,6 +167,12 @@ export const errorCatalogue = {
     text: 'The store was written by a newer version.',
     advice: 'Upgrade this program.',
   },
+  older_schema: {
+    status: 500,
+    retry: 'never',
+    text: 'The store was written by an older version.',
+    advice: 'Run `flowfabric migrate` on it, with the version of this program.',
+  },
   store_not_found: {
     status: 503,
     retry: 'never',
@@ -183,13 +189,13 @@ export const errorCatalogue = {
     status: 503,
     retry: 'later',
     text: 'Another process kept the store busy for too long.',
-    advice: 'Look for a long transaction on the file, then call again; nothing was changed.',
+    advice: 'Look for a long transaction on the store, then call again; nothing was changed.',
   },
   store_full: {
     status: 507,
     retry: 'later',
     text: 'The store has no room for new work.',
-    advice: 'Give it more memory, or let ended executions be removed sooner; nothing was written.',
+    advice: 'Give it more memory or disk, or let ended executions be removed sooner; nothing was written.',
   },
   corruption: {
     status: 500,

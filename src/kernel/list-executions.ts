@@ -4,7 +4,7 @@ import { LIST_PAGE_MAX, LIST_SCAN_COUNT } from './limits.ts'
 import type { Execution, Instant } from './records.ts'
 import { publicState } from './state.ts'
 import type { PublicState } from './state.ts'
-import type { Position, Tx } from './tx.ts'
+import type { Position, Range, Tx } from './tx.ts'
 
 export interface ListInput {
   readonly namespace?: string | undefined
@@ -27,16 +27,7 @@ export interface ListResult {
 }
 
 export function listExecutions(tx: Tx, input: ListInput): ListResult {
-  const page = tx.scan(
-    {
-      index: indexFor(input),
-      from: input.cursor ?? (input.createdTo === undefined ? undefined : { score: input.createdTo }),
-      to: input.createdFrom,
-      reverse: true,
-      limit: LIST_SCAN_COUNT,
-    },
-    'execution',
-  )
+  const page = tx.scan(listRange(input), 'execution')
   const limit = Math.max(1, Math.min(input.limit, LIST_PAGE_MAX))
   const executions: Execution[] = []
   for (const execution of page) {
@@ -48,6 +39,17 @@ export function listExecutions(tx: Tx, input: ListInput): ListResult {
   const isLast = page.length < LIST_SCAN_COUNT && (last === undefined || last.id === page[page.length - 1]?.id)
   const cursor = isLast || last === undefined ? undefined : { score: last.createdAt, id: last.id }
   return { kind: 'listed', executions, cursor, at: tx.now }
+}
+
+/** What a listing looks through: newest first, from where an earlier page stopped. */
+export function listRange(input: ListInput): Range {
+  return {
+    index: indexFor(input),
+    from: input.cursor ?? (input.createdTo === undefined ? undefined : { score: input.createdTo }),
+    to: input.createdFrom,
+    reverse: true,
+    limit: LIST_SCAN_COUNT,
+  }
 }
 
 /** All three are ordered by creation, so a cursor means the same in each. */

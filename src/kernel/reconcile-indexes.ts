@@ -168,7 +168,7 @@ function derivedScore(execution: Execution, index: string): number | undefined {
 
 function repairEntriesOf(tx: Tx, execution: Execution, repaired: IndexProblem[]): void {
   for (const entry of entriesOf(execution)) {
-    const score = tx.score(entry.index, entry.id)
+    const score = tx.score(entry.index, entry.id, entry.score)
     if (score === entry.score) continue
     tx.repair(entry.index, entry.id, entry.score, score)
     const problem = score === undefined ? 'missing_entry' : 'wrong_score'

@@ -43,8 +43,8 @@ export interface Tx {
   /** A range together with the records its entries name, in one read. */
   readonly scan: <T extends RecordType>(range: Range, type: T) => RecordTypes[T][]
   readonly countUpTo: (range: Range) => number
-  /** The score under which an id stands in an index. */
-  readonly score: (index: string, id: string) => number | undefined
+  /** The score under which an id stands in an index. `expected` is where it should stand, and is looked at first. */
+  readonly score: (index: string, id: string, expected: number) => number | undefined
   /**
    * Sets or removes an index entry against the derivation. Only the index reconciler may. `standsAt` is the score under
    * which it was found: a damaged index may hold an id more than once.

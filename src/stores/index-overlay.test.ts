@@ -77,7 +77,7 @@ describe('an index with changes in front of it', () => {
             expect(overlay.range(range)).toEqual(expected)
             expect(overlay.count(range)).toBe(expected.length)
           }
-          for (const known of ['a', 'b', 'c']) expect(overlay.score(known)).toBe(model.get(known))
+          for (const known of ['a', 'b', 'c']) expect(overlay.score(known, 0)).toBe(model.get(known))
         }
       }),
       { numRuns: 500 },

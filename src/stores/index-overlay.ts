@@ -30,9 +30,9 @@ export class IndexOverlay {
     return this.#changed
   }
 
-  score(id: string): number | undefined {
+  score(id: string, expected: number): number | undefined {
     const entry = this.#changed.get(id)
-    return entry === undefined ? this.#data.score(this.#index, id) : entry.after
+    return entry === undefined ? this.#data.score(this.#index, id, expected) : entry.after
   }
 
   /** `stored` is what the entry was before the batch, should the batch not have touched it yet. Returns the way back. */

@@ -34,7 +34,7 @@ import type {
 } from '../kernel/index.ts'
 import { IndexOverlay } from './index-overlay.ts'
 import type { Answer, Call, Partition, Wake } from './store.ts'
-import type { EntryWrite, EventWrite, KeptRecord, RecordWrite, StoredData, Writes } from './stored-data.ts'
+import type { BlobWrite, EntryWrite, EventWrite, KeptRecord, RecordWrite, StoredData, Writes } from './stored-data.ts'
 
 interface HeldRecord {
   readonly type: RecordType
@@ -62,7 +62,7 @@ export class Overlay {
   readonly #now: Instant
   readonly #records = new Map<RecordType, Map<string, HeldRecord>>(recordTypes.map((type) => [type, new Map()]))
   readonly #indexes = new Map<string, IndexOverlay>()
-  readonly #blobs = new Map<string, Uint8Array | undefined>()
+  readonly #blobs = new Map<string, Omit<BlobWrite, 'key'>>()
   readonly #events: EventWrite[] = []
   readonly #holdersOf: ExecutionId[] = []
   readonly #tx: Tx
@@ -102,7 +102,7 @@ export class Overlay {
         if (before !== after) entries.push({ index, id, before, after })
       }
     }
-    const blobs = [...this.#blobs].map(([key, bytes]) => ({ key, bytes }))
+    const blobs = [...this.#blobs].map(([key, { bytes, mayExist }]) => ({ key, bytes, mayExist }))
     return { records, entries, blobs, events: this.#events }
   }
 
@@ -161,8 +161,9 @@ export class Overlay {
       range: (range) => this.#index(range.index).range(range),
       scan: (range, type) => this.#scan(range, type),
       countUpTo: (range) => this.#index(range.index).count(range),
-      score: (index, id) => this.#index(index).score(id),
-      repair: (index, id, score, standsAt) => this.#setEntry(index, id, standsAt ?? this.#data.score(index, id), score),
+      score: (index, id, expected) => this.#index(index).score(id, expected),
+      repair: (index, id, score, standsAt) =>
+        this.#setEntry(index, id, standsAt ?? this.#data.score(index, id, score), score),
       emit: (type, execution, detail) => this.#emit(type, execution, detail),
       keep: (key, blob) =>
         this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
@@ -281,17 +282,17 @@ export class Overlay {
   }
 
   #setBlob(key: string, bytes: Uint8Array | undefined): void {
-    const had = this.#blobs.has(key)
     const old = this.#blobs.get(key)
     this.#undo.push(() => {
-      if (had) this.#blobs.set(key, old)
-      else this.#blobs.delete(key)
+      if (old === undefined) this.#blobs.delete(key)
+      else this.#blobs.set(key, old)
     })
-    this.#blobs.set(key, bytes)
+    this.#blobs.set(key, { bytes, mayExist: bytes === undefined || old?.mayExist === true })
   }
 
   #send(key: string): number | undefined {
-    const bytes = this.#blobs.has(key) ? this.#blobs.get(key) : this.#data.blob(key)
+    const written = this.#blobs.get(key)
+    const bytes = written === undefined ? this.#data.blob(key) : written.bytes
     if (bytes === undefined) return undefined
     this.#replyBytes += bytes.byteLength
     return this.#replyBlobs.push(bytes) - 1

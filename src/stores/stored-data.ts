@@ -7,7 +7,8 @@ export interface StoredData {
   /** In the order of the range; at most its limit. */
   range(range: Range): IndexEntry[]
   count(range: Range): number
-  score(index: string, id: string): number | undefined
+  /** `expected` is where the id should stand, if it should: looking there first may spare a search. */
+  score(index: string, id: string, expected: number | undefined): number | undefined
   blob(key: string): Uint8Array | undefined
 }
 
@@ -45,6 +46,8 @@ export interface BlobWrite {
   readonly key: string
   /** Undefined removes it. */
   readonly bytes: Uint8Array | undefined
+  /** False if the batch has kept it without forgetting an earlier one: then there was none, since a kept one is never kept over. */
+  readonly mayExist: boolean
 }
 
 export interface EventWrite {

@@ -3,6 +3,7 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { recordTypes } from '../../kernel/index.ts'
 import type { RecordType } from '../../kernel/index.ts'
 import { eventColumns } from '../columns.ts'
+import { recordText } from '../record-text.ts'
 import type { BlobWrite, EntryWrite, EventWrite, Writes } from '../stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RecordTable } from './record-table.ts'
@@ -110,7 +111,7 @@ class EventTable {
       executionIds.push(event.executionId)
       rows.push(this.#partition, sequence)
       for (const column of eventColumns) rows.push(column.value(event) ?? null)
-      rows.push(JSON.stringify(cells))
+      rows.push(recordText(cells))
     }
     this.#insert.insert(executionIds, rows)
     this.#setLastSequence.run(sequence, this.#partition)

@@ -3,6 +3,7 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import { recordColumns } from '../columns.ts'
 import type { Column } from '../columns.ts'
+import { recordText } from '../record-text.ts'
 import type { KeptRecord, RecordWrite } from '../stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RowInserts, writeRow } from './row-statements.ts'
@@ -46,6 +47,6 @@ export class RecordTable {
 
   #addRow(values: SQLInputValue[], id: string, { record, cells }: KeptRecord): void {
     for (const column of this.#columns) values.push(column.value(record) ?? null)
-    values.push(JSON.stringify(cells), id, this.#partition)
+    values.push(recordText(cells), id, this.#partition)
   }
 }

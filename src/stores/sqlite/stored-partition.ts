@@ -1,7 +1,8 @@
 /** One partition as a connection sees it, read through statements that stay prepared. */
 import type { StatementSync } from 'node:sqlite'
-import { entriesOf, recordTypes, unpackRecord } from '../../kernel/index.ts'
+import { recordTypes } from '../../kernel/index.ts'
 import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+import { cellsOf } from '../record-text.ts'
 import type { StoredData } from '../stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RangeStatements, argumentsOf } from './range-statements.ts'
@@ -53,37 +54,13 @@ export class StoredPartition implements StoredData {
     return row?.['count'] as number
   }
 
-  /**
-   * Only the reconciler asks this, so no index leads from an id to its score. The score that the record derives is the
-   * right one nearly always; if the entry does not stand there, the whole index is searched.
-   */
-  score(index: string, id: string): number | undefined {
-    const derived = this.#derivedScore(index, id)
-    if (derived !== undefined && this.#entry.get(this.#number, index, derived, id) !== undefined) return derived
+  /** Only the reconciler asks this, so no index leads from an id to its score: if it is not the expected one, all are searched. */
+  score(index: string, id: string, expected: number | undefined): number | undefined {
+    if (expected !== undefined && this.#entry.get(this.#number, index, expected, id) !== undefined) return expected
     return this.#score.get(this.#number, index, id)?.['score'] as number | undefined
   }
 
   blob(key: string): Uint8Array | undefined {
     return this.#blob.get(this.#number, key)?.['bytes'] as Uint8Array | undefined
-  }
-
-  #derivedScore(index: string, id: string): number | undefined {
-    for (const type of recordTypes) {
-      const cells = this.record(type, id)
-      if (cells === undefined || cells.length === 0) continue
-      const entry = entriesOf(unpackRecord(type, cells)).find((other) => other.index === index)
-      if (entry !== undefined) return entry.score
-    }
-    return undefined
-  }
-}
-
-/** Text that is no record at all is a record without values: whoever unpacks it finds that it cannot be read. */
-function cellsOf(text: string): Cell[] {
-  try {
-    const cells: unknown = JSON.parse(text)
-    return Array.isArray(cells) ? (cells as Cell[]) : []
-  } catch {
-    return []
   }
 }

@@ -5,6 +5,7 @@
 import type { SecureContextOptions } from 'node:tls'
 import { Cluster, Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../runtime/index.ts'
+import { backoffMs } from '../backoff.ts'
 import { EngineError } from '../engine-error.ts'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
@@ -35,8 +36,6 @@ const SILENCES_MAX = 2
 const RECONNECT_WAIT_MS = 2_000
 /** How often a server that loads its data is asked whether it is done. Its own guess is in seconds, and too high. */
 const LOADING_LOOK_MS = 100
-const RETRY_FIRST_MS = 50
-const RETRY_MAX_MS = 2_000
 /** How often a command follows a slot to another server, or waits for one that is being moved, before its caller hears of it. */
 const REDIRECTIONS_MAX = 20
 const SLOT_WAIT_MS = 100
@@ -275,10 +274,4 @@ function userOf(location: ValkeyLocation, settings: ConnectionSettings): { usern
   const username = settings.username ?? location.username
   const password = settings.password ?? location.password
   return { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) }
-}
-
-/** Doubles from one try to the next, up to a bound, and is spread so that clients do not come back together. */
-export function backoffMs(runtime: Runtime, tries: number): number {
-  const waitMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(tries - 1, 10))
-  return Math.ceil(waitMs * (0.5 + runtime.random() / 2))
 }

@@ -8,10 +8,10 @@
  */
 import type { Log, Runtime, Timer } from '../../runtime/index.ts'
 import { errorFields } from '../../runtime/index.ts'
+import { backoffMs } from '../backoff.ts'
 import { executionPartition } from '../store.ts'
 import type { Partition, Wake } from '../store.ts'
 import { readWake } from './batch-call.ts'
-import { backoffMs } from './connection.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { Subscriber } from './subscriber.ts'
