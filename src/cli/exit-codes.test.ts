@@ -18,6 +18,7 @@ describe('the exit code of an error', () => {
     ['store_not_found', exitCodes.storeUnavailable],
     ['store_busy', exitCodes.storeUnavailable],
     ['newer_schema', exitCodes.storeUnavailable],
+    ['older_schema', exitCodes.storeUnavailable],
     ['corruption', exitCodes.storeUnavailable],
     ['aborted', exitCodes.interrupted],
   ])('%s exits with %i', (code, exitCode) => {

@@ -24,7 +24,7 @@ export const exitCodeTexts: readonly { readonly code: ExitCode; readonly text: s
   { code: exitCodes.notFound, text: 'no execution has this id or key' },
   {
     code: exitCodes.storeUnavailable,
-    text: 'the store is missing, out of reach, busy, full, damaged or of a newer version',
+    text: 'the store is missing, out of reach, busy, full, damaged or of another version',
   },
   { code: exitCodes.endedOtherwise, text: 'submit --wait: the execution ended other than by completing' },
   { code: exitCodes.internalError, text: 'a fault of flowfabric itself' },

@@ -14,7 +14,10 @@ export interface GlobalOptions {
 export function addGlobalOptions(program: Command): Command {
   return program
     .addOption(
-      new Option('--store <location>', 'where the store is, such as valkey://localhost:6379')
+      new Option(
+        '--store <location>',
+        'where the store is, such as valkey://localhost:6379 or postgres://localhost/shop',
+      )
         .env('FLOWFABRIC_STORE')
         .default(STORE_DEFAULT),
     )
@@ -25,10 +28,10 @@ export function addGlobalOptions(program: Command): Command {
 /** What is read from the environment alone: a password on the command line would be seen by everybody on the machine. */
 export function environmentHelp(): string {
   return `
-Environment, for a Valkey store whose location names no password:
-  FLOWFABRIC_VALKEY_USERNAME       the user
-  FLOWFABRIC_VALKEY_PASSWORD       the password
-  FLOWFABRIC_VALKEY_PASSWORD_FILE  a file that holds the password`
+Environment, for a store on a server whose location names no password:
+  FLOWFABRIC_VALKEY_USERNAME, FLOWFABRIC_POSTGRES_USERNAME            the user
+  FLOWFABRIC_VALKEY_PASSWORD, FLOWFABRIC_POSTGRES_PASSWORD            the password
+  FLOWFABRIC_VALKEY_PASSWORD_FILE, FLOWFABRIC_POSTGRES_PASSWORD_FILE  a file that holds the password`
 }
 
 export function globalsOf(command: Command): GlobalOptions {

@@ -7,6 +7,7 @@ import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { lanesCommand } from './commands/lanes.ts'
 import { listCommand } from './commands/list.ts'
+import { migrateCommand } from './commands/migrate.ts'
 import { replayCommand } from './commands/replay.ts'
 import { showCommand } from './commands/show.ts'
 import { submitCommand } from './commands/submit.ts'
@@ -62,6 +63,7 @@ function createProgram(shell: Shell, isJson: boolean): Command {
     whyCommand(shell),
     lanesCommand(shell),
     doctorCommand(shell),
+    migrateCommand(shell),
   ]
   for (const command of commands) program.addCommand(command)
   for (const command of [program, ...commands]) quieten(command, isJson)

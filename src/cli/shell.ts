@@ -14,6 +14,7 @@ import { globalsOf } from './globals.ts'
 import { OpeningLog } from './opening-log.ts'
 import { Output } from './output.ts'
 import { accessFrom } from './store-access.ts'
+import type { StoreAccess } from './store-access.ts'
 import { terminalLog } from './terminal-log.ts'
 
 export interface Session {
@@ -23,11 +24,23 @@ export interface Session {
   readonly namespace: string | undefined
 }
 
-export interface OpenOptions {
-  /** Make the store if there is none. Only commands that bring work do. */
-  readonly create?: boolean
+/** Where a command acts, and who it is there. */
+export interface Place {
+  readonly location: string
+  readonly access: StoreAccess
+  readonly output: Output
+}
+
+export interface PlaceOptions {
+  /** Counts instead of the one that all commands take. */
+  readonly location?: string | undefined
   /** Accept a store that ends with the process. Only a command that does everything in one process can use one. */
   readonly inProcess?: boolean
+}
+
+export interface OpenOptions extends Pick<PlaceOptions, 'inProcess'> {
+  /** Make the store if there is none. Only commands that bring work do. */
+  readonly create?: boolean
 }
 
 export class Shell {
@@ -40,12 +53,20 @@ export class Shell {
     this.runtime = runtime
   }
 
-  /** Opens the store that the command line names, lends it to the command and closes it, whatever happens. */
-  async withFabric(command: Command, options: OpenOptions, use: (session: Session) => Promise<void>): Promise<void> {
-    const { store: location, namespace, json } = globalsOf(command)
-    if (namespace !== undefined) checkNamespace(namespace, '--namespace')
+  /** Where the command line says that the store is. */
+  async place(command: Command, options: PlaceOptions): Promise<Place> {
+    const { store, json } = globalsOf(command)
+    const location = options.location ?? store
     const parsed = usableLocation(location, options)
     const output = new Output(process.stdout, process.stderr, json === true)
+    return { location, access: await accessFrom(process.env, parsed), output }
+  }
+
+  /** Opens the store that the command line names, lends it to the command and closes it, whatever happens. */
+  async withFabric(command: Command, options: OpenOptions, use: (session: Session) => Promise<void>): Promise<void> {
+    const { namespace } = globalsOf(command)
+    if (namespace !== undefined) checkNamespace(namespace, '--namespace')
+    const { location, access, output } = await this.place(command, options)
     const { runtime } = this
     const log = new OpeningLog(terminalLog(output, runtime))
     // Looking at a store must not make one: a typing error would then answer "nothing there" and leave something behind.
@@ -55,7 +76,7 @@ export class Shell {
       runtime,
       log,
       create,
-      valkey: await accessFrom(process.env, parsed),
+      ...access,
       ...defined({ namespace }),
     })
     log.end()
@@ -63,7 +84,7 @@ export class Shell {
   }
 }
 
-function usableLocation(text: string, { inProcess = false }: OpenOptions): StoreLocation {
+function usableLocation(text: string, { inProcess = false }: PlaceOptions): StoreLocation {
   const location = parseLocation(text)
   if (inProcess || !isInProcess(location)) return location
   throw new EngineError('invalid_configuration', {

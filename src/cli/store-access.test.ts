@@ -7,8 +7,6 @@ import { parseLocation } from '../stores/location.ts'
 import { accessFrom } from './store-access.ts'
 import type { Environment } from './store-access.ts'
 
-const HERE = parseLocation('valkey://localhost')
-
 let folder = ''
 
 beforeAll(async () => {
@@ -23,57 +21,69 @@ async function fileWith(text: string): Promise<string> {
   return file
 }
 
-async function refusalOf(environment: Environment): Promise<EngineError> {
-  return await accessFrom(environment, HERE).then(
-    () => expect.fail('it was accepted'),
-    (error: unknown) => error as EngineError,
-  )
-}
+describe.each(['valkey', 'postgres'] as const)('user and password of a store on %s', (kind) => {
+  const here = parseLocation(`${kind}://localhost`)
+  const prefix = `FLOWFABRIC_${kind.toUpperCase()}_`
+  const other = kind === 'valkey' ? 'FLOWFABRIC_POSTGRES_' : 'FLOWFABRIC_VALKEY_'
 
-describe('user and password of a Valkey store', () => {
+  async function refusalOf(environment: Environment): Promise<EngineError> {
+    return await accessFrom(environment, here).then(
+      () => expect.fail('it was accepted'),
+      (error: unknown) => error as EngineError,
+    )
+  }
+
   test.each<[Environment, object]>([
     [{}, {}],
-    [{ FLOWFABRIC_VALKEY_PASSWORD: 'hush' }, { password: 'hush' }],
+    [{ [`${prefix}PASSWORD`]: 'hush' }, { password: 'hush' }],
     [
-      { FLOWFABRIC_VALKEY_USERNAME: 'app', FLOWFABRIC_VALKEY_PASSWORD: 'hush' },
+      { [`${prefix}USERNAME`]: 'app', [`${prefix}PASSWORD`]: 'hush' },
       { username: 'app', password: 'hush' },
     ],
-    [{ FLOWFABRIC_VALKEY_USERNAME: '', FLOWFABRIC_VALKEY_PASSWORD: '', FLOWFABRIC_VALKEY_PASSWORD_FILE: '' }, {}],
+    [{ [`${prefix}USERNAME`]: '', [`${prefix}PASSWORD`]: '', [`${prefix}PASSWORD_FILE`]: '' }, {}],
+    [{ [`${other}USERNAME`]: 'app', [`${other}PASSWORD`]: 'hush' }, {}],
   ])('come from the environment %j', async (environment, expected) => {
-    expect(await accessFrom(environment, HERE)).toEqual(expected)
+    expect(await accessFrom(environment, here)).toEqual({ [kind]: expected })
   })
 
   test.each(['hush', 'hush\n', 'hush\r\n'])('come from a file that holds %j, without its line break', async (text) => {
-    const environment = { FLOWFABRIC_VALKEY_PASSWORD_FILE: await fileWith(text) }
-    expect(await accessFrom(environment, HERE)).toEqual({ password: 'hush' })
+    const environment = { [`${prefix}PASSWORD_FILE`]: await fileWith(text) }
+    expect(await accessFrom(environment, here)).toEqual({ [kind]: { password: 'hush' } })
   })
 
   test('keep every other blank of a file', async () => {
-    const environment = { FLOWFABRIC_VALKEY_PASSWORD_FILE: await fileWith(' hu\nsh \n\n') }
-    expect(await accessFrom(environment, HERE)).toEqual({ password: ' hu\nsh \n' })
+    const environment = { [`${prefix}PASSWORD_FILE`]: await fileWith(' hu\nsh \n\n') }
+    expect(await accessFrom(environment, here)).toEqual({ [kind]: { password: ' hu\nsh \n' } })
   })
 
-  test('come from the location if it carries a password, and from nowhere for any other kind of store', async () => {
-    const environment = { FLOWFABRIC_VALKEY_USERNAME: 'app', FLOWFABRIC_VALKEY_PASSWORD: 'hush' }
+  test('come from the location if it carries a password', async () => {
+    const environment = { [`${prefix}USERNAME`]: 'app', [`${prefix}PASSWORD`]: 'hush' }
 
-    for (const location of ['valkey://:other@localhost', 'valkey://user:other@localhost', 'sqlite:./a.db', 'memory:']) {
-      expect(await accessFrom(environment, parseLocation(location))).toEqual({})
+    for (const location of [`${kind}://:other@localhost`, `${kind}://user:other@localhost`]) {
+      expect(await accessFrom(environment, parseLocation(location))).toEqual({ [kind]: {} })
     }
-    expect(await accessFrom(environment, parseLocation('valkey://user@localhost'))).toEqual({
-      username: 'user',
-      password: 'hush',
+    expect(await accessFrom(environment, parseLocation(`${kind}://user@localhost`))).toEqual({
+      [kind]: { username: 'user', password: 'hush' },
     })
   })
 
   test('are refused if there are two passwords, or the file cannot be read or is empty', async () => {
-    const twice = await refusalOf({ FLOWFABRIC_VALKEY_PASSWORD: 'hush', FLOWFABRIC_VALKEY_PASSWORD_FILE: 'a' })
-    const missing = await refusalOf({ FLOWFABRIC_VALKEY_PASSWORD_FILE: path.join(folder, 'nowhere') })
-    const empty = await refusalOf({ FLOWFABRIC_VALKEY_PASSWORD_FILE: await fileWith('\n') })
+    const twice = await refusalOf({ [`${prefix}PASSWORD`]: 'hush', [`${prefix}PASSWORD_FILE`]: 'a' })
+    const missing = await refusalOf({ [`${prefix}PASSWORD_FILE`]: path.join(folder, 'nowhere') })
+    const empty = await refusalOf({ [`${prefix}PASSWORD_FILE`]: await fileWith('\n') })
 
     expect([twice.code, missing.code, empty.code]).toEqual(Array(3).fill('invalid_configuration'))
     expect(twice.message).toContain('leave one out')
     expect(twice.message).not.toContain('hush')
-    expect(missing.message).toMatch(/nowhere, which FLOWFABRIC_VALKEY_PASSWORD_FILE names, cannot be read: ENOENT/)
+    expect(missing.message).toContain(`nowhere, which ${prefix}PASSWORD_FILE names, cannot be read: ENOENT`)
     expect(empty.message).toContain('is empty')
   })
+})
+
+test('a store that is not on a server has neither user nor password', async () => {
+  const environment = { FLOWFABRIC_VALKEY_PASSWORD: 'hush', FLOWFABRIC_POSTGRES_PASSWORD: 'hush' }
+
+  for (const location of ['sqlite:./a.db', 'memory:']) {
+    expect(await accessFrom(environment, parseLocation(location))).toEqual({})
+  }
 })

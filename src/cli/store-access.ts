@@ -1,44 +1,70 @@
-/** Who the command is to a Valkey server, from the environment: for a location that does not carry the password itself. */
+/** Who the command is to a server, from the environment: for a location that does not carry the password itself. */
 import { readFile } from 'node:fs/promises'
 import { EngineError } from '../stores/engine-error.ts'
 import type { StoreLocation } from '../stores/location.ts'
-import type { ValkeyOptions } from '../stores/valkey/valkey-options.ts'
+import type { FabricOptions } from '../worker/fabric.ts'
 import { defined } from './defined.ts'
 
-const USERNAME = 'FLOWFABRIC_VALKEY_USERNAME'
-const PASSWORD = 'FLOWFABRIC_VALKEY_PASSWORD'
-const PASSWORD_FILE = 'FLOWFABRIC_VALKEY_PASSWORD_FILE'
-
 export type Environment = Readonly<Record<string, string | undefined>>
+export type StoreAccess = Pick<FabricOptions, 'valkey' | 'postgres'>
+
+/** The variables of one kind of server. */
+interface Variables {
+  readonly username: string
+  readonly password: string
+  readonly passwordFile: string
+}
+
+function variablesOf(kind: 'VALKEY' | 'POSTGRES'): Variables {
+  const prefix = `FLOWFABRIC_${kind}_`
+  return { username: `${prefix}USERNAME`, password: `${prefix}PASSWORD`, passwordFile: `${prefix}PASSWORD_FILE` }
+}
 
 /** The user of a location belongs to its password, so where there is one the environment is not asked for either. */
-export async function accessFrom(environment: Environment, location: StoreLocation): Promise<ValkeyOptions> {
-  if (location.kind !== 'valkey' || location.password !== undefined) return {}
+export async function accessFrom(environment: Environment, location: StoreLocation): Promise<StoreAccess> {
+  switch (location.kind) {
+    case 'valkey':
+      return { valkey: await userFrom(environment, location, variablesOf('VALKEY')) }
+    case 'postgres':
+      return { postgres: await userFrom(environment, location, variablesOf('POSTGRES')) }
+    case 'memory':
+    case 'sqlite':
+      return {}
+  }
+}
+
+async function userFrom(
+  environment: Environment,
+  { username, password }: { readonly username: string | undefined; readonly password: string | undefined },
+  variables: Variables,
+): Promise<{ username?: string; password?: string }> {
+  if (password !== undefined) return {}
   return defined({
-    username: location.username ?? valueOf(environment, USERNAME),
-    password: await passwordFrom(environment),
+    username: username ?? valueOf(environment, variables.username),
+    password: await passwordFrom(environment, variables),
   })
 }
 
-async function passwordFrom(environment: Environment): Promise<string | undefined> {
-  const password = valueOf(environment, PASSWORD)
-  const file = valueOf(environment, PASSWORD_FILE)
+async function passwordFrom(environment: Environment, variables: Variables): Promise<string | undefined> {
+  const { password: name, passwordFile: fileName } = variables
+  const password = valueOf(environment, name)
+  const file = valueOf(environment, fileName)
   if (file === undefined) return password
-  if (password !== undefined) throw invalid(PASSWORD, `${PASSWORD} and ${PASSWORD_FILE} are both set: leave one out.`)
-  const text = await readText(file)
+  if (password !== undefined) throw invalid(name, `${name} and ${fileName} are both set: leave one out.`)
+  const text = await readText(file, fileName)
   // Editors and secret stores end a file with a line break, which is not part of the password.
   const content = text.replace(/\r?\n$/, '')
-  if (content === '') throw invalid(PASSWORD_FILE, `The file ${file}, which ${PASSWORD_FILE} names, is empty.`)
+  if (content === '') throw invalid(fileName, `The file ${file}, which ${fileName} names, is empty.`)
   return content
 }
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string, name: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
-    const message = `The file ${file}, which ${PASSWORD_FILE} names, cannot be read: ${reason}.`
-    throw new EngineError('invalid_configuration', { field: PASSWORD_FILE, message }, { cause })
+    const message = `The file ${file}, which ${name} names, cannot be read: ${reason}.`
+    throw new EngineError('invalid_configuration', { field: name, message }, { cause })
   }
 }
 

@@ -38,9 +38,11 @@ import {
 } from './names.ts'
 import type { Tags } from './names.ts'
 import { repeatWhileUnavailable } from './repetition.ts'
+import { stagingOf } from './staging.ts'
+import type { StagedResult, StagedSubmitOptions } from './staging.ts'
 import { checkSubmitOptions, prepareSubmit } from './submit.ts'
 import type { SubmitOptions } from './submit.ts'
-import type { Task } from './task.ts'
+import type { AnyTask, Task } from './task.ts'
 
 export interface CancelOptions {
   readonly by?: string
@@ -127,12 +129,24 @@ export class Calls {
     return this.#ask(partitionOf(id), operation, input, blobs)
   }
 
-  async submit<Input, Parsed, Returned, Output>(
+  submit<Input, Parsed, Returned, Output>(
     task: Task<Input, Parsed, Returned, Output>,
     input: Input,
-    options: SubmitOptions = {},
-  ): Promise<CreateResult> {
+    options: StagedSubmitOptions,
+  ): Promise<StagedResult>
+  submit<Input, Parsed, Returned, Output>(
+    task: Task<Input, Parsed, Returned, Output>,
+    input: Input,
+    options?: SubmitOptions & { readonly tx?: never },
+  ): Promise<CreateResult>
+  submit<Input, Parsed, Returned, Output>(
+    task: Task<Input, Parsed, Returned, Output>,
+    input: Input,
+    options?: SubmitOptions,
+  ): Promise<CreateResult | StagedResult>
+  async submit(task: AnyTask, input: unknown, options: SubmitOptions = {}): Promise<CreateResult | StagedResult> {
     checkSubmitOptions(options)
+    const stage = stagingOf(options, this.#batcher.store)
     const key = options.id
     const count = this.#settings.executionPartitions
     const executionId =
@@ -143,6 +157,10 @@ export class Calls {
     const ids = { executionId, requestId: key === undefined ? undefined : this.#runtime.uuid() }
     const setting = { namespace: this.namespace, indexedTags: this.#settings.indexedTags }
     const prepared = await prepareSubmit({ task, input, options }, ids, setting)
+    if (stage !== undefined) {
+      await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
+      return { kind: 'staged', executionId }
+    }
     const { lane, class: className, delayMs = 0 } = prepared.input
     const answer = this.run(executionId, 'createExecution', prepared.input, prepared.blobs)
     if (delayMs <= 0) this.#batcher.announceSubmit(partitionOf(executionId), readyIndex(lane, className))

@@ -16,6 +16,7 @@ import { explanationText } from './explanation-text.ts'
 import { countLanes, listExecutions } from './listing.ts'
 import type { ExecutionPage, LaneSummary, ListOptions } from './listing.ts'
 import { checkKeys, checkList, checkNamespace, checkObject, checkOptions, checkSignal, invalidInput } from './names.ts'
+import type { StagedResult } from './staging.ts'
 import type { SubmitOptions } from './submit.ts'
 import { SUBSCRIBE_KEYS, subscribe } from './subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
@@ -64,7 +65,8 @@ export class Client implements HandleClient {
   }
 
   /**
-   * Hands over a piece of work. When this resolves, the work is stored and will not get lost.
+   * Hands over a piece of work. When this resolves, the work is stored and will not get lost. With `tx` it is left in your
+   * own transaction: stored with its commit, gone with its rollback.
    *
    * @example
    * const execution = await fabric.submit(greet, { name: 'Ada' }, { id: 'greet:ada', delay: '5s' })
@@ -80,7 +82,10 @@ export class Client implements HandleClient {
     return new ExecutionHandle<Output>(this, result.executionId, task, result.kind)
   }
 
-  /** Many at once: one outcome for each item, in their order. Not atomic: some may be refused while others are accepted. */
+  /**
+   * Many at once: one outcome for each item, in their order. Not atomic: some may be refused while others are accepted.
+   * Those that are left in a transaction go there one after the other.
+   */
   async submitMany<Input, Parsed, Returned, Output>(
     task: Task<Input, Parsed, Returned, Output>,
     items: readonly SubmitManyItem<Input>[],
@@ -93,7 +98,15 @@ export class Client implements HandleClient {
         `items has ${items.length} entries, but at most ${SUBMIT_MANY_MAX} can be submitted at once.`,
       )
     }
-    return await Promise.all(items.map((item, i) => this.#submitOne<Output>(task, item, `items[${i}]`)))
+    let staged: Promise<unknown> = Promise.resolve()
+    const outcomes = items.map((item, i) => {
+      const submit = () => this.#submitOne<Output>(task, item, `items[${i}]`)
+      if (!isStaged(item)) return submit()
+      const outcome = staged.then(submit)
+      staged = outcome
+      return outcome
+    })
+    return await Promise.all(outcomes)
   }
 
   /** A handle for an execution that exists, by its id or by its key. */
@@ -230,12 +243,17 @@ function checkManyItem(item: unknown, field: string): void {
   if (!('input' in item)) throw invalidInput(field, `${field} has no input.`)
 }
 
+/** Looked at before the item has been checked. */
+function isStaged(item: SubmitManyItem<unknown> | null | undefined): boolean {
+  return item?.options?.tx !== undefined
+}
+
 function tooManyTags(limit: number | undefined): string {
   return `tags would be more than ${limit} together with those that the execution has: remove some by setting them to undefined.`
 }
 
 /** The result, or the refusal as an error. */
-export function accept<R extends OperationResult<OperationName>>(result: R): Exclude<R, Refused> {
+export function accept<R extends OperationResult<OperationName> | StagedResult>(result: R): Exclude<R, Refused> {
   if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
   return result as Exclude<R, Refused>
 }

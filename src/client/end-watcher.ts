@@ -10,8 +10,13 @@ import { EventReader } from './event-reader.ts'
 import { partitionOf } from './ids.ts'
 import { repeatWhileUnavailable } from './repetition.ts'
 
-/** Called with a failure, nothing more will be told: whoever still waits has to give up. */
-export type EndListener = (failure?: EngineError) => void
+/**
+ * `ended`: it has ended. `gap`: events were lost, that of its end may have been among them. A failure: nothing more will
+ * be told, and whoever still waits has to give up.
+ */
+export type EndNews = 'ended' | 'gap' | EngineError
+
+export type EndListener = (news: EndNews) => void
 
 interface Watch {
   readonly waiting: Map<ExecutionId, Set<EndListener>>
@@ -80,8 +85,8 @@ export class EndWatcher {
         const page = await reader.next(signal)
         if (page === undefined) return
         const isTrimmed = page.firstSequence > reader.position + 1
-        if (isTrimmed) for (const id of [...watch.waiting.keys()]) tell(watch, id)
-        for (const event of page.events) if (event.type === 'execution_ended') tell(watch, event.executionId)
+        if (isTrimmed) for (const id of [...watch.waiting.keys()]) tell(watch, id, 'gap')
+        for (const event of page.events) if (event.type === 'execution_ended') tell(watch, event.executionId, 'ended')
         reader.advance(page)
       }
     } finally {
@@ -90,8 +95,8 @@ export class EndWatcher {
   }
 }
 
-function tell(watch: Watch, id: ExecutionId, failure?: EngineError): void {
-  for (const notify of watch.waiting.get(id) ?? []) notify(failure)
+function tell(watch: Watch, id: ExecutionId, news: EndNews): void {
+  for (const notify of watch.waiting.get(id) ?? []) notify(news)
 }
 
 function asEngineError(error: unknown): EngineError {

@@ -3,7 +3,7 @@ import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { CancelOptions, DescribedParts, ReplayOptions } from './calls.ts'
 import type { ExecutionDescription } from './description.ts'
-import type { EndListener } from './end-watcher.ts'
+import type { EndListener, EndNews } from './end-watcher.ts'
 import { ExecutionEndedError } from './errors.ts'
 import { checkOptions, checkSignal } from './names.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
@@ -33,21 +33,27 @@ export interface HandleClient {
   watchEnd(id: ExecutionId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void }
 }
 
+/** What a submit did: started the execution, met one that existed, or left it in a transaction that has yet to commit. */
+export type Created = 'created' | 'joined' | 'replaced' | 'staged'
+
 export class ExecutionHandle<Output = unknown> {
   readonly id: ExecutionId
-  /** Set by a submit: whether it started the execution or met one that existed. */
-  readonly created: 'created' | 'joined' | 'replaced' | undefined
+  /** Set by a submit. */
+  readonly created: Created | undefined
   readonly #client: HandleClient
   readonly #task: AnyTask | undefined
 
-  constructor(client: HandleClient, id: ExecutionId, task?: AnyTask, created?: 'created' | 'joined' | 'replaced') {
+  constructor(client: HandleClient, id: ExecutionId, task?: AnyTask, created?: Created) {
     this.#client = client
     this.id = id
     this.#task = task
     this.created = created
   }
 
-  /** Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. */
+  /**
+   * Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. What is
+   * staged is waited for until it exists, and for ever if its transaction rolls back: pass a signal.
+   */
   async result(options: WaitOptions = {}): Promise<Output> {
     const ended = await this.#end(options, { result: true })
     if (ended.outcome !== 'completed') {
@@ -72,9 +78,10 @@ export class ExecutionHandle<Output = unknown> {
     checkSignal(signal)
     let notify: () => void = () => undefined
     let changed = new Promise<void>((resolve) => (notify = resolve))
-    let failure: EngineError | undefined
-    const watch = this.#client.watchEnd(this.id, (reason) => {
-      failure = reason
+    let news: EndNews | undefined
+    let isExpected = this.created === 'staged'
+    const watch = this.#client.watchEnd(this.id, (latest) => {
+      news = latest
       notify()
     })
     const onAbort = () => notify()
@@ -83,9 +90,10 @@ export class ExecutionHandle<Output = unknown> {
       await watch.isReady
       for (;;) {
         if (signal?.aborted === true) throw new EngineError('aborted', {}, { cause: signal.reason })
-        const description = await this.#client.describe(this.id, parts)
-        if (description.outcome !== undefined) return description
-        if (failure !== undefined) throw failure
+        const description = await this.#look(parts, isExpected && news !== 'ended')
+        if (description?.outcome !== undefined) return description
+        if (news instanceof EngineError) throw news
+        if (description !== undefined) isExpected = false
         await changed
         changed = new Promise((resolve) => (notify = resolve))
       }
@@ -95,6 +103,25 @@ export class ExecutionHandle<Output = unknown> {
     }
   }
 
+  /** Undefined while it does not exist, if it is expected to. */
+  async #look(parts: DescribedParts | undefined, isExpected: boolean): Promise<ExecutionDescription | undefined> {
+    try {
+      const description = await this.#client.describe(this.id, parts)
+      if (this.created === 'staged') this.#refuseOther(description)
+      return description
+    } catch (error) {
+      if (isExpected && error instanceof EngineError && error.code === 'execution_not_found') return undefined
+      throw error
+    }
+  }
+
+  /** A submit cannot join the execution of another task, and one that was staged is told so here at last. */
+  #refuseOther({ task, state }: ExecutionDescription): void {
+    if (task === this.#task?.name) return
+    throw new EngineError('execution_exists', { executionId: this.id, state })
+  }
+
+  /** What is staged is not found before it exists, here and in everything below. */
   describe(): Promise<ExecutionDescription> {
     return this.#client.describe(this.id)
   }

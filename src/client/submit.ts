@@ -2,6 +2,7 @@
 import { PAYLOAD_BYTES } from '../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
+import type { TransactionHandle } from '../stores/store.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { checkOptions, checkTags, invalidInput, show } from './names.ts'
@@ -19,6 +20,11 @@ export interface SubmitOptions extends TaskSettings {
   /** How long to wait before it may run. A negative one is no delay. */
   readonly delay?: Duration
   readonly tags?: Tags
+  /**
+   * On Postgres: your own transaction in the store's database, such as a `pg` client after its `begin`. The execution is
+   * started after your commit, and never if you roll back.
+   */
+  readonly tx?: TransactionHandle
 }
 
 const SUBMIT_KEYS = [
@@ -26,6 +32,7 @@ const SUBMIT_KEYS = [
   'ifExists',
   'delay',
   'tags',
+  'tx',
   ...TASK_SETTING_KEYS,
 ] as const satisfies readonly (keyof SubmitOptions)[]
 

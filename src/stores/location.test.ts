@@ -37,6 +37,7 @@ describe('a location', () => {
       expect(message).toContain('valkey://localhost:6379')
       expect(message).toContain('valkeys://user:password@host:6380/0?prefix=ff')
       expect(message).toContain('valkey-cluster://host1:6379,host2:6379?tls=true')
+      expect(message).toContain('postgres://localhost:5432/shop')
     },
   )
 
@@ -48,6 +49,7 @@ describe('a location', () => {
       'memory',
       ...Array<string>(4).fill('sqlite'),
       ...Array<string>(3).fill('valkey'),
+      ...Array<string>(3).fill('postgres'),
     ])
   })
 

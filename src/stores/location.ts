@@ -1,5 +1,7 @@
 /** Where a store is, as a person writes it: one line of text that says which kind of store and which one. */
 import { EngineError } from './engine-error.ts'
+import { parsePostgres, postgresForms } from './postgres/postgres-location.ts'
+import type { PostgresLocation } from './postgres/postgres-location.ts'
 import { parseValkey, valkeyForms } from './valkey/valkey-location.ts'
 import type { ValkeyLocation } from './valkey/valkey-location.ts'
 
@@ -15,6 +17,7 @@ export type StoreLocation =
   /** The file `:memory:` lives in the process and ends with it. */
   | { readonly kind: 'sqlite'; readonly file: string; readonly synchronous: Synchronous | undefined }
   | ValkeyLocation
+  | PostgresLocation
 
 interface Scheme {
   readonly name: string
@@ -40,6 +43,8 @@ const schemes: readonly Scheme[] = [
   { name: 'valkey-cluster', forms: [], parse: (rest) => parseValkey({ isCluster: true, isTls: false }, rest) },
   { name: 'redis', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: false }, rest) },
   { name: 'rediss', forms: [], parse: (rest) => parseValkey({ isCluster: false, isTls: true }, rest) },
+  { name: 'postgres', forms: postgresForms, parse: parsePostgres },
+  { name: 'postgresql', forms: [], parse: parsePostgres },
 ]
 
 export function parseLocation(text: string): StoreLocation {

@@ -6,12 +6,14 @@ import { EngineError } from './engine-error.ts'
 import { isSynchronous, parseLocation } from './location.ts'
 import type { Synchronous } from './location.ts'
 import { MemoryStore } from './memory/memory-store.ts'
+import { checkPostgresOptions } from './postgres/postgres-options.ts'
+import type { PostgresOptions } from './postgres/postgres-options.ts'
 import type { Store } from './store.ts'
 import { TAG_NAME } from './tag-name.ts'
 import { checkValkeyOptions } from './valkey/valkey-options.ts'
 import type { ValkeyOptions } from './valkey/valkey-options.ts'
 
-export type { ValkeyOptions }
+export type { PostgresOptions, ValkeyOptions }
 
 export interface OpenStoreOptions {
   readonly runtime: Runtime
@@ -22,15 +24,17 @@ export interface OpenStoreOptions {
   /** For a SQLite file: how often it is looked at for what other processes have written. */
   readonly watchIntervalMs?: number | undefined
   readonly valkey?: ValkeyOptions | undefined
+  readonly postgres?: PostgresOptions | undefined
   /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
   readonly create?: boolean | undefined
-  /** For a Valkey store: whose clock counts. The server's, except in tests that move time. */
+  /** For a store on a server: whose clock counts. The server's, except in tests that move time. */
   readonly clock?: 'server' | 'runtime' | undefined
   readonly log?: Log | undefined
 }
 
 /**
- * Opens the store that a location names, such as `memory:`, `sqlite:./fabric.db` or `valkey://localhost:6379`.
+ * Opens the store that a location names, such as `memory:`, `sqlite:./fabric.db`, `valkey://localhost:6379` or
+ * `postgres://localhost/shop`.
  * Throws an `EngineError` that says what to do if there is no such store, or if it was set up otherwise.
  */
 export async function openStore(location: string, options: OpenStoreOptions): Promise<Store> {
@@ -62,6 +66,19 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
         indexedTags,
         connection,
         loadFunctions,
+        create: options.create,
+        clock: options.clock,
+        log: options.log,
+      })
+    }
+    case 'postgres': {
+      if (options.postgres !== undefined) checkPostgresOptions(options.postgres, parsed)
+      const { PostgresStore } = await import('./postgres/postgres-store.ts')
+      return await PostgresStore.open({
+        runtime,
+        location: parsed,
+        indexedTags,
+        connection: options.postgres ?? {},
         create: options.create,
         clock: options.clock,
         log: options.log,

@@ -94,10 +94,23 @@ export interface PartitionDump {
   readonly events: readonly StoredEvent[]
 }
 
+/**
+ * A transaction that somebody else has begun in the database of the store and will end: a `pg` client, or anything that
+ * runs its statements.
+ */
+export interface TransactionHandle {
+  readonly query: (text: string, values: unknown[]) => Promise<unknown>
+}
+
 export interface Store {
   readonly settings: StoreSettings
   /** Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. */
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]>
+  /**
+   * Leaves a submit in somebody's transaction: it is run soon after the commit, and never if there is none. Whatever the
+   * transaction throws is thrown as it is. Only a store whose database programs have transactions of their own in has it.
+   */
+  stage?(tx: TransactionHandle, partition: Partition, call: Call<'createExecution'>): Promise<void>
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage>
   /** Drops events that are older than an instant or beyond a count. Says how many. */
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number>

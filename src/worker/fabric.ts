@@ -14,6 +14,7 @@ import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { openStore } from '../stores/open-store.ts'
 import type { OpenStoreOptions } from '../stores/open-store.ts'
+import type { PostgresOptions } from '../stores/postgres/postgres-options.ts'
 import type { Store } from '../stores/store.ts'
 import type { ValkeyOptions } from '../stores/valkey/valkey-options.ts'
 import type { Middleware } from './middleware.ts'
@@ -34,6 +35,8 @@ export interface FabricOptions {
   readonly synchronous?: 'normal' | 'full'
   /** For a Valkey store: what should not stand in its location, such as a password or certificates. */
   readonly valkey?: ValkeyOptions
+  /** For a Postgres store: the same, how many connections it may use, and which one listens for wake-ups. */
+  readonly postgres?: PostgresOptions
   /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
   readonly create?: boolean
 }
@@ -61,9 +64,9 @@ export async function createFabric(options: LocatedOptions): Promise<Fabric>
 export async function createFabric(first: string | LocatedOptions, second: FabricOptions = {}): Promise<Fabric> {
   const options = typeof first === 'string' ? second : checkLocated(first)
   checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
-  const { runtime = systemRuntime(), indexedTags, synchronous, valkey, create } = options
+  const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create } = options
   const log = logOf(options)
-  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, create, log }
+  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
   try {
     return new Fabric(store, runtime, { ...options, log })
@@ -93,6 +96,7 @@ const FABRIC_OPTION_KEYS = [
   'indexedTags',
   'synchronous',
   'valkey',
+  'postgres',
   'create',
 ] as const satisfies readonly (keyof LocatedOptions)[]
 

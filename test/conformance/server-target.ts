@@ -17,6 +17,7 @@ import { LayoutWriter } from '../../src/stores/valkey/layout.ts'
 import { damagedBytes } from './damage.ts'
 import type { Damage, Heal } from './damage.ts'
 import type { StoreTarget } from './store-target.ts'
+import { untilListening } from './until-listening.ts'
 
 const SCAN_COUNT = 1_000
 
@@ -88,17 +89,6 @@ function recordKey(keys: Keys, partition: Partition, type: RecordType, id: strin
 
 function indexKey(keys: Keys, partition: Partition, index: string): string {
   return `${keys.partition(partition)}${keyKinds.index}${index}`
-}
-
-/** The first wake-up of a partition says that it is listened to; from then on a test hears only of what it does itself. */
-async function untilListening(store: Store): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>()
-  const partitions = new Set<Partition>()
-  const stop = store.onWake(({ partition }) => {
-    if (partitions.add(partition).size === store.settings.executionPartitions) resolve(undefined)
-  })
-  await promise
-  stop()
 }
 
 /** A connection that is none of a store's, made when it is first needed and shared by the tests of a file. */

@@ -1,6 +1,7 @@
 /** Every store that the suites run on. A new store joins with one entry here; no test knows which store it meets. */
 import { openStore } from '../../src/stores/open-store.ts'
 import { serverLocations } from '../servers/server-locations.ts'
+import { postgresTarget } from './postgres-target.ts'
 import { serverTarget } from './server-target.ts'
 import { sqlite } from './sqlite-target.ts'
 import type { StoreTarget } from './store-target.ts'
@@ -31,6 +32,8 @@ const servers: readonly StoreTarget[] =
         serverTarget('valkey', locations.valkey),
         serverTarget('redis', locations.redis),
         serverTarget('valkey cluster', locations.cluster),
+        postgresTarget('postgres', locations.postgres),
+        postgresTarget('postgres, newest', locations.postgresNewest),
       ]
 
 export const storeTargets: readonly StoreTarget[] = [memory, sqlite, ...servers]

@@ -64,7 +64,7 @@ export function submitCommand(shell: Shell): Command {
     })
 }
 
-function optionsOf(flags: SubmitFlags): SubmitOptions {
+function optionsOf(flags: SubmitFlags): Omit<SubmitOptions, 'tx'> {
   return defined({
     id: flags.id,
     lane: flags.lane,

@@ -1,0 +1,72 @@
+/** Makes the place of a store ready for this version of the program, without using the store. */
+import { systemRuntime } from '../runtime/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
+import { parseLocation } from './location.ts'
+import type { StoreLocation } from './location.ts'
+import { openStore } from './open-store.ts'
+import type { PostgresLocation } from './postgres/postgres-location.ts'
+import { checkPostgresOptions } from './postgres/postgres-options.ts'
+import type { PostgresOptions } from './postgres/postgres-options.ts'
+import type { ValkeyOptions } from './valkey/valkey-options.ts'
+
+export interface MigrateStoreOptions {
+  /** Only says what would be done. */
+  readonly dryRun?: boolean | undefined
+  readonly valkey?: ValkeyOptions | undefined
+  readonly postgres?: PostgresOptions | undefined
+  readonly runtime?: Runtime | undefined
+  readonly log?: Log | undefined
+}
+
+export interface MigrationStep {
+  readonly title: string
+  readonly sql: string
+}
+
+export type MigrateStoreResult =
+  | {
+      /** What was missing has been done, would be done by anything but a dry run, or there is none. */
+      readonly kind: 'migrated' | 'pending' | 'up_to_date'
+      /** Versions of the tables; 0 where there are none. */
+      readonly from: number
+      readonly to: number
+      readonly steps: readonly MigrationStep[]
+    }
+  /** Opening a store of this kind is all that it needs; unless it was a dry run, it has been opened. */
+  | { readonly kind: 'ready_when_opened' }
+
+/** A step may rewrite tables of any size; what is as long without an answer has lost its connection. */
+const STEP_TIMEOUT_MS = 12 * 3_600_000
+
+/**
+ * Brings the tables of a Postgres store up to this version, or makes them, so that a program that may not do so itself can
+ * use the store. Nothing else ever changes tables that are there already.
+ *
+ * @example
+ * const { kind } = await migrateStore('postgres://owner@localhost/shop', { postgres: { password } })
+ */
+export async function migrateStore(location: string, options: MigrateStoreOptions = {}): Promise<MigrateStoreResult> {
+  const parsed = parseLocation(location)
+  if (parsed.kind === 'postgres') return await migratePostgres(parsed, options)
+  if (options.dryRun !== true) await openOnce(location, parsed, options)
+  return { kind: 'ready_when_opened' }
+}
+
+async function migratePostgres(
+  location: PostgresLocation,
+  { postgres = {}, dryRun = false }: MigrateStoreOptions,
+): Promise<MigrateStoreResult> {
+  checkPostgresOptions(postgres, location)
+  const { migrateDatabase } = await import('./postgres/migrate-database.ts')
+  const settings = { ...postgres, requestTimeoutMs: postgres.requestTimeoutMs ?? STEP_TIMEOUT_MS }
+  const plan = await migrateDatabase(location, settings, { isDryRun: dryRun })
+  const kind = plan.steps.length === 0 ? 'up_to_date' : dryRun ? 'pending' : 'migrated'
+  return { kind, ...plan }
+}
+
+/** A file is brought up to date, and a Valkey server given the function library of this version. */
+async function openOnce(location: string, { kind }: StoreLocation, options: MigrateStoreOptions): Promise<void> {
+  const { runtime = systemRuntime(), valkey, log } = options
+  const store = await openStore(location, { runtime, valkey, log, create: kind === 'memory' })
+  await store.close()
+}

@@ -1,0 +1,157 @@
+/**
+ * One connection to the server. Statements that are sent together travel together: the server works through them in
+ * order while none waits for the reply to another. A connection that fails is not used again; nothing is repeated here.
+ */
+import { Socket } from 'node:net'
+import { userInfo } from 'node:os'
+import type { ConnectionOptions } from 'node:tls'
+import { Client, TypeOverrides, types } from 'pg'
+import type { ClientConfig, Notification } from 'pg'
+import { asConnectError } from './connect-error.ts'
+import type { PostgresLocation } from './postgres-location.ts'
+import type { Row, Session } from './session.ts'
+
+/** What a connection can be told besides its location. */
+export interface ConnectionSettings {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** Certificates, if the system's own do not do. */
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'> | undefined
+  /** How long statements that were sent together may take. */
+  readonly requestTimeoutMs?: number | undefined
+}
+
+export interface Statement {
+  /** The same for the same text: under it the server keeps what it has prepared. */
+  readonly name: string
+  readonly text: string
+  readonly values?: readonly unknown[] | undefined
+}
+
+/** What a statement answers: rows as lists of their columns, and what was done. */
+export interface StatementReply {
+  readonly rows: readonly (readonly unknown[])[]
+  readonly command: string
+  readonly rowCount: number
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 15_000
+const KEEP_ALIVE_AFTER_MS = 10_000
+
+export class Connection implements Session {
+  readonly #client: Client
+  readonly #socket: Socket
+  readonly #isPrepared: boolean
+  #isLost = false
+  #onLost: (() => void)[] = []
+
+  private constructor(client: Client, socket: Socket, isPrepared: boolean) {
+    this.#client = client
+    this.#socket = socket
+    this.#isPrepared = isPrepared
+    client.on('error', () => this.#lose())
+    client.on('end', () => this.#lose())
+  }
+
+  static async open(location: PostgresLocation, settings: ConnectionSettings): Promise<Connection> {
+    const socket = new Socket()
+    const client = new Client({ ...clientConfig(location, settings), stream: () => socket })
+    const connection = new Connection(client, socket, location.isPrepared)
+    try {
+      await client.connect()
+    } catch (error) {
+      connection.close()
+      throw asConnectError(location, error)
+    }
+    return connection
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Called at once if it is lost already. */
+  onLost(listener: () => void): void {
+    if (this.#isLost) listener()
+    else this.#onLost.push(listener)
+  }
+
+  onNotification(listener: (notification: Notification) => void): void {
+    this.#client.on('notification', listener)
+  }
+
+  async query(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    const result = await this.#client.query<Record<string, unknown>>(text, [...values])
+    return result.rows
+  }
+
+  /** Sends statements together and answers when all are answered; throws what the first one that failed was refused with. */
+  async send(statements: readonly Statement[]): Promise<readonly StatementReply[]> {
+    this.#socket.cork()
+    const replies = statements.map(({ name, text, values }) =>
+      this.#client.query({
+        ...(this.#isPrepared ? { name } : {}),
+        text,
+        values: values === undefined ? [] : [...values],
+        rowMode: 'array',
+      }),
+    )
+    this.#socket.uncork()
+    const settled = await Promise.allSettled(replies)
+    return settled.map((reply) => {
+      if (reply.status === 'rejected') throw reply.reason
+      const { rows, command, rowCount } = reply.value
+      return { rows, command, rowCount: rowCount ?? 0 }
+    })
+  }
+
+  close(): void {
+    const wasLost = this.#isLost
+    this.#lose()
+    if (wasLost) this.#socket.destroy()
+    else void this.#client.end().catch(() => undefined)
+  }
+
+  #lose(): void {
+    this.#isLost = true
+    for (const listener of this.#onLost.splice(0)) listener()
+  }
+}
+
+/** 64-bit numbers of ours are all below 2^53. */
+const numericTypes = new TypeOverrides()
+numericTypes.setTypeParser(types.builtins.INT8, Number)
+
+function clientConfig(location: PostgresLocation, settings: ConnectionSettings): ClientConfig {
+  const user = settings.username ?? location.username ?? userInfo().username
+  return {
+    host: location.host,
+    port: location.port,
+    user,
+    database: location.database ?? user,
+    password: settings.password ?? location.password,
+    ssl: tlsOf(location, settings),
+    application_name: 'flowfabric',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    pipeline: true,
+    types: numericTypes,
+  }
+}
+
+/** As libpq has it: `require` encrypts, `verify-ca` also wants a certificate of a known authority, `verify-full` one of this host. */
+function tlsOf({ tls }: PostgresLocation, settings: ConnectionSettings): ConnectionOptions | false {
+  switch (tls) {
+    case 'disable':
+      return false
+    case 'require':
+      return { ...settings.tls, rejectUnauthorized: settings.tls?.ca !== undefined }
+    case 'verify-ca':
+      return { ...settings.tls, checkServerIdentity: () => undefined }
+    case 'verify-full':
+      return { ...settings.tls }
+  }
+}

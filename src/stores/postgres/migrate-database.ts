@@ -1,0 +1,24 @@
+/** Brings the tables of a store up to date over a connection of its own. */
+import { Connection } from './connection.ts'
+import type { ConnectionSettings } from './connection.ts'
+import { migrate } from './migrate.ts'
+import type { MigrateOptions, MigrationPlan } from './migrate.ts'
+import { asEngineError } from './postgres-error.ts'
+import type { PostgresLocation } from './postgres-location.ts'
+import { checkServer } from './server-check.ts'
+
+export async function migrateDatabase(
+  location: PostgresLocation,
+  settings: ConnectionSettings,
+  options: MigrateOptions,
+): Promise<MigrationPlan> {
+  const connection = await Connection.open(location, settings)
+  try {
+    await checkServer(connection)
+    return await migrate(connection, location.schema, options)
+  } catch (error) {
+    throw asEngineError(error)
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The tables of a store, step by step. A step that was ever released stays as it is: a database out there has run it. A
+ * change is a new step at the end, and the schema version of a store is the number of steps that it has run.
+ */
+
+export interface Migration {
+  /** What it does, for whoever reads a dry run. */
+  readonly title: string
+  /** Statements in which `$schema` stands for the quoted name of the store's schema. */
+  readonly sql: string
+}
+
+/**
+ * - Texts are compared by their bytes (`collate "C"`), as everywhere else in the engine, and faster than by a language.
+ * - An execution's row changes with every step of its life and none of its columns that change is indexed, so a change
+ *   stays on its page, which is left half empty for it; index entries and payloads have tables of their own.
+ * - What is short-lived is vacuumed early and without pauses: the tables would otherwise grow faster than they are cleaned.
+ */
+const tables = `
+  create table $schema.meta (
+    name text collate "C" not null primary key,
+    value text not null
+  );
+
+  create table $schema.partition (
+    number integer not null primary key,
+    name text collate "C" not null unique,
+    last_sequence bigint not null default 0 check (last_sequence >= 0)
+  ) with (fillfactor = 10, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
+
+  create table $schema.execution (
+    id text collate "C" not null,
+    partition integer not null,
+    key text,
+    namespace text not null,
+    task text not null,
+    lane text not null,
+    class text not null,
+    state text not null,
+    priority integer not null check (priority >= 0),
+    attempt_number integer,
+    failure_count integer not null check (failure_count >= 0),
+    created_at bigint not null,
+    changed_at bigint not null,
+    started_at bigint,
+    due_at bigint,
+    ended_at bigint,
+    worker_id text,
+    failure_message text,
+    record text not null,
+    primary key (id, partition),
+    constraint execution_state_is_whole check (
+      case state
+        when 'waiting' then ended_at is null
+        when 'active' then ended_at is null and due_at is not null and worker_id is not null
+        when 'completed' then ended_at is not null and due_at is null and worker_id is not null
+        when 'delayed' then ended_at is null and due_at is not null
+        when 'rate_limited' then ended_at is null
+        when 'waiting_children' then ended_at is null
+        when 'suspended' then ended_at is null
+        when 'failed' then ended_at is not null and due_at is null
+        when 'cancelled' then ended_at is not null and due_at is null
+        when 'expired' then ended_at is not null and due_at is null
+        when 'skipped' then ended_at is not null and due_at is null
+        else false
+      end
+    ),
+    constraint execution_attempt_has_worker check ((attempt_number is null) = (worker_id is null))
+  ) with (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05,
+    autovacuum_vacuum_cost_delay = 0
+  );
+
+  create table $schema.attempt (
+    id text collate "C" not null,
+    partition integer not null,
+    execution_id text collate "C" not null,
+    number integer not null check (number > 0),
+    kind text not null,
+    outcome text not null,
+    started_at bigint not null,
+    ended_at bigint not null,
+    worker_id text not null,
+    failure_category text,
+    failure_message text,
+    record text not null,
+    primary key (id, partition)
+  );
+
+  create table $schema.queue (
+    id text collate "C" not null,
+    partition integer not null,
+    lane text not null,
+    class text not null,
+    created_at bigint not null,
+    record text not null,
+    primary key (id, partition)
+  );
+
+  create table $schema.entry (
+    partition integer not null,
+    name text collate "C" not null,
+    score bigint not null,
+    id text collate "C" not null,
+    primary key (partition, name, score, id)
+  ) with (
+    autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
+    autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0
+  );
+
+  create table $schema.blob (
+    partition integer not null,
+    key text collate "C" not null,
+    bytes bytea not null,
+    primary key (key, partition)
+  ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+
+  create table $schema.event (
+    partition integer not null,
+    sequence bigint not null check (sequence > 0),
+    at bigint not null,
+    type text not null,
+    execution_id text collate "C" not null,
+    namespace text not null,
+    task text not null,
+    lane text not null,
+    attempt_number integer,
+    outcome text,
+    record text not null,
+    primary key (partition, sequence)
+  ) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
+
+  create table $schema.inbox (
+    id bigint generated always as identity primary key,
+    partition integer not null,
+    execution_id text collate "C" not null,
+    call text not null,
+    payload bytea,
+    staged_at timestamptz not null default now(),
+    failure text
+  ) with (autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+  create index inbox_pending on $schema.inbox (partition, id) where failure is null;
+`
+
+export const migrations: readonly Migration[] = [{ title: 'create the tables of a store', sql: tables }]

@@ -1,0 +1,59 @@
+/** What a batch still has to load of one partition before it can run to its end. */
+import type { Range, RecordType } from '../../kernel/index.ts'
+
+/** The first entries of an index, with the executions that they name and, if wanted, their payloads. */
+export interface HeadNeed {
+  readonly index: string
+  limit: number
+  hasPayloads: boolean
+}
+
+export interface ScoreNeed {
+  readonly index: string
+  readonly id: string
+  readonly expected: number | undefined
+}
+
+export class Needs {
+  readonly records = new Map<RecordType, Set<string>>()
+  readonly heads = new Map<string, HeadNeed>()
+  /** By the key of the range. */
+  readonly pages = new Map<string, Range>()
+  readonly counts = new Map<string, Range>()
+  readonly scores = new Map<string, ScoreNeed>()
+  readonly blobs = new Set<string>()
+
+  get isEmpty(): boolean {
+    const { records, heads, pages, counts, scores, blobs } = this
+    return [records, heads, pages, counts, scores, blobs].every(({ size }) => size === 0)
+  }
+
+  record(type: RecordType, id: string): void {
+    let ids = this.records.get(type)
+    if (ids === undefined) {
+      ids = new Set()
+      this.records.set(type, ids)
+    }
+    ids.add(id)
+  }
+
+  /** Needed twice, the longer one is enough for both. */
+  head(index: string, limit: number, hasPayloads: boolean): void {
+    const known = this.heads.get(index)
+    if (known === undefined) {
+      this.heads.set(index, { index, limit, hasPayloads })
+      return
+    }
+    known.limit = Math.max(known.limit, limit)
+    known.hasPayloads ||= hasPayloads
+  }
+}
+
+/** Two ranges have one key if they ask for the same. */
+export function rangeKey({ index, from, to, reverse, limit }: Range): string {
+  return [index, from?.score ?? '', from?.id ?? '', to ?? '', reverse === true ? 'r' : 'f', limit].join('\u0000')
+}
+
+export function scoreKey(index: string, id: string): string {
+  return `${index}\u0000${id}`
+}

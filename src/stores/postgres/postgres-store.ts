@@ -1,0 +1,228 @@
+/** A store in one schema of a PostgreSQL database. The kernel runs in the process; a batch is a transaction. */
+import { isReadOperation } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/index.ts'
+import { quietLog, silentLog } from '../../runtime/index.ts'
+import type { Log, Runtime } from '../../runtime/index.ts'
+import { EngineError } from '../engine-error.ts'
+import { executionPartition } from '../store.ts'
+import type {
+  Answer,
+  Call,
+  EventPage,
+  Partition,
+  PartitionDump,
+  Store,
+  StoreReport,
+  StoreSettings,
+  TransactionHandle,
+  Wake,
+} from '../store.ts'
+import { WakeListeners } from '../wake-listeners.ts'
+import { Connection } from './connection.ts'
+import { EventLog } from './event-log.ts'
+import { Flusher } from './flush.ts'
+import { Inbox } from './inbox.ts'
+import { Loader } from './load.ts'
+import { channelOf, stagedNotice } from './notice.ts'
+import { dumpPartition } from './partition-dump.ts'
+import { Pool } from './pool.ts'
+import { asEngineError } from './postgres-error.ts'
+import type { PostgresLocation } from './postgres-location.ts'
+import { CONNECTIONS_DEFAULT, listenLocation } from './postgres-options.ts'
+import type { PostgresOptions } from './postgres-options.ts'
+import { ReadSide } from './read-side.ts'
+import { checkServer } from './server-check.ts'
+import { findSettings, setUp, storeNotFound } from './settings.ts'
+import type { PostgresSettings } from './settings.ts'
+import { stageIn } from './staging.ts'
+import { failedInboxCount, reportOf, warningsOf } from './store-report.ts'
+import { UNHEARD, WakeChannel } from './wake-channel.ts'
+import { WriteSide } from './write-side.ts'
+
+export interface PostgresStoreOptions {
+  readonly runtime: Runtime
+  readonly location: PostgresLocation
+  readonly indexedTags: readonly string[] | undefined
+  readonly connection?: PostgresOptions | undefined
+  /** Whether a place that nobody has used yet is set up. True unless given. */
+  readonly create?: boolean | undefined
+  /** Whose clock counts. The server's, except in tests that move time. */
+  readonly clock?: 'server' | 'runtime' | undefined
+  readonly log?: Log | undefined
+}
+
+interface Parts {
+  readonly runtime: Runtime
+  readonly location: PostgresLocation
+  readonly options: PostgresOptions
+  readonly pool: Pool
+  readonly settings: PostgresSettings
+  readonly clock: 'server' | 'runtime'
+  readonly log: Log
+}
+
+export class PostgresStore implements Store {
+  readonly settings: StoreSettings
+  readonly #location: PostgresLocation
+  readonly #schema: string
+  readonly #pool: Pool
+  readonly #readSide: ReadSide
+  readonly #writeSide: WriteSide
+  readonly #events: EventLog
+  readonly #inbox: Inbox
+  readonly #listeners = new WakeListeners()
+  readonly #channel: WakeChannel
+  readonly #isListening: boolean
+  readonly #connectionCount: number
+  readonly #underWay = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
+
+  private constructor({ runtime, location, options, pool, settings, clock, log }: Parts) {
+    const schema = `"${location.schema}"`
+    const listener = listenLocation(options, location)
+    const channel = channelOf(location.schema)
+    const loader = new Loader(schema)
+    const now = clock === 'runtime' ? () => runtime.now() : undefined
+    this.settings = { executionPartitions: settings.executionPartitions, indexedTags: settings.indexedTags }
+    this.#location = location
+    this.#schema = schema
+    this.#pool = pool
+    this.#inbox = new Inbox(schema, channel)
+    this.#events = new EventLog(pool, schema, settings.lockSpace)
+    this.#readSide = new ReadSide(pool, loader, now)
+    this.#writeSide = new WriteSide({
+      runtime,
+      log,
+      pool,
+      parts: { schema, lockSpace: settings.lockSpace, loader, flusher: new Flusher(schema), inbox: this.#inbox, now },
+      onWake: (wake) => this.#tell(wake),
+    })
+    this.#isListening = listener !== false
+    this.#connectionCount = connectionCountOf(options)
+    this.#channel = new WakeChannel({
+      openListener: () => Connection.open(listener === false ? location : listener, options),
+      send: (statement) => pool.use((connection) => connection.send([statement])),
+      channel,
+      partitionCount: settings.executionPartitions,
+      runtime,
+      log,
+      sender: runtime.uuid(),
+      tell: (wake) => this.#hear(wake),
+      onStaged: (number) => this.#writeSide.takeStaged(executionPartition(number), number),
+    })
+  }
+
+  /** In an order in which nothing is written to a server that must not be used. */
+  static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
+    const { runtime, location, create = true, clock = 'server', indexedTags } = options
+    const log = quietLog(options.log ?? silentLog)
+    const connectionOptions = options.connection ?? {}
+    const { connections = CONNECTIONS_DEFAULT } = connectionOptions
+    const pool = new Pool(runtime, connections, () => Connection.open(location, connectionOptions))
+    try {
+      const wanted = { executionPartitions: location.executionPartitions, indexedTags }
+      const settings = await pool.use(async (connection) => {
+        const facts = await checkServer(connection)
+        for (const warning of warningsOf(facts)) log.warn({ store: 'postgres' }, warning)
+        const known = await findSettings(connection, location.schema, wanted)
+        if (known === undefined && !create) throw storeNotFound(location.schema)
+        return known ?? (await setUp(connection, location, wanted, () => runtime.random()))
+      })
+      return new PostgresStore({ runtime, location, options: connectionOptions, pool, settings, clock, log })
+    } catch (error) {
+      pool.close()
+      throw asEngineError(error)
+    }
+  }
+
+  run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    const number = partitionNumber(partition)
+    const isRead = calls.every((call) => isReadOperation(call.operation))
+    return this.#use(() => (isRead ? this.#readSide.run(number, calls) : this.#writeSide.run(partition, number, calls)))
+  }
+
+  stage(tx: TransactionHandle, partition: Partition, call: Call<'createExecution'>): Promise<void> {
+    const number = partitionNumber(partition)
+    return stageIn(tx, this.#inbox.staging(number, call, stagedNotice(number)), this.#schema)
+  }
+
+  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
+    return this.#use(() => this.#events.read(partitionNumber(partition), after, limit))
+  }
+
+  trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
+    return this.#use(() => this.#events.trim(partitionNumber(partition), olderThan, keepCount))
+  }
+
+  onWake(listener: (wake: Wake) => void): () => void {
+    if (this.#closing !== undefined) return () => undefined
+    if (this.#isListening) this.#channel.listen()
+    return this.#listeners.add(listener)
+  }
+
+  report(): Promise<StoreReport> {
+    return this.#use(() => this.#pool.use((connection) => this.#reportOver(connection)))
+  }
+
+  dump(partition: Partition): Promise<PartitionDump> {
+    return this.#use(() => dumpPartition(this.#pool, this.#schema, partitionNumber(partition)))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#listeners.clear()
+    await Promise.allSettled(this.#underWay)
+    // What was committed last is told to others before the connections go.
+    await this.#channel.close()
+    this.#pool.close()
+  }
+
+  async #reportOver(connection: Connection): Promise<StoreReport> {
+    const server = await checkServer(connection)
+    const counts = {
+      connectionCount: this.#connectionCount,
+      failedInboxCount: await failedInboxCount(connection, this.#location.schema),
+    }
+    const report = reportOf(this.#location, server, counts)
+    return this.#channel.isHeard === 'no' ? { ...report, warnings: [...report.warnings, UNHEARD] } : report
+  }
+
+  #tell(wake: Wake): void {
+    this.#listeners.tell(wake)
+    this.#channel.announce(wake)
+  }
+
+  /** Whoever may have missed something looks for everything, and so for what was staged meanwhile. */
+  #hear(wake: Wake): void {
+    const { partition, ready } = wake
+    if (ready === undefined) this.#writeSide.takeStaged(partition, partitionNumber(partition))
+    this.#listeners.tell(wake)
+  }
+
+  async #use<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closing !== undefined) throw new EngineError('fabric_closed', { message: 'Its store is closed.' })
+    const using = work()
+    this.#underWay.add(using)
+    try {
+      return await using
+    } catch (error) {
+      throw asEngineError(error)
+    } finally {
+      this.#underWay.delete(using)
+    }
+  }
+}
+
+/** Connections that a process may have at once: those for its work, and the one that listens. */
+function connectionCountOf({ connections = CONNECTIONS_DEFAULT, listen }: PostgresOptions): number {
+  return connections + (listen === false ? 0 : 1)
+}
+
+/** Partitions of executions are numbered as they are named. */
+function partitionNumber(partition: Partition): number {
+  return Number(partition.slice(partition.indexOf(':') + 1))
+}

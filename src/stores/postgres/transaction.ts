@@ -1,0 +1,261 @@
+/**
+ * One transaction that carries the batches of one or several partitions. Its first round trip takes the locks, each alone
+ * in its statement and in ascending order, and loads what the batches are known to read; its last writes everything and
+ * commits. Between them the pure operations run, as often as they turn out to need something that was not loaded.
+ */
+import { Overlay } from '../overlay.ts'
+import type { Answer, Call, Partition, Wake } from '../store.ts'
+import type { Connection, Statement, StatementReply } from './connection.ts'
+import type { Flusher, PartitionWrites } from './flush.ts'
+import type { Inbox, StagedCall } from './inbox.ts'
+import type { Loader } from './load.ts'
+import { WorkingSet } from './working-set.ts'
+
+/** How often a batch may find that it needs more than was loaded. */
+export const PASS_MAX = 6
+/** How long a transaction may wait for the lock of a partition that another one holds. */
+const LOCK_WAIT_MS = 10_000
+/** A process that stops in the middle of a transaction loses it, and with it the locks that others wait for. */
+const IDLE_MAX_MS = 5_000
+
+export interface Batch {
+  readonly partition: Partition
+  readonly number: number
+  readonly calls: readonly Call[]
+}
+
+export interface BatchOutcome {
+  readonly answers: Answer[]
+  readonly wake: Wake | undefined
+  /** Whether the inbox of the partition may hold more than this transaction took. */
+  readonly hasMoreStaged: boolean
+  /** Staged submits that were set aside. */
+  readonly failures: readonly StagedFailure[]
+}
+
+export interface StagedFailure {
+  readonly inboxId: number
+  readonly reason: string
+}
+
+export interface TransactionParts {
+  /** A quoted name. */
+  readonly schema: string
+  readonly lockSpace: number
+  readonly loader: Loader
+  readonly flusher: Flusher
+  readonly inbox: Inbox
+  /** Whose clock counts; undefined for the server's. */
+  readonly now: (() => number) | undefined
+}
+
+export interface TransactionOptions {
+  /** Staged submits that are taken from each partition at most. */
+  readonly stagedMax: number
+  /** Whether what is written sets right what it finds, instead of being refused where the tables are not as they should be. */
+  readonly isCareful: boolean
+}
+
+/** More was needed than a batch may take to find out what it reads. */
+export class TooManyPasses extends Error {
+  override readonly name = 'TooManyPasses'
+}
+
+/** The server took a transaction back although every statement was answered. */
+class NotCommitted extends Error {
+  override readonly name = 'NotCommitted'
+}
+
+export const COMMIT: Statement = { name: 'ff_commit', text: 'commit' }
+const BEGIN: Statement = { name: 'ff_begin', text: 'begin isolation level read committed' }
+
+/** Tables are reached through their indexes alone, whatever the planner makes of tables that it has no statistics of. */
+const setting = (name: string, value: string | number) => `set_config('${name}', '${value}', true)`
+const PLANNER = [
+  setting('enable_seqscan', 'off'),
+  setting('enable_hashjoin', 'off'),
+  setting('enable_mergejoin', 'off'),
+  setting('jit', 'off'),
+]
+const LIMITS = [setting('lock_timeout', LOCK_WAIT_MS), setting('idle_in_transaction_session_timeout', IDLE_MAX_MS)]
+const SETTINGS: Statement = { name: 'ff_settings', text: `select ${[...PLANNER, ...LIMITS].join(', ')}` }
+export const READ_SETTINGS: Statement = { name: 'ff_read_settings', text: `select ${PLANNER.join(', ')}` }
+
+interface Run {
+  readonly batch: Batch
+  readonly set: WorkingSet
+  readonly staged: readonly StagedCall[]
+  readonly calls: readonly Call[]
+  /** The number of its newest event; undefined if the store has no such partition, which then holds nothing. */
+  readonly lastSequence: number | undefined
+  overlay: Overlay | undefined
+  answers: Answer[]
+}
+
+export class Transaction {
+  readonly #parts: TransactionParts
+  readonly #connection: Connection
+  readonly #batches: readonly Batch[]
+  readonly #options: TransactionOptions
+
+  /** At most one batch of each partition. */
+  constructor(parts: TransactionParts, connection: Connection, batches: readonly Batch[], options: TransactionOptions) {
+    this.#parts = parts
+    this.#connection = connection
+    this.#batches = [...batches].sort((a, b) => a.number - b.number)
+    this.#options = options
+  }
+
+  /** Either everything is written and answered, or it throws and the connection, in an unknown state, must be closed. */
+  async run(): Promise<ReadonlyMap<Batch, BatchOutcome>> {
+    const { runs, now } = await this.#begin()
+    await this.#runInPasses(runs, now)
+    return await this.#commit(runs)
+  }
+
+  async #begin(): Promise<{ readonly runs: readonly Run[]; readonly now: number }> {
+    const { schema, lockSpace, loader, inbox } = this.#parts
+    const sets = this.#batches.map(({ calls }) => {
+      const set = new WorkingSet()
+      set.plan(calls)
+      return set
+    })
+    const numbers = this.#batches.map(({ number }) => number)
+    const locks = numbers.map((number) => ({ ...LOCK, values: [lockSpace, number] }))
+    const loads = loader.steps(this.#batches.map(({ number }, i) => needsOf(number, sets[i] ?? new WorkingSet())))
+    const head = [BEGIN, SETTINGS, ...locks, clock(schema, numbers), inbox.load(numbers, this.#options.stagedMax)]
+    const replies = await this.#connection.send([...head, ...loads.map(({ statement }) => statement)])
+    for (const [i, load] of loads.entries()) load.take(replyAt(replies, head.length + i))
+
+    const clockRows = replyAt(replies, head.length - 2).rows as [number | null, number][]
+    const staged = inbox.read(replyAt(replies, head.length - 1))
+    const runs = this.#batches.map((batch, i): Run => {
+      const own = staged.filter(({ number }) => number === batch.number)
+      const set = sets[i] ?? new WorkingSet()
+      const stagedCalls = own.flatMap(({ call }) => call ?? [])
+      set.plan(stagedCalls)
+      return {
+        batch,
+        set,
+        staged: own,
+        calls: [...stagedCalls, ...batch.calls],
+        lastSequence: clockRows[i]?.[0] ?? undefined,
+        overlay: undefined,
+        answers: [],
+      }
+    })
+    return { runs, now: this.#parts.now?.() ?? clockRows[0]?.[1] ?? 0 }
+  }
+
+  /** Every batch runs again until it has needed nothing that was not there. */
+  async #runInPasses(runs: readonly Run[], now: number): Promise<void> {
+    for (let pass = 1; ; pass++) {
+      const missing = runs.filter((run) => run.overlay === undefined && !attempt(run, now))
+      if (missing.length === 0) return
+      if (pass === PASS_MAX) throw new TooManyPasses(`A batch needed more than ${PASS_MAX} passes.`)
+      const loads = this.#parts.loader.steps(missing.map(({ batch, set }) => needsOf(batch.number, set)))
+      const replies = await this.#connection.send(loads.map(({ statement }) => statement))
+      for (const [i, load] of loads.entries()) load.take(replyAt(replies, i))
+    }
+  }
+
+  async #commit(runs: readonly Run[]): Promise<ReadonlyMap<Batch, BatchOutcome>> {
+    const { flusher, inbox } = this.#parts
+    const { stagedMax, isCareful } = this.#options
+    const outcomes = new Map(runs.map((run) => [run.batch, outcomeOf(run, stagedMax)]))
+    const failures = [...outcomes.values()].flatMap((outcome) => outcome.failures)
+    const failed = new Set(failures.map(({ inboxId }) => inboxId))
+    const taken = runs.flatMap(({ staged }) => staged.map(({ inboxId }) => inboxId)).filter((id) => !failed.has(id))
+    const writes = runs.flatMap(writesOf)
+    const replies = await this.#connection.send([
+      ...flusher.statements(writes, isCareful),
+      ...inbox.remove(taken),
+      ...inbox.setAside(failures),
+      COMMIT,
+    ])
+    // A transaction that had failed before answers its commit without an error.
+    if (replies.at(-1)?.command !== 'COMMIT') throw new NotCommitted('The server took the transaction back.')
+    return outcomes
+  }
+}
+
+/** Sets the oldest staged submit of a partition aside, while nobody else can take it. */
+export async function setOldestAside(
+  { lockSpace, inbox }: TransactionParts,
+  connection: Connection,
+  number: number,
+  reason: string,
+): Promise<void> {
+  const lock = { ...LOCK, values: [lockSpace, number] }
+  const replies = await connection.send([BEGIN, SETTINGS, lock, inbox.setOldestAside(number, reason), COMMIT])
+  if (replies.at(-1)?.command !== 'COMMIT') throw new NotCommitted('The server took the transaction back.')
+}
+
+const LOCK: Statement = { name: 'ff_lock', text: 'select pg_advisory_xact_lock($1, $2)' }
+
+/** Read after the locks were taken: whoever comes later in a partition also has the later time. */
+function clock(schema: string, numbers: readonly number[]): Statement {
+  return {
+    name: 'ff_clock',
+    text: `select p.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000)::bigint
+      from unnest($1::integer[]) with ordinality as k (number, place)
+      left join ${schema}.partition p on p.number = k.number order by k.place`,
+    values: [`{${numbers.join(',')}}`],
+  }
+}
+
+function needsOf(number: number, set: WorkingSet) {
+  return { number, needs: set.takeNeeds(), into: set }
+}
+
+function replyAt(replies: readonly StatementReply[], place: number): StatementReply {
+  const reply = replies[place]
+  if (reply === undefined) throw new Error('A statement was not answered.')
+  return reply
+}
+
+/** Runs a batch on what is loaded. False if that turned out not to be enough; then its outcome, or its failure, says nothing. */
+function attempt(run: Run, now: number): boolean {
+  const overlay = new Overlay(run.set, now)
+  let answers: Answer[]
+  try {
+    answers = overlay.runAll(run.calls)
+  } catch (error) {
+    if (run.set.isMissingAny) return false
+    throw error
+  }
+  if (run.set.isMissingAny) return false
+  run.overlay = overlay
+  run.answers = answers
+  return true
+}
+
+function writesOf({ batch, lastSequence, overlay }: Run): PartitionWrites[] {
+  if (overlay === undefined) return []
+  const writes = overlay.writes()
+  if (lastSequence !== undefined) return [{ number: batch.number, lastSequence, writes }]
+  if (writes.events.length > 0) throw new Error(`The store has no partition ${batch.partition}.`)
+  return []
+}
+
+function outcomeOf({ batch, staged, answers, overlay }: Run, stagedMax: number): BatchOutcome {
+  const stagedAnswers = answers.slice(0, answers.length - batch.calls.length)
+  const failures = staged.flatMap(({ call, inboxId }): StagedFailure[] => {
+    const reason = call === undefined ? 'It cannot be read.' : failureOf(stagedAnswers.shift())
+    return reason === undefined ? [] : [{ inboxId, reason }]
+  })
+  return {
+    answers: answers.slice(answers.length - batch.calls.length),
+    wake: overlay?.wake(batch.partition),
+    hasMoreStaged: stagedMax > 0 && staged.length === stagedMax,
+    failures,
+  }
+}
+
+/** Why a staged submit has not become an execution, nor joined one; undefined if it has. */
+function failureOf(answer: Answer | undefined): string | undefined {
+  if (answer?.kind === 'fault') return answer.reason
+  if (answer?.kind !== 'answered') return 'It was not run.'
+  const result = answer.result as Extract<Answer<'createExecution'>, { kind: 'answered' }>['result']
+  return result.kind === 'refused' ? `It was refused: ${result.code}.` : undefined
+}

@@ -1,0 +1,205 @@
+/**
+ * Everything that changes a store. Batches that arrive together share a transaction, at most one of each partition: what
+ * they write costs one commit. Effects are acknowledged and announced only after the commit, so a crash at any moment
+ * loses nothing that somebody was told of.
+ */
+import type { Log, Runtime } from '../../runtime/index.ts'
+import { EngineError } from '../engine-error.ts'
+import type { Answer, Call, Partition, Wake } from '../store.ts'
+import { INBOX_TAKE_MAX } from './inbox.ts'
+import type { Pool } from './pool.ts'
+import { isRefusedRow, isServerError, refusedRowText } from './postgres-error.ts'
+import { Transaction, setOldestAside } from './transaction.ts'
+import type { Batch, BatchOutcome, TransactionOptions, TransactionParts } from './transaction.ts'
+
+/** Transactions of one process that run at once: while one is being written to disk, another is worked out. */
+const TRANSACTIONS_MAX = 2
+
+interface Waiting extends Batch {
+  readonly resolve: (answers: Answer[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class WriteSide {
+  readonly #runtime: Runtime
+  readonly #log: Log
+  readonly #pool: Pool
+  readonly #parts: TransactionParts
+  readonly #onWake: (wake: Wake) => void
+  #waiting: Waiting[] = []
+  /** Partitions with a batch under way: another of the same would only wait for its lock. */
+  readonly #busy = new Set<number>()
+  #running = 0
+  #isScheduled = false
+
+  constructor(options: {
+    readonly runtime: Runtime
+    readonly log: Log
+    readonly pool: Pool
+    readonly parts: TransactionParts
+    readonly onWake: (wake: Wake) => void
+  }) {
+    this.#runtime = options.runtime
+    this.#log = options.log
+    this.#pool = options.pool
+    this.#parts = options.parts
+    this.#onWake = options.onWake
+  }
+
+  run(partition: Partition, number: number, calls: readonly Call[]): Promise<Answer[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ partition, number, calls, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** At the end of the turn, so that batches which come together also go together. */
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#runtime.soon(() => {
+      this.#isScheduled = false
+      while (this.#running < TRANSACTIONS_MAX) {
+        const batches = this.#takeReady()
+        if (batches.length === 0) return
+        void this.#carryOut(batches)
+      }
+    })
+  }
+
+  /** The oldest waiting batch of each partition that nobody is working on. */
+  #takeReady(): Waiting[] {
+    const ready: Waiting[] = []
+    this.#waiting = this.#waiting.filter((batch) => {
+      if (this.#busy.has(batch.number)) return true
+      this.#busy.add(batch.number)
+      ready.push(batch)
+      return false
+    })
+    return ready
+  }
+
+  async #carryOut(batches: readonly Waiting[]): Promise<void> {
+    this.#running += 1
+    try {
+      await this.#runTogether(batches)
+    } finally {
+      this.#running -= 1
+      for (const { number } of batches) this.#busy.delete(number)
+      if (this.#waiting.length > 0) this.#schedule()
+    }
+  }
+
+  async #runTogether(batches: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await this.#transact(batches, { stagedMax: INBOX_TAKE_MAX, isCareful: false })
+      for (const batch of batches) this.#answer(batch, outcomes.get(batch))
+      return
+    } catch (error) {
+      if (!isOwnFault(error)) {
+        for (const batch of batches) batch.reject(error)
+        return
+      }
+    }
+    // One of them is at fault; the others go on without it.
+    for (const batch of batches) await this.#runAlone(batch)
+  }
+
+  #answer(batch: Waiting, outcome: BatchOutcome | undefined): void {
+    if (outcome === undefined) {
+      batch.reject(new Error('A batch was not run.'))
+      return
+    }
+    batch.resolve(outcome.answers)
+    this.#tell(batch, outcome)
+  }
+
+  #tell({ partition, number }: Batch, { wake, hasMoreStaged, failures }: BatchOutcome): void {
+    if (wake !== undefined) this.#onWake(wake)
+    for (const { inboxId, reason } of failures) {
+      this.#log.error({ partition, inboxId, reason }, 'a staged submit was set aside')
+    }
+    if (hasMoreStaged) this.takeStaged(partition, number)
+  }
+
+  /** Turns what is staged in a partition into executions. A batch that waits there already will do so. */
+  takeStaged(partition: Partition, number: number): void {
+    if (this.#waiting.some((batch) => batch.number === number)) return
+    this.run(partition, number, []).catch((error: unknown) => {
+      // It stays staged; the next batch of the partition takes it.
+      this.#log.debug({ partition, error }, 'staged submits could not be taken')
+    })
+  }
+
+  async #runAlone(batch: Waiting): Promise<void> {
+    try {
+      batch.resolve(await this.#runOneByOne(batch))
+      await this.#takeStagedOneByOne(batch)
+    } catch (error) {
+      batch.reject(error)
+    }
+  }
+
+  /** So that an operation whose rows are refused does not take the others down with it. */
+  async #runOneByOne({ partition, number, calls }: Batch): Promise<Answer[]> {
+    const answers: Answer[] = []
+    for (const call of calls) {
+      const single: Batch = { partition, number, calls: [call] }
+      try {
+        const outcome = (await this.#transact([single], { stagedMax: 0, isCareful: true })).get(single)
+        if (outcome === undefined) throw new Error('A batch was not run.')
+        answers.push(...outcome.answers)
+        this.#tell(single, outcome)
+      } catch (error) {
+        if (isOwnFault(error)) {
+          answers.push({
+            kind: 'fault',
+            reason: `${call.operation} failed: ${reasonOf(error)}`,
+            recordId: recordIdOf(call),
+          })
+          continue
+        }
+        // What has been done before the store failed is answered; the others are sent again and meet the failure.
+        if (answers.length === 0) throw error
+        return calls.map((_, i) => answers[i] ?? { kind: 'not_run' })
+      }
+    }
+    return answers
+  }
+
+  /** One that cannot become an execution is set aside, so that those behind it can. */
+  async #takeStagedOneByOne({ partition, number }: Batch): Promise<void> {
+    const single: Batch = { partition, number, calls: [] }
+    for (let i = 0; i < INBOX_TAKE_MAX; i++) {
+      try {
+        const outcome = (await this.#transact([single], { stagedMax: 1, isCareful: true })).get(single)
+        if (outcome === undefined) return
+        this.#tell(single, { ...outcome, hasMoreStaged: false })
+        if (!outcome.hasMoreStaged) return
+      } catch (error) {
+        if (!isOwnFault(error)) throw error
+        const reason = reasonOf(error)
+        this.#log.error({ partition, reason }, 'a staged submit was set aside')
+        await this.#pool.use((connection) => setOldestAside(this.#parts, connection, number, reason))
+      }
+    }
+    this.takeStaged(partition, number)
+  }
+
+  #transact(batches: readonly Batch[], options: TransactionOptions): Promise<ReadonlyMap<Batch, BatchOutcome>> {
+    return this.#pool.use((connection) => new Transaction(this.#parts, connection, batches, options).run())
+  }
+}
+
+/** Whether an operation itself is at fault, so that the same would happen again and others need not suffer from it. */
+function isOwnFault(error: unknown): error is Error {
+  return error instanceof Error && (isRefusedRow(error) || !(error instanceof EngineError || isServerError(error)))
+}
+
+function reasonOf(error: Error): string {
+  return isRefusedRow(error) ? refusedRowText(error) : error.message
+}
+
+function recordIdOf({ operation, input }: Call): string {
+  return 'executionId' in input ? input.executionId : operation
+}
