@@ -28,6 +28,7 @@ describe('a server that cannot be connected to', () => {
     [new Error('There was an error establishing an SSL connection'), HERE, 'does not answer as PostgreSQL does'],
     [withCode('57P03', 'the database system is starting up'), HERE, 'starting up'],
     [withCode('53300', 'sorry, too many clients already'), HERE, 'max_connections'],
+    [withCode('08P01', 'server login has been failing'), HERE, 'server login has been failing'],
   ])('by %s is unavailable', (error, location, part) => {
     const told = asConnectError(at(location), error)
 
@@ -51,6 +52,11 @@ describe('a server that cannot be connected to', () => {
     ['28000', 'something new about "me"', 'does not let the user in: something new about "…".'],
     ['3D000', 'database "shop" does not exist', 'no database "shop": create it'],
     ['42501', 'permission denied for database "shop"', '"grant connect on database"'],
+    ['08P01', 'SASL authentication failed', 'does not accept the user and the password'],
+    ['08P01', 'no such user: "me"', 'does not accept the user and the password'],
+    ['08P01', 'database "shop" does not exist', 'no database "shop": create it'],
+    ['08P01', 'no such database: shop', 'no database "shop": create it'],
+    ['08P01', 'unsupported startup parameter: options', 'does not take "options": add it to its ignore_startup'],
   ])('because of %s, "%s", is a setting to be changed', (code, text, part) => {
     const told = asConnectError(at(HERE), withCode(code, text))
 

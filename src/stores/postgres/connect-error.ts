@@ -34,22 +34,39 @@ export function asConnectError(location: PostgresLocation, error: unknown): Engi
   return state === undefined ? unreachable(location, error) : asEngineError(error)
 }
 
+const WRONG_PASSWORD = 'The server does not accept the user and the password.'
+
 /** What the server itself refuses before it lets anybody in. */
 function loginRefusal(location: PostgresLocation, state: string, text: string): string | undefined {
   switch (state) {
     case '28P01':
-      return 'The server does not accept the user and the password.'
+      return WRONG_PASSWORD
     case '28000':
       return authorizationRefusal(location, text)
     case '3D000':
-      return location.database === undefined
-        ? 'The server has no database of the same name as the user: name one in the location, as in "/shop".'
-        : `The server has no database "${location.database}": create it, or name another one in the location.`
+      return noDatabase(location)
     case '42501':
       return 'The user may not connect to the database: let its owner "grant connect on database" to it.'
+    case '08P01':
+      return poolerRefusal(location, text)
     default:
       return undefined
   }
+}
+
+function noDatabase({ database }: PostgresLocation): string {
+  return database === undefined
+    ? 'The server has no database of the same name as the user: name one in the location, as in "/shop".'
+    : `The server has no database "${database}": create it, or name another one in the location.`
+}
+
+/** A pooler says everything with one code. */
+function poolerRefusal(location: PostgresLocation, text: string): string | undefined {
+  if (text.includes('authentication failed') || text.includes('no such user')) return WRONG_PASSWORD
+  if (/database .*does not exist|no such database/.test(text)) return noDatabase(location)
+  const parameter = /^unsupported startup parameter: (\w+)/.exec(text)?.[1]
+  if (parameter === undefined) return undefined
+  return `The pooler in front of the server does not take "${parameter}": add it to its ignore_startup_parameters, or see that the environment does not set it (PGOPTIONS).`
 }
 
 function authorizationRefusal({ tls }: PostgresLocation, text: string): string {

@@ -11,14 +11,16 @@ import { eventColumns, recordColumns } from '../columns.ts'
 import type { Column } from '../columns.ts'
 import { recordText } from '../record-text.ts'
 import type { EntryWrite, EventWrite, KeptRecord, Writes } from '../stored-data.ts'
+import type { Partition } from '../store.ts'
 import { nameArray, numberArray, textArray } from './array-text.ts'
 import type { Statement } from './connection.ts'
 
 /** What a batch leaves to be written in one partition. */
 export interface PartitionWrites {
+  readonly partition: Partition
   readonly number: number
-  /** The number of the partition's newest event before these. */
-  readonly lastSequence: number
+  /** The number of the partition's newest event before these; undefined for one that has never had any. */
+  readonly lastSequence: number | undefined
   readonly writes: Writes
 }
 
@@ -34,6 +36,7 @@ export class Flusher {
   readonly #deleteBlobs: Text
   readonly #insertEvents: Text
   readonly #setSequences: Text
+  readonly #addPartitions: Text
 
   /** `schema` is a quoted name. */
   constructor(schema: string) {
@@ -78,6 +81,12 @@ export class Flusher {
       name: 'ff_set_sequence',
       text: `update ${schema}.partition p set last_sequence = k.last_sequence
         from unnest($1::integer[], $2::bigint[]) as k (number, last_sequence) where p.number = k.number`,
+    }
+    this.#addPartitions = {
+      name: 'ff_add_partition',
+      text: `insert into ${schema}.partition (number, last_sequence, name)
+        select number, last_sequence, name
+        from unnest($1::integer[], $2::bigint[], $3::text[]) as k (number, last_sequence, name)`,
     }
   }
 
@@ -146,13 +155,19 @@ export class Flusher {
   /** Numbers come from the partition's row under its lock, so they rise without gaps in the order of commits. */
   #appendEvents(all: readonly PartitionWrites[]): Statement[] {
     const events = new Columns(...eventTableColumns.map(({ type }) => kindOf(type)))
-    const sequences = new Columns('number', 'number')
-    for (const { number, lastSequence, writes } of all) {
+    const [known, added] = [new Columns('number', 'number'), new Columns('number', 'number', 'text')]
+    for (const { partition, number, lastSequence, writes } of all) {
       if (writes.events.length === 0) continue
-      for (const [i, event] of writes.events.entries()) events.add(...eventRow(number, lastSequence + i + 1, event))
-      sequences.add(number, lastSequence + writes.events.length)
+      let sequence = lastSequence ?? 0
+      for (const event of writes.events) events.add(...eventRow(number, ++sequence, event))
+      if (lastSequence === undefined) added.add(number, sequence, partition)
+      else known.add(number, sequence)
     }
-    return [...events.statement(this.#insertEvents), ...sequences.statement(this.#setSequences)]
+    return [
+      ...events.statement(this.#insertEvents),
+      ...known.statement(this.#setSequences),
+      ...added.statement(this.#addPartitions),
+    ]
   }
 }
 

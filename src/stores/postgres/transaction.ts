@@ -86,7 +86,7 @@ interface Run {
   readonly set: WorkingSet
   readonly staged: readonly StagedCall[]
   readonly calls: readonly Call[]
-  /** The number of its newest event; undefined if the store has no such partition, which then holds nothing. */
+  /** The number of its partition's newest event; undefined for one that has never had any. */
   readonly lastSequence: number | undefined
   overlay: Overlay | undefined
   answers: Answer[]
@@ -232,10 +232,7 @@ function attempt(run: Run, now: number): boolean {
 
 function writesOf({ batch, lastSequence, overlay }: Run): PartitionWrites[] {
   if (overlay === undefined) return []
-  const writes = overlay.writes()
-  if (lastSequence !== undefined) return [{ number: batch.number, lastSequence, writes }]
-  if (writes.events.length > 0) throw new Error(`The store has no partition ${batch.partition}.`)
-  return []
+  return [{ partition: batch.partition, number: batch.number, lastSequence, writes: overlay.writes() }]
 }
 
 function outcomeOf({ batch, staged, answers, overlay }: Run, stagedMax: number): BatchOutcome {
