@@ -1,7 +1,7 @@
 /**
  * Runs one scenario and prints what it measured.
  *
- *   npm run bench -- <scenario> [--store memory|sqlite|valkey|valkey-cluster] [--count N] [--rounds N] [--json]
+ *   npm run bench -- <scenario> [--store memory|sqlite|valkey|valkey-cluster|postgres] [--count N] [--rounds N] [--json]
  *
  * Progress goes to the error output. With --json the last line of the output is one object.
  */

@@ -2,8 +2,8 @@
 import { freshStore } from './bench-store.ts'
 import type { BenchStore, StorePlace } from './bench-store.ts'
 import { atRate, perSecond, timed, withInFlight } from './load.ts'
-import type { Peer, PeerSession } from './peers/peer.ts'
-import { ServerWatch } from './server-watch.ts'
+import type { Peer, PeerSession, WorkOrder } from './peers/peer.ts'
+import { watchServers } from './server-watch.ts'
 import type { ServerUse } from './server-watch.ts'
 import { loadOf } from './workload.ts'
 
@@ -13,6 +13,17 @@ export const ROUNDS = 5
 export const WARM_UP_COUNT = 3_000
 export const SUBMITS_IN_FLIGHT = 64
 export const CONCURRENCY = 16
+/**
+ * What a worker claims beyond what its handlers run, by the store that it asks. It says how many rows one claim is worth: on
+ * Postgres that decides the rate, so that everybody who can claim ahead there claims as much.
+ */
+export const PREFETCH: Readonly<Record<BenchStore, number>> = {
+  memory: 16,
+  sqlite: 16,
+  valkey: 16,
+  'valkey-cluster': 16,
+  postgres: 112,
+}
 export const STARTS_PER_SECOND = 100
 /** Three seconds of starts in each round. */
 export const START_COUNT = 300
@@ -36,7 +47,7 @@ export async function measureStages(peer: Peer, store: BenchStore, count: number
   await using place = await freshStore(store)
   await using session = await peer.open(place)
   const submit = await measured(place, count, () => submitAll(session, count))
-  const worker = await session.prepareWorker({ count, concurrency: CONCURRENCY, onStart: ignore })
+  const worker = await session.prepareWorker(orderOf(store, count, ignore))
   const drain = await measured(place, count, () => worker.start())
   await proveCompleted(session, count)
   return { submit, drain }
@@ -46,7 +57,7 @@ export async function measureStages(peer: Peer, store: BenchStore, count: number
 export async function measureEndToEnd(peer: Peer, store: BenchStore, count: number): Promise<Effort> {
   await using place = await freshStore(store)
   await using session = await peer.open(place)
-  const worker = await session.prepareWorker({ count, concurrency: CONCURRENCY, onStart: ignore })
+  const worker = await session.prepareWorker(orderOf(store, count, ignore))
   const effort = await measured(place, count, () => Promise.all([worker.start(), submitAll(session, count)]))
   await proveCompleted(session, count)
   return effort
@@ -61,7 +72,7 @@ export async function measureStarts(peer: Peer, store: BenchStore, count: number
   const onStart = (number: number) => {
     startMs.push(performance.now() - (submittedAt[number] ?? Number.NaN))
   }
-  const worker = await session.prepareWorker({ count, concurrency: CONCURRENCY, onStart })
+  const worker = await session.prepareWorker(orderOf(store, count, onStart))
   const submits = () =>
     atRate(count, STARTS_PER_SECOND, async (number) => {
       submittedAt[number] = performance.now()
@@ -71,12 +82,16 @@ export async function measureStarts(peer: Peer, store: BenchStore, count: number
   return startMs
 }
 
+function orderOf(store: BenchStore, count: number, onStart: (number: number) => void): WorkOrder {
+  return { count, concurrency: CONCURRENCY, prefetch: PREFETCH[store], onStart }
+}
+
 async function submitAll(session: PeerSession, count: number): Promise<void> {
   await withInFlight(count, SUBMITS_IN_FLIGHT, (number) => session.submit(loadOf(number)))
 }
 
 async function measured(place: StorePlace, count: number, work: () => Promise<unknown>): Promise<Effort> {
-  const watch = await ServerWatch.begin(place.servers)
+  const watch = await watchServers(place.servers)
   const cpuBefore = process.cpuUsage()
   const elapsedMs = await timed(work)
   const { user, system } = process.cpuUsage(cpuBefore)
@@ -87,10 +102,10 @@ async function measured(place: StorePlace, count: number, work: () => Promise<un
   }
 }
 
-/** A rate counts only if all of the work was done, and is still there to be looked at. */
+/** A rate counts only if all of the work was done, and is still there to be looked at where it can be kept. */
 async function proveCompleted(session: PeerSession, count: number): Promise<void> {
   const completed = await session.completedCount()
-  if (completed !== count) throw new Error(`The store keeps ${completed} completed pieces of work instead of ${count}.`)
+  if (completed !== count) throw new Error(`The store has ${completed} completed pieces of work instead of ${count}.`)
 }
 
 function ignore(): void {

@@ -4,6 +4,7 @@
  */
 import { Queue, Worker } from 'bullmq'
 import type { Server } from '../../test/servers/server.ts'
+import { valkeyNodes } from '../bench-store.ts'
 import type { StorePlace } from '../bench-store.ts'
 import { LANE } from '../workload.ts'
 import type { Load } from '../workload.ts'
@@ -19,7 +20,7 @@ export const bullmq: Peer = {
     bullmqOtherOptions: 'defaults: lock 30 s, stalled check 30 s, event stream of about 10,000',
   },
   open: async (place) => {
-    const connection = bullmqConnection(place.servers[0])
+    const connection = bullmqConnection(valkeyNodes(place)[0])
     const queue = new Queue<Load, number>(LANE, { connection, defaultJobOptions: { removeOnComplete: false } })
     queue.on('error', fail)
     await queue.waitUntilReady()
@@ -60,7 +61,7 @@ function createWorker(
       onStart(job.data.number)
       return job.data.number
     },
-    { connection: bullmqConnection(place.servers[0]), concurrency, autorun: false },
+    { connection: bullmqConnection(valkeyNodes(place)[0]), concurrency, autorun: false },
   )
   let storedCount = 0
   // The worker says so when the store has acknowledged the result.

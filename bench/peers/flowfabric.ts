@@ -9,7 +9,6 @@ import { LANE, TASK_NAME } from '../workload.ts'
 import type { Load } from '../workload.ts'
 import type { Peer, PreparedWorker, WorkOrder } from './peer.ts'
 
-const PREFETCH = 16
 /** How often it is looked whether everything is acknowledged, once the last handler has begun. */
 const LOOK_EVERY_MS = 1
 
@@ -17,7 +16,7 @@ const noop = task<Load, number>(TASK_NAME, { lane: LANE })
 
 export const flowfabric: Peer = {
   name: 'flowfabric',
-  settings: { prefetch: PREFETCH, batchOperations: BATCH_OPERATION_LIMIT, batchBytes: BATCH_BYTES },
+  settings: { batchOperations: BATCH_OPERATION_LIMIT, batchBytes: BATCH_BYTES },
   open: async (place) => {
     const fabric = await createFabric(place.url)
     return {
@@ -29,7 +28,7 @@ export const flowfabric: Peer = {
   },
 }
 
-function prepareWorker(fabric: Fabric, { count, concurrency, onStart }: WorkOrder): PreparedWorker {
+function prepareWorker(fabric: Fabric, { count, concurrency, prefetch, onStart }: WorkOrder): PreparedWorker {
   const lastBegan = Promise.withResolvers<undefined>()
   let begunCount = 0
   const handler = noop.handle(({ number }) => {
@@ -39,7 +38,7 @@ function prepareWorker(fabric: Fabric, { count, concurrency, onStart }: WorkOrde
   })
   return {
     start: async () => {
-      const worker = await fabric.work([handler], { concurrency, prefetch: PREFETCH })
+      const worker = await fabric.work([handler], { concurrency, prefetch })
       await lastBegan.promise
       await untilCompleted(worker, count)
     },

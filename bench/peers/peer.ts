@@ -17,7 +17,7 @@ export interface PeerSession extends AsyncDisposable {
   readonly submit: (load: Load) => Promise<unknown>
   /** Makes a worker ready that has not asked for work yet. Its handlers do nothing but say that they began. */
   readonly prepareWorker: (order: WorkOrder) => Promise<PreparedWorker>
-  /** How many the store says are completed, finished ones being kept. */
+  /** How many are completed by what the store keeps of them; of what cannot be kept, how many are gone. */
   readonly completedCount: () => Promise<number>
 }
 
@@ -26,6 +26,8 @@ export interface WorkOrder {
   readonly count: number
   /** How many handlers may run at once. */
   readonly concurrency: number
+  /** How many may be claimed beyond those, so that a free handler does not wait for the store. */
+  readonly prefetch: number
   /** Called on the first line of each handler. */
   readonly onStart: (number: number) => void
 }

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../../src/engine/index.ts'
 import { createFabric } from '../../src/worker/fabric.ts'
 import { until } from '../../test/servers/until.ts'
-import { freshStore, storeSettings } from '../bench-store.ts'
+import { freshStore, storeSettings, valkeyNodes } from '../bench-store.ts'
 import { machineSettings } from '../machine.ts'
 import type { Measurement } from '../measurement.ts'
 import type { Scenario, ScenarioRequest } from '../scenario.ts'
-import { ServerWatch, allCalls, functionCalls } from '../server-watch.ts'
 import { rounded } from '../statistics.ts'
+import { ValkeyWatch, allCalls, functionCalls } from '../valkey-watch.ts'
 
 const SECONDS = 60
 const FIRST_SWEEP_LIMIT_MS = 10_000
@@ -21,7 +21,7 @@ async function run({ store, say, ...request }: ScenarioRequest): Promise<Measure
   await untilSwept(fabric.engine())
 
   say(`counting commands for ${seconds} s`)
-  const watch = await ServerWatch.begin(place.servers)
+  const watch = await ValkeyWatch.begin(valkeyNodes(place))
   await sleep(seconds * 1_000)
   const use = await watch.end()
   for (const [name, { calls }] of use.commands) say(`${name}: ${calls}`)

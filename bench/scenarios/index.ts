@@ -10,11 +10,11 @@ export interface ScenarioEntry {
 
 export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   lifecycle: {
-    stores: ['sqlite', 'memory', 'valkey', 'valkey-cluster'],
+    stores: ['sqlite', 'memory', 'valkey', 'valkey-cluster', 'postgres'],
     load: async () => (await import('./lifecycle.ts')).lifecycle,
   },
   peers: {
-    stores: ['valkey'],
+    stores: ['valkey', 'postgres'],
     load: async () => (await import('./peers.ts')).peers,
   },
   'server-cost': {
@@ -28,5 +28,9 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   idle: {
     stores: ['valkey', 'valkey-cluster'],
     load: async () => (await import('./idle.ts')).idle,
+  },
+  bloat: {
+    stores: ['postgres'],
+    load: async () => (await import('./bloat.ts')).bloat,
   },
 }

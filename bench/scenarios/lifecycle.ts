@@ -12,10 +12,11 @@ import { flowfabric } from '../peers/flowfabric.ts'
 import { rawStorePerSecond } from '../raw-store.ts'
 import type { Measurement, Settings } from '../measurement.ts'
 import type { Scenario, ScenarioRequest } from '../scenario.ts'
-import { functionCalls } from '../server-watch.ts'
+import { serverMetrics } from '../server-metrics.ts'
 import {
   CONCURRENCY,
   COUNT,
+  PREFETCH,
   ROUNDS,
   STARTS_PER_SECOND,
   START_COUNT,
@@ -49,7 +50,7 @@ async function run({ store, say, ...request }: ScenarioRequest): Promise<Measure
     rounds.push(round)
     say(`round ${number}: ${describeRound(round)}`)
   }
-  return summarise(count, rounds, { ...storeSettings[store], ...machine })
+  return summarise(store, count, rounds, { ...storeSettings[store], ...machine })
 }
 
 /** Everything once, close together in time, so that a disturbance of the machine meets what it is compared with too. */
@@ -72,10 +73,10 @@ async function measureRaw(count: number, rows: LifeRows): Promise<number> {
   })
 }
 
-function summarise(count: number, rounds: readonly Round[], surroundings: Settings): Measurement {
+function summarise(store: BenchStore, count: number, rounds: readonly Round[], surroundings: Settings): Measurement {
   const middle = (value: (round: Round) => number) => median(rounds.map(value))
   const starts = rounds.flatMap((round) => round.startMs)
-  const hasServers = rounds.some(({ endToEnd }) => endToEnd.servers.commands.size > 0)
+  const uses = rounds.map(({ endToEnd }) => endToEnd.servers)
   const raw = rounds.flatMap(({ rawPerSecond, endToEnd }) =>
     rawPerSecond === undefined ? [] : [endToEnd.perSecond / rawPerSecond],
   )
@@ -85,7 +86,7 @@ function summarise(count: number, rounds: readonly Round[], surroundings: Settin
       submitPerSecond: Math.round(middle((round) => round.submit.perSecond)),
       drainPerSecond: Math.round(middle((round) => round.drain.perSecond)),
       cpuMicrosPerExecution: Math.round(middle((round) => round.endToEnd.clientMicros)),
-      ...(hasServers ? serverMetrics(count, rounds) : {}),
+      ...serverMetrics(uses, count),
       startP50Ms: rounded(percentile(starts, 0.5)),
       startP99Ms: rounded(percentile(starts, 0.99)),
     },
@@ -96,22 +97,12 @@ function summarise(count: number, rounds: readonly Round[], surroundings: Settin
       payloadBytes: PAYLOAD_BYTES,
       submitsInFlight: SUBMITS_IN_FLIGHT,
       concurrency: CONCURRENCY,
+      prefetch: PREFETCH[store],
       ...flowfabric.settings,
       startsPerSecond: STARTS_PER_SECOND,
       starts: starts.length,
       ...surroundings,
     },
-  }
-}
-
-/** What the store's servers did for one execution from end to end. */
-function serverMetrics(count: number, rounds: readonly Round[]): Record<string, number> {
-  const uses = rounds.map(({ endToEnd }) => endToEnd.servers)
-  const calls = uses.map(functionCalls)
-  return {
-    functionMicrosPerExecution: rounded(median(calls.map(({ micros }) => micros / count))),
-    functionCallsPerExecution: rounded(median(calls.map((call) => call.calls / count))),
-    serverCpuMicrosPerExecution: rounded(median(uses.map(({ cpuMicros }) => cpuMicros / count))),
   }
 }
 

@@ -14,6 +14,7 @@ import type { Scenario, ScenarioRequest } from '../scenario.ts'
 import {
   CONCURRENCY,
   COUNT,
+  PREFETCH,
   ROUNDS,
   STARTS_PER_SECOND,
   START_COUNT,
@@ -54,7 +55,7 @@ async function run({ store, say, ...request }: ScenarioRequest): Promise<Measure
   return {
     metrics: Object.assign({}, ...peers.map((peer) => metricsOf(peer.name, count, rounds))) as Record<string, number>,
     ratios: Object.assign({}, ...others.map((peer) => ratiosTo(peer.name, rounds))) as Record<string, number>,
-    settings: { ...settingsOf(peers, count, rounds.length), ...storeSettings[store], ...machine },
+    settings: { ...settingsOf(peers, store, count, rounds.length), ...storeSettings[store], ...machine },
   }
 }
 
@@ -107,6 +108,17 @@ function metricsOf(name: string, count: number, rounds: readonly Round[]): Recor
     [`${name}ClientCpuMicros`]: rounded(middle((round) => round.endToEnd.clientMicros)),
     [`${name}ServerCpuMicros`]: rounded(middle((round) => round.endToEnd.servers.cpuMicros / count)),
     [`${name}CoresUsed`]: rounded(middle((round) => coresUsed(round.endToEnd, count))),
+    ...postgresMetricsOf(name, count, own),
+  }
+}
+
+/** What only a PostgreSQL server counts. */
+function postgresMetricsOf(name: string, count: number, rounds: readonly PeerRound[]): Record<string, number> {
+  const uses = rounds.map(({ endToEnd }) => endToEnd.servers).filter((use) => use.kind === 'postgres')
+  if (uses.length === 0) return {}
+  return {
+    [`${name}Commits`]: rounded(median(uses.map(({ commits }) => commits / count))),
+    [`${name}WalBytes`]: Math.round(median(uses.map(({ walBytes }) => walBytes / count))),
   }
 }
 
@@ -127,7 +139,7 @@ function ratiosTo(name: string, rounds: readonly Round[]): Record<string, number
   }
 }
 
-function settingsOf(peers: readonly Peer[], count: number, rounds: number): Settings {
+function settingsOf(peers: readonly Peer[], store: BenchStore, count: number, rounds: number): Settings {
   const own = Object.assign({}, ...peers.map((peer) => peer.settings)) as Settings
   return {
     count,
@@ -135,6 +147,7 @@ function settingsOf(peers: readonly Peer[], count: number, rounds: number): Sett
     payloadBytes: PAYLOAD_BYTES,
     submitsInFlight: SUBMITS_IN_FLIGHT,
     concurrency: CONCURRENCY,
+    prefetch: PREFETCH[store],
     startsPerSecond: STARTS_PER_SECOND,
     startsPerRound: START_COUNT,
     ...own,

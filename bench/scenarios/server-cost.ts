@@ -16,7 +16,7 @@ import type { Contender, ContenderSession, Step } from '../server-cost/contender
 import { kernelContender } from '../server-cost/kernel.ts'
 import { yardstick } from '../server-cost/yardstick.ts'
 import { functionLatency } from '../server-info.ts'
-import { ServerWatch, functionCalls, nestedCalls } from '../server-watch.ts'
+import { ValkeyWatch, functionCalls, nestedCalls } from '../valkey-watch.ts'
 import { median, rounded } from '../statistics.ts'
 import { startValkey } from '../valkey-server.ts'
 import { PAYLOAD_BYTES } from '../workload.ts'
@@ -112,7 +112,7 @@ interface Place {
 
 async function measureStep({ contender, server, session }: Place, step: Step, count: number): Promise<StepCost> {
   const { batchSize } = contender
-  const watch = await ServerWatch.begin([server])
+  const watch = await ValkeyWatch.begin([server])
   await withInFlight(count / batchSize, Math.ceil(IN_FLIGHT / batchSize), () => session[step]())
   const use = await watch.end()
   const calls = functionCalls(use)
