@@ -54,11 +54,14 @@ test.each(['off', 'ful', 5, null])('the setting synchronous %j is refused, whate
   }
 })
 
-test('a setting of a Valkey store that does not exist is refused before anybody connects', async () => {
-  const { code, detail } = await failureOf('valkey://127.0.0.1:1', { valkey: { pasword: 'hush' } as never })
+test.each(['valkey', 'postgres'])(
+  'a setting of a store on %s that does not exist is refused before anybody connects',
+  async (kind) => {
+    const { code, detail } = await failureOf(`${kind}://127.0.0.1:1`, { [kind]: { pasword: 'hush' } })
 
-  expect([code, detail.field]).toEqual(['invalid_configuration', 'valkey.pasword'])
-})
+    expect([code, detail.field]).toEqual(['invalid_configuration', `${kind}.pasword`])
+  },
+)
 
 test('where Node brings no SQLite, the refusal says which Node does', async () => {
   const unknownModule = 'node:no-such-module'

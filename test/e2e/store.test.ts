@@ -11,6 +11,7 @@ const LOOKING: readonly (readonly string[])[] = [
   ['why', 'a'],
   ['lanes'],
   ['doctor'],
+  ['migrate'],
 ]
 
 describe('a store that does not exist', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import packageFile from '../../package.json' with { type: 'json' }
 import { COMMAND, errorIn, root, workplace } from './workplace.ts'
 
-const COMMANDS = ['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor']
+const COMMANDS = ['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor', 'migrate']
 
 describe('help', () => {
   test('names every command, the environment and the exit codes, and needs no store', async () => {
@@ -13,7 +13,8 @@ describe('help', () => {
     const help = await place.run(['--help'])
 
     expect(help).toMatchObject({ code: 0, stderr: '' })
-    const environment = ['FLOWFABRIC_STORE', 'FLOWFABRIC_NAMESPACE', 'FLOWFABRIC_VALKEY_PASSWORD_FILE']
+    const secrets = ['FLOWFABRIC_VALKEY_PASSWORD_FILE', 'FLOWFABRIC_POSTGRES_PASSWORD_FILE']
+    const environment = ['FLOWFABRIC_STORE', 'FLOWFABRIC_NAMESPACE', ...secrets]
     for (const word of [...COMMANDS, ...environment, '--json', 'Exit codes', '130']) {
       expect(help.stdout).toContain(word)
     }

@@ -18,7 +18,7 @@ export function serverOf(version: Version): string {
   return locations[version]
 }
 
-export function postgresLocation(text: string): PostgresLocation {
+function postgresLocation(text: string): PostgresLocation {
   const location = parseLocation(text)
   if (location.kind !== 'postgres') throw new Error('This is not the location of a PostgreSQL server.')
   return location

@@ -4,6 +4,7 @@
  */
 import { Socket } from 'node:net'
 import { userInfo } from 'node:os'
+import { checkServerIdentity } from 'node:tls'
 import type { ConnectionOptions } from 'node:tls'
 import { Client, TypeOverrides, types } from 'pg'
 import type { ClientConfig, Notification } from 'pg'
@@ -40,16 +41,19 @@ const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_AFTER_MS = 10_000
 
 export class Connection implements Session {
+  /** How long statements that are sent together may take. */
+  readonly requestTimeoutMs: number
   readonly #client: Client
   readonly #socket: Socket
   readonly #isPrepared: boolean
   #isLost = false
   #onLost: (() => void)[] = []
 
-  private constructor(client: Client, socket: Socket, isPrepared: boolean) {
+  private constructor(client: Client, socket: Socket, location: PostgresLocation, settings: ConnectionSettings) {
+    this.requestTimeoutMs = settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
     this.#client = client
     this.#socket = socket
-    this.#isPrepared = isPrepared
+    this.#isPrepared = location.isPrepared
     client.on('error', () => this.#lose())
     client.on('end', () => this.#lose())
   }
@@ -57,7 +61,7 @@ export class Connection implements Session {
   static async open(location: PostgresLocation, settings: ConnectionSettings): Promise<Connection> {
     const socket = new Socket()
     const client = new Client({ ...clientConfig(location, settings), stream: () => socket })
-    const connection = new Connection(client, socket, location.isPrepared)
+    const connection = new Connection(client, socket, location, settings)
     try {
       await client.connect()
     } catch (error) {
@@ -109,8 +113,13 @@ export class Connection implements Session {
   close(): void {
     const wasLost = this.#isLost
     this.#lose()
-    if (wasLost) this.#socket.destroy()
-    else void this.#client.end().catch(() => undefined)
+    if (wasLost) {
+      this.#socket.destroy()
+      return
+    }
+    void this.#client.end().catch(() => undefined)
+    // A server that has fallen silent never hears the goodbye, and must not keep the process from ending.
+    this.#socket.unref()
   }
 
   #lose(): void {
@@ -132,8 +141,8 @@ function clientConfig(location: PostgresLocation, settings: ConnectionSettings):
     database: location.database ?? user,
     password: settings.password ?? location.password,
     ssl: tlsOf(location, settings),
-    application_name: 'flowfabric',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    application_name: location.applicationName ?? 'flowfabric',
+    connectionTimeoutMillis: location.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
@@ -151,7 +160,12 @@ function tlsOf({ tls }: PostgresLocation, settings: ConnectionSettings): Connect
       return { ...settings.tls, rejectUnauthorized: settings.tls?.ca !== undefined }
     case 'verify-ca':
       return { ...settings.tls, checkServerIdentity: () => undefined }
-    case 'verify-full':
-      return { ...settings.tls }
+    case 'verify-full': {
+      const { servername } = settings.tls ?? {}
+      // The client library names the host of the location, whatever it is told.
+      return servername === undefined
+        ? { ...settings.tls }
+        : { ...settings.tls, checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate) }
+    }
   }
 }

@@ -10,7 +10,7 @@ import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import { eventColumns, recordColumns } from '../columns.ts'
 import type { Column } from '../columns.ts'
 import { recordText } from '../record-text.ts'
-import type { EntryWrite, EventWrite, KeptRecord, Writes } from '../stored-data.ts'
+import type { EventWrite, KeptRecord, Writes } from '../stored-data.ts'
 import type { Partition } from '../store.ts'
 import { nameArray, numberArray, textArray } from './array-text.ts'
 import type { Statement } from './connection.ts'
@@ -28,7 +28,6 @@ type Text = Omit<Statement, 'values'>
 
 export class Flusher {
   readonly #records: ReadonlyMap<RecordType, RecordStatements>
-  readonly #moveEntries: Text
   readonly #insertEntries: Text
   readonly #settleEntries: Text
   readonly #deleteEntries: Text
@@ -48,18 +47,6 @@ export class Flusher {
     this.#insertEntries = { name: 'ff_insert_entry', text: insertEntries }
     // An entry that stands there already is what shall stand there.
     this.#settleEntries = { name: 'ff_settle_entry', text: `${insertEntries} on conflict do nothing` }
-    // Moving an entry costs two thirds of removing it and adding another. One that was not there fails the statement.
-    this.#moveEntries = {
-      name: 'ff_move_entry',
-      text: `with moved as (
-          update ${schema}.entry e set name = k.new_name, score = k.new_score
-          from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])
-            as k (partition, name, score, id, new_name, new_score)
-          where e.partition = k.partition and e.name = k.name and e.score = k.score and e.id = k.id
-          returning 1
-        )
-        select 1 / (count(*) = cardinality($1::integer[]))::integer from moved`,
-    }
     this.#deleteEntries = {
       name: 'ff_delete_entry',
       text: `delete from ${schema}.entry e using ${entryColumns} as ${entryKey}
@@ -93,34 +80,13 @@ export class Flusher {
   statements(all: readonly PartitionWrites[], isCareful: boolean): Statement[] {
     return [
       ...recordTypes.flatMap((type) => this.#records.get(type)?.statements(all) ?? []),
-      ...(isCareful ? this.#settle(all) : this.#moveAndAdd(all)),
+      ...this.#writeEntries(all, isCareful),
       ...this.#writeBlobs(all, isCareful),
       ...this.#appendEvents(all),
     ]
   }
 
-  /** What an id loses in one index and gains in another is moved there. */
-  #moveAndAdd(all: readonly PartitionWrites[]): Statement[] {
-    const moved = new Columns(...ENTRY_KINDS, 'name', 'number')
-    const [removed, added] = [new Columns(...ENTRY_KINDS), new Columns(...ENTRY_KINDS)]
-    for (const { number, writes } of all) {
-      const gained = gainedEntries(writes.entries)
-      for (const { index, id, before, after } of writes.entries) {
-        if (before === undefined) continue
-        const to = after === undefined ? gained.get(id)?.pop() : { index, score: after }
-        if (to === undefined) removed.add(number, index, before, id)
-        else moved.add(number, index, before, id, to.index, to.score)
-      }
-      for (const [id, places] of gained) for (const { index, score } of places) added.add(number, index, score, id)
-    }
-    return [
-      ...removed.statement(this.#deleteEntries),
-      ...moved.statement(this.#moveEntries),
-      ...added.statement(this.#insertEntries),
-    ]
-  }
-
-  #settle(all: readonly PartitionWrites[]): Statement[] {
+  #writeEntries(all: readonly PartitionWrites[], isCareful: boolean): Statement[] {
     const [removed, added] = [new Columns(...ENTRY_KINDS), new Columns(...ENTRY_KINDS)]
     for (const { number, writes } of all) {
       for (const { index, id, before, after } of writes.entries) {
@@ -128,7 +94,10 @@ export class Flusher {
         if (after !== undefined) added.add(number, index, after, id)
       }
     }
-    return [...removed.statement(this.#deleteEntries), ...added.statement(this.#settleEntries)]
+    return [
+      ...removed.statement(this.#deleteEntries),
+      ...added.statement(isCareful ? this.#settleEntries : this.#insertEntries),
+    ]
   }
 
   #writeBlobs(all: readonly PartitionWrites[], isCareful: boolean): Statement[] {
@@ -169,23 +138,6 @@ export class Flusher {
       ...added.statement(this.#addPartitions),
     ]
   }
-}
-
-interface Place {
-  readonly index: string
-  readonly score: number
-}
-
-/** Entries that are in indexes where their ids had none before, by id. */
-function gainedEntries(entries: readonly EntryWrite[]): Map<string, Place[]> {
-  const gained = new Map<string, Place[]>()
-  for (const { index, id, before, after } of entries) {
-    if (before !== undefined || after === undefined) continue
-    const places = gained.get(id)
-    if (places === undefined) gained.set(id, [{ index, score: after }])
-    else places.push({ index, score: after })
-  }
-  return gained
 }
 
 /** The statements that change the table of one record type. */

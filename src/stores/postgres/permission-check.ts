@@ -9,10 +9,10 @@ import type { Session } from './session.ts'
 const ALL = ['select', 'insert', 'update', 'delete'] as const
 type Privilege = (typeof ALL)[number]
 
-/** Settings and partitions are written by the first user alone; for everyone else there is less to do with them. */
+/** Settings are written by the first user alone, and partitions are never removed. */
 const lesser: Readonly<Record<string, readonly Privilege[]>> = {
   meta: ['select'],
-  partition: ['select', 'update'],
+  partition: ['select', 'insert', 'update'],
 }
 
 /** What an owner says so that the role of a program can use a store. */

@@ -74,11 +74,13 @@ export class Pool {
     else waiting.resolve(connection)
   }
 
+  /** Whoever waited for it gets another one, also if it was lost before it could be handed out. */
   #drop(connection: Connection): void {
-    if (!this.#all.delete(connection)) return
-    const at = this.#idle.indexOf(connection)
-    if (at !== -1) this.#idle.splice(at, 1)
-    connection.close()
+    if (this.#all.delete(connection)) {
+      const at = this.#idle.indexOf(connection)
+      if (at !== -1) this.#idle.splice(at, 1)
+      connection.close()
+    }
     this.#grow()
   }
 
@@ -97,6 +99,8 @@ export class Pool {
       this.#giveBack(connection)
     } catch (error) {
       this.#connecting -= 1
+      // A server that has no room for one more still serves those that there are.
+      if (this.#all.size > 0) return
       // They would all wait as long again to hear the same.
       for (const waiting of this.#waiting.splice(0)) waiting.reject(error)
     }

@@ -27,6 +27,7 @@ import { channelOf, stagedNotice } from './notice.ts'
 import { dumpPartition } from './partition-dump.ts'
 import { Pool } from './pool.ts'
 import { asEngineError } from './postgres-error.ts'
+import { checkPermissions } from './permission-check.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 import { CONNECTIONS_DEFAULT, listenLocation } from './postgres-options.ts'
 import type { PostgresOptions } from './postgres-options.ts'
@@ -79,7 +80,8 @@ export class PostgresStore implements Store {
 
   private constructor({ runtime, location, options, pool, settings, clock, log }: Parts) {
     const schema = `"${location.schema}"`
-    const listener = listenLocation(options, location)
+    const listening = listenLocation(options, location)
+    const listener = listening === false ? location : listening
     const channel = channelOf(location.schema)
     const loader = new Loader(schema)
     const now = clock === 'runtime' ? () => runtime.now() : undefined
@@ -97,10 +99,11 @@ export class PostgresStore implements Store {
       parts: { schema, lockSpace: settings.lockSpace, loader, flusher: new Flusher(schema), inbox: this.#inbox, now },
       onWake: (wake) => this.#tell(wake),
     })
-    this.#isListening = listener !== false
+    this.#isListening = listening !== false
     this.#connectionCount = connectionCountOf(options)
     this.#channel = new WakeChannel({
-      openListener: () => Connection.open(listener === false ? location : listener, options),
+      // Its location says who it is.
+      openListener: () => Connection.open(listener, { ...options, username: undefined, password: undefined }),
       send: (statement) => pool.use((connection) => connection.send([statement])),
       channel,
       partitionCount: settings.executionPartitions,
@@ -126,7 +129,9 @@ export class PostgresStore implements Store {
         for (const warning of warningsOf(facts)) log.warn({ store: 'postgres' }, warning)
         const known = await findSettings(connection, location.schema, wanted)
         if (known === undefined && !create) throw storeNotFound(location.schema)
-        return known ?? (await setUp(connection, location, wanted, () => runtime.random()))
+        const settings = known ?? (await setUp(connection, location, wanted, () => runtime.random()))
+        await checkPermissions(connection, location.schema)
+        return settings
       })
       return new PostgresStore({ runtime, location, options: connectionOptions, pool, settings, clock, log })
     } catch (error) {

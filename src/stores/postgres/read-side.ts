@@ -1,17 +1,16 @@
 /**
- * Everything that only looks. All that one look loads comes from one snapshot, nobody's lock is waited for, and nothing is
- * left open on the server between one load and the next: if more is needed, everything is loaded again together with it.
+ * Everything that only looks. All that one look loads comes from one snapshot, and nobody's lock is waited for. A look that
+ * is planned in full is one round trip, after which nothing is left open on the server.
  */
-import { Overlay } from '../overlay.ts'
 import type { Answer, Call } from '../store.ts'
 import type { Statement, StatementReply } from './connection.ts'
-import type { Loader } from './load.ts'
-import type { Needs } from './needs.ts'
+import type { Loader, LoadStep } from './load.ts'
+import { PASS_MAX, TooManyPasses, runPass } from './passes.ts'
 import type { Pool } from './pool.ts'
-import { COMMIT, PASS_MAX, READ_SETTINGS, TooManyPasses } from './transaction.ts'
+import { COMMIT, SETTINGS } from './transaction.ts'
 import { WorkingSet } from './working-set.ts'
 
-export const BEGIN_SNAPSHOT: Statement = {
+const BEGIN_SNAPSHOT: Statement = {
   name: 'ff_begin_snapshot',
   text: 'begin isolation level repeatable read, read only',
 }
@@ -32,29 +31,45 @@ export class ReadSide {
   }
 
   async run(number: number, calls: readonly Call[]): Promise<Answer[]> {
-    const planned = new WorkingSet()
-    planned.plan(calls)
-    const needs = [planned.takeNeeds()]
-    for (let pass = 1; pass <= PASS_MAX; pass++) {
-      const { set, now } = await this.#load(number, needs)
-      const answers = new Overlay(set, now).runAll(calls)
-      if (!set.isMissingAny) return answers
-      needs.push(set.takeNeeds())
-    }
-    throw new TooManyPasses(`A batch needed more than ${PASS_MAX} passes.`)
-  }
-
-  async #load(number: number, all: readonly Needs[]): Promise<{ readonly set: WorkingSet; readonly now: number }> {
     const set = new WorkingSet()
-    const steps = all.flatMap((needs) => this.#loader.steps([{ number, needs, into: set }]))
-    const replies = await this.#pool.use((connection) =>
+    set.plan(calls)
+    const steps = this.#loader.steps([{ number, needs: set.takeNeeds(), into: set }])
+    const [clock, ...loaded] = await this.#pool.use((connection) =>
       snapshot(connection, [CLOCK, ...steps.map(({ statement }) => statement)]),
     )
-    for (const [i, step] of steps.entries()) {
-      const reply = replies[i + 1]
-      if (reply !== undefined) step.take(reply)
-    }
-    return { set, now: this.#now?.() ?? (replies[0]?.rows[0]?.[0] as number) }
+    take(steps, loaded)
+    const pass = runPass(set, calls, this.#clockOf(clock))
+    return pass?.answers ?? (await this.#runInPasses(number, calls))
+  }
+
+  /** The same on a snapshot that stays open until it is known what is to be read. */
+  #runInPasses(number: number, calls: readonly Call[]): Promise<Answer[]> {
+    const set = new WorkingSet()
+    set.plan(calls)
+    return this.#pool.use(async (connection) => {
+      const [, , clock] = await connection.send([BEGIN_SNAPSHOT, SETTINGS, CLOCK])
+      const now = this.#clockOf(clock)
+      for (let count = 1; count <= PASS_MAX; count++) {
+        const steps = this.#loader.steps([{ number, needs: set.takeNeeds(), into: set }])
+        take(steps, await connection.send(steps.map(({ statement }) => statement)))
+        const pass = runPass(set, calls, now)
+        if (pass === undefined) continue
+        await connection.send([COMMIT])
+        return pass.answers
+      }
+      throw new TooManyPasses()
+    })
+  }
+
+  #clockOf(reply: StatementReply | undefined): number {
+    return this.#now?.() ?? (reply?.rows[0]?.[0] as number)
+  }
+}
+
+function take(steps: readonly LoadStep[], replies: readonly StatementReply[]): void {
+  for (const [i, step] of steps.entries()) {
+    const reply = replies[i]
+    if (reply !== undefined) step.take(reply)
   }
 }
 
@@ -67,6 +82,6 @@ export async function snapshot(
   connection: Sender,
   statements: readonly Statement[],
 ): Promise<readonly StatementReply[]> {
-  const replies = await connection.send([BEGIN_SNAPSHOT, READ_SETTINGS, ...statements, COMMIT])
+  const replies = await connection.send([BEGIN_SNAPSHOT, SETTINGS, ...statements, COMMIT])
   return replies.slice(2, -1)
 }

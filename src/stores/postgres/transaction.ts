@@ -3,16 +3,15 @@
  * in its statement and in ascending order, and loads what the batches are known to read; its last writes everything and
  * commits. Between them the pure operations run, as often as they turn out to need something that was not loaded.
  */
-import { Overlay } from '../overlay.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import type { Connection, Statement, StatementReply } from './connection.ts'
 import type { Flusher, PartitionWrites } from './flush.ts'
 import type { Inbox, StagedCall } from './inbox.ts'
 import type { Loader } from './load.ts'
+import { PASS_MAX, TooManyPasses, runPass } from './passes.ts'
+import type { Pass } from './passes.ts'
 import { WorkingSet } from './working-set.ts'
 
-/** How often a batch may find that it needs more than was loaded. */
-export const PASS_MAX = 6
 /** How long a transaction may wait for the lock of a partition that another one holds. */
 const LOCK_WAIT_MS = 10_000
 /** A process that stops in the middle of a transaction loses it, and with it the locks that others wait for. */
@@ -56,11 +55,6 @@ export interface TransactionOptions {
   readonly isCareful: boolean
 }
 
-/** More was needed than a batch may take to find out what it reads. */
-export class TooManyPasses extends Error {
-  override readonly name = 'TooManyPasses'
-}
-
 /** The server took a transaction back although every statement was answered. */
 class NotCommitted extends Error {
   override readonly name = 'NotCommitted'
@@ -78,8 +72,7 @@ const PLANNER = [
   setting('jit', 'off'),
 ]
 const LIMITS = [setting('lock_timeout', LOCK_WAIT_MS), setting('idle_in_transaction_session_timeout', IDLE_MAX_MS)]
-const SETTINGS: Statement = { name: 'ff_settings', text: `select ${[...PLANNER, ...LIMITS].join(', ')}` }
-export const READ_SETTINGS: Statement = { name: 'ff_read_settings', text: `select ${PLANNER.join(', ')}` }
+export const SETTINGS: Statement = { name: 'ff_settings', text: `select ${[...PLANNER, ...LIMITS].join(', ')}` }
 
 interface Run {
   readonly batch: Batch
@@ -88,8 +81,7 @@ interface Run {
   readonly calls: readonly Call[]
   /** The number of its partition's newest event; undefined for one that has never had any. */
   readonly lastSequence: number | undefined
-  overlay: Overlay | undefined
-  answers: Answer[]
+  pass: Pass | undefined
 }
 
 export class Transaction {
@@ -123,7 +115,8 @@ export class Transaction {
     const numbers = this.#batches.map(({ number }) => number)
     const locks = numbers.map((number) => ({ ...LOCK, values: [lockSpace, number] }))
     const loads = loader.steps(this.#batches.map(({ number }, i) => needsOf(number, sets[i] ?? new WorkingSet())))
-    const head = [BEGIN, SETTINGS, ...locks, clock(schema, numbers), inbox.load(numbers, this.#options.stagedMax)]
+    const opening = [BEGIN, SETTINGS, ...shorterWait(this.#connection), ...locks]
+    const head = [...opening, clock(schema, numbers), inbox.load(numbers, this.#options.stagedMax)]
     const replies = await this.#connection.send([...head, ...loads.map(({ statement }) => statement)])
     for (const [i, load] of loads.entries()) load.take(replyAt(replies, head.length + i))
 
@@ -140,8 +133,7 @@ export class Transaction {
         staged: own,
         calls: [...stagedCalls, ...batch.calls],
         lastSequence: clockRows[i]?.[0] ?? undefined,
-        overlay: undefined,
-        answers: [],
+        pass: undefined,
       }
     })
     return { runs, now: this.#parts.now?.() ?? clockRows[0]?.[1] ?? 0 }
@@ -150,9 +142,10 @@ export class Transaction {
   /** Every batch runs again until it has needed nothing that was not there. */
   async #runInPasses(runs: readonly Run[], now: number): Promise<void> {
     for (let pass = 1; ; pass++) {
-      const missing = runs.filter((run) => run.overlay === undefined && !attempt(run, now))
+      for (const run of runs) run.pass ??= runPass(run.set, run.calls, now)
+      const missing = runs.filter((run) => run.pass === undefined)
       if (missing.length === 0) return
-      if (pass === PASS_MAX) throw new TooManyPasses(`A batch needed more than ${PASS_MAX} passes.`)
+      if (pass === PASS_MAX) throw new TooManyPasses()
       const loads = this.#parts.loader.steps(missing.map(({ batch, set }) => needsOf(batch.number, set)))
       const replies = await this.#connection.send(loads.map(({ statement }) => statement))
       for (const [i, load] of loads.entries()) load.take(replyAt(replies, i))
@@ -187,8 +180,19 @@ export async function setOldestAside(
   reason: string,
 ): Promise<void> {
   const lock = { ...LOCK, values: [lockSpace, number] }
-  const replies = await connection.send([BEGIN, SETTINGS, lock, inbox.setOldestAside(number, reason), COMMIT])
+  const opening = [BEGIN, SETTINGS, ...shorterWait(connection), lock]
+  const replies = await connection.send([...opening, inbox.setOldestAside(number, reason), COMMIT])
   if (replies.at(-1)?.command !== 'COMMIT') throw new NotCommitted('The server took the transaction back.')
+}
+
+/**
+ * The server does not notice that somebody who waits for a lock has gone. If it waited for longer than they do, those who
+ * come again would each leave one more behind them, until no connection is left.
+ */
+function shorterWait({ requestTimeoutMs }: Connection): Statement[] {
+  if (requestTimeoutMs >= LOCK_WAIT_MS) return []
+  const text = "select set_config('lock_timeout', $1, true)"
+  return [{ name: 'ff_lock_timeout', text, values: [String(Math.ceil(requestTimeoutMs))] }]
 }
 
 const LOCK: Statement = { name: 'ff_lock', text: 'select pg_advisory_xact_lock($1, $2)' }
@@ -214,28 +218,13 @@ function replyAt(replies: readonly StatementReply[], place: number): StatementRe
   return reply
 }
 
-/** Runs a batch on what is loaded. False if that turned out not to be enough; then its outcome, or its failure, says nothing. */
-function attempt(run: Run, now: number): boolean {
-  const overlay = new Overlay(run.set, now)
-  let answers: Answer[]
-  try {
-    answers = overlay.runAll(run.calls)
-  } catch (error) {
-    if (run.set.isMissingAny) return false
-    throw error
-  }
-  if (run.set.isMissingAny) return false
-  run.overlay = overlay
-  run.answers = answers
-  return true
+function writesOf({ batch, lastSequence, pass }: Run): PartitionWrites[] {
+  if (pass === undefined) return []
+  return [{ partition: batch.partition, number: batch.number, lastSequence, writes: pass.overlay.writes() }]
 }
 
-function writesOf({ batch, lastSequence, overlay }: Run): PartitionWrites[] {
-  if (overlay === undefined) return []
-  return [{ partition: batch.partition, number: batch.number, lastSequence, writes: overlay.writes() }]
-}
-
-function outcomeOf({ batch, staged, answers, overlay }: Run, stagedMax: number): BatchOutcome {
+function outcomeOf({ batch, staged, pass }: Run, stagedMax: number): BatchOutcome {
+  const answers = pass?.answers ?? []
   const stagedAnswers = answers.slice(0, answers.length - batch.calls.length)
   const failures = staged.flatMap(({ call, inboxId }): StagedFailure[] => {
     const reason = call === undefined ? 'It cannot be read.' : failureOf(stagedAnswers.shift())
@@ -243,7 +232,7 @@ function outcomeOf({ batch, staged, answers, overlay }: Run, stagedMax: number):
   })
   return {
     answers: answers.slice(answers.length - batch.calls.length),
-    wake: overlay?.wake(batch.partition),
+    wake: pass?.overlay.wake(batch.partition),
     hasMoreStaged: stagedMax > 0 && staged.length === stagedMax,
     failures,
   }
