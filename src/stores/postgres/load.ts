@@ -1,7 +1,8 @@
 /**
  * Loads what batches need: one statement for each kind of thing, whatever the number of partitions, things and batches.
- * Which partition a thing is in comes with the thing, never as a constant: the planner would take a constant for a reason
- * to read the whole table as long as it has no statistics of it.
+ * As long as the server has no statistics of a table it takes it for a small one, and reads all of it if it may. So which
+ * partition a thing is in comes with the thing, never as a constant, and what one row leads to is a query of its own, in
+ * which everything that the index wants is known.
  */
 import { payloadKey, recordTypes } from '../../kernel/index.ts'
 import type { IndexEntry, Range, RecordType } from '../../kernel/index.ts'
@@ -11,7 +12,7 @@ import type { Needs } from './needs.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** A payload up to this size is loaded with its execution; a larger one only once it is certain that it is wanted. */
-const SMALL_PAYLOAD_BYTES = 16_384
+export const SMALL_PAYLOAD_BYTES = 16_384
 const SCORE_MIN = '-9223372036854775808'
 const SCORE_MAX = '9223372036854775807'
 /** Behind every id, in the order of bytes. */
@@ -238,9 +239,13 @@ function rangeText(schema: string, direction: Direction): string {
     cross join lateral (
       select e.score, e.id from ${schema}.entry e where ${conditionOf(direction)} order by ${order} limit k.most
     ) e
-    left join ${schema}.execution r on r.id = e.id and r.partition = k.partition
-    left join ${schema}.blob b
-      on b.key = case when k.has_payloads then '${PAYLOAD_PREFIX}' || e.id end and b.partition = k.partition
+    left join lateral (
+      select r.record from ${schema}.execution r where r.id = e.id and r.partition = k.partition limit 1
+    ) r on true
+    left join lateral (
+      select b.bytes from ${schema}.blob b
+      where k.has_payloads and b.key = '${PAYLOAD_PREFIX}' || e.id and b.partition = k.partition limit 1
+    ) b on true
     order by k.place, ${order}`
 }
 

@@ -11,29 +11,32 @@ import type { Connection } from './connection.ts'
 /** How long somebody waits for a connection while the server cannot be reached. */
 const WAIT_MAX_MS = 2_000
 
-interface Waiting {
-  readonly resolve: (connection: Connection) => void
+/** What the pool has to know of a connection. */
+export type Pooled = Pick<Connection, 'isLost' | 'onLost' | 'close'>
+
+interface Waiting<Member> {
+  readonly resolve: (connection: Member) => void
   readonly reject: (error: unknown) => void
 }
 
-export class Pool {
+export class Pool<Member extends Pooled = Connection> {
   readonly #runtime: Runtime
-  readonly #connect: () => Promise<Connection>
+  readonly #connect: () => Promise<Member>
   readonly #max: number
-  readonly #idle: Connection[] = []
-  readonly #all = new Set<Connection>()
-  readonly #waiting: Waiting[] = []
+  readonly #idle: Member[] = []
+  readonly #all = new Set<Member>()
+  readonly #waiting: Waiting<Member>[] = []
   #connecting = 0
   #isClosed = false
 
-  constructor(runtime: Runtime, max: number, connect: () => Promise<Connection>) {
+  constructor(runtime: Runtime, max: number, connect: () => Promise<Member>) {
     this.#runtime = runtime
     this.#max = max
     this.#connect = connect
   }
 
   /** Hands out a connection for one piece of work. One on which it fails is thrown away, and with it an open transaction. */
-  async use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  async use<T>(work: (connection: Member) => Promise<T>): Promise<T> {
     const connection = await this.#take()
     let value: T
     try {
@@ -54,7 +57,7 @@ export class Pool {
     this.#all.clear()
   }
 
-  #take(): Promise<Connection> {
+  #take(): Promise<Member> {
     if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed', { message: 'Its store is closed.' }))
     const idle = this.#idle.pop()
     if (idle !== undefined) return Promise.resolve(idle)
@@ -64,7 +67,7 @@ export class Pool {
     })
   }
 
-  #giveBack(connection: Connection): void {
+  #giveBack(connection: Member): void {
     if (connection.isLost || this.#isClosed) {
       this.#drop(connection)
       return
@@ -75,7 +78,7 @@ export class Pool {
   }
 
   /** Whoever waited for it gets another one, also if it was lost before it could be handed out. */
-  #drop(connection: Connection): void {
+  #drop(connection: Member): void {
     if (this.#all.delete(connection)) {
       const at = this.#idle.indexOf(connection)
       if (at !== -1) this.#idle.splice(at, 1)
@@ -106,7 +109,7 @@ export class Pool {
     }
   }
 
-  async #connectPatiently(): Promise<Connection> {
+  async #connectPatiently(): Promise<Member> {
     const since = this.#runtime.monotonic()
     for (let tries = 1; ; tries++) {
       try {

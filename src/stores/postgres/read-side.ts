@@ -5,7 +5,7 @@
 import type { Answer, Call } from '../store.ts'
 import type { Statement, StatementReply } from './connection.ts'
 import type { Loader, LoadStep } from './load.ts'
-import { PASS_MAX, TooManyPasses, runPass } from './passes.ts'
+import { Passes } from './passes.ts'
 import type { Pool } from './pool.ts'
 import { COMMIT, SETTINGS } from './transaction.ts'
 import { WorkingSet } from './working-set.ts'
@@ -38,7 +38,7 @@ export class ReadSide {
       snapshot(connection, [CLOCK, ...steps.map(({ statement }) => statement)]),
     )
     take(steps, loaded)
-    const pass = runPass(set, calls, this.#clockOf(clock))
+    const pass = new Passes(calls).run(set, this.#clockOf(clock))
     return pass?.answers ?? (await this.#runInPasses(number, calls))
   }
 
@@ -49,15 +49,15 @@ export class ReadSide {
     return this.#pool.use(async (connection) => {
       const [, , clock] = await connection.send([BEGIN_SNAPSHOT, SETTINGS, CLOCK])
       const now = this.#clockOf(clock)
-      for (let count = 1; count <= PASS_MAX; count++) {
+      const passes = new Passes(calls)
+      for (;;) {
         const steps = this.#loader.steps([{ number, needs: set.takeNeeds(), into: set }])
         take(steps, await connection.send(steps.map(({ statement }) => statement)))
-        const pass = runPass(set, calls, now)
+        const pass = passes.run(set, now)
         if (pass === undefined) continue
         await connection.send([COMMIT])
         return pass.answers
       }
-      throw new TooManyPasses()
     })
   }
 

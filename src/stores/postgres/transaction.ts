@@ -1,14 +1,15 @@
 /**
- * One transaction that carries the batches of one or several partitions. Its first round trip takes the locks, each alone
- * in its statement and in ascending order, and loads what the batches are known to read; its last writes everything and
+ * One transaction that carries the batches of one or several partitions. Its first round trip takes the locks, in a
+ * statement of their own and in ascending order, and loads what the batches are known to read; its last writes all and
  * commits. Between them the pure operations run, as often as they turn out to need something that was not loaded.
  */
 import type { Answer, Call, Partition, Wake } from '../store.ts'
+import { numberArray } from './array-text.ts'
 import type { Connection, Statement, StatementReply } from './connection.ts'
 import type { Flusher, PartitionWrites } from './flush.ts'
 import type { Inbox, StagedCall } from './inbox.ts'
 import type { Loader } from './load.ts'
-import { PASS_MAX, TooManyPasses, runPass } from './passes.ts'
+import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
 import { WorkingSet } from './working-set.ts'
 
@@ -67,9 +68,12 @@ const BEGIN: Statement = { name: 'ff_begin', text: 'begin isolation level read c
 const setting = (name: string, value: string | number) => `set_config('${name}', '${value}', true)`
 const PLANNER = [
   setting('enable_seqscan', 'off'),
+  setting('enable_bitmapscan', 'off'),
   setting('enable_hashjoin', 'off'),
   setting('enable_mergejoin', 'off'),
   setting('jit', 'off'),
+  // Every batch has another size, for which the server would otherwise make a plan of its own.
+  setting('plan_cache_mode', 'force_generic_plan'),
 ]
 const LIMITS = [setting('lock_timeout', LOCK_WAIT_MS), setting('idle_in_transaction_session_timeout', IDLE_MAX_MS)]
 export const SETTINGS: Statement = { name: 'ff_settings', text: `select ${[...PLANNER, ...LIMITS].join(', ')}` }
@@ -78,7 +82,7 @@ interface Run {
   readonly batch: Batch
   readonly set: WorkingSet
   readonly staged: readonly StagedCall[]
-  readonly calls: readonly Call[]
+  readonly passes: Passes
   /** The number of its partition's newest event; undefined for one that has never had any. */
   readonly lastSequence: number | undefined
   pass: Pass | undefined
@@ -113,9 +117,8 @@ export class Transaction {
       return set
     })
     const numbers = this.#batches.map(({ number }) => number)
-    const locks = numbers.map((number) => ({ ...LOCK, values: [lockSpace, number] }))
     const loads = loader.steps(this.#batches.map(({ number }, i) => needsOf(number, sets[i] ?? new WorkingSet())))
-    const opening = [BEGIN, SETTINGS, ...shorterWait(this.#connection), ...locks]
+    const opening = [BEGIN, SETTINGS, ...shorterWait(this.#connection), lock(lockSpace, numbers)]
     const head = [...opening, clock(schema, numbers), inbox.load(numbers, this.#options.stagedMax)]
     const replies = await this.#connection.send([...head, ...loads.map(({ statement }) => statement)])
     for (const [i, load] of loads.entries()) load.take(replyAt(replies, head.length + i))
@@ -131,7 +134,7 @@ export class Transaction {
         batch,
         set,
         staged: own,
-        calls: [...stagedCalls, ...batch.calls],
+        passes: new Passes([...stagedCalls, ...batch.calls]),
         lastSequence: clockRows[i]?.[0] ?? undefined,
         pass: undefined,
       }
@@ -141,11 +144,10 @@ export class Transaction {
 
   /** Every batch runs again until it has needed nothing that was not there. */
   async #runInPasses(runs: readonly Run[], now: number): Promise<void> {
-    for (let pass = 1; ; pass++) {
-      for (const run of runs) run.pass ??= runPass(run.set, run.calls, now)
+    for (;;) {
+      for (const run of runs) run.pass ??= run.passes.run(run.set, now)
       const missing = runs.filter((run) => run.pass === undefined)
       if (missing.length === 0) return
-      if (pass === PASS_MAX) throw new TooManyPasses()
       const loads = this.#parts.loader.steps(missing.map(({ batch, set }) => needsOf(batch.number, set)))
       const replies = await this.#connection.send(loads.map(({ statement }) => statement))
       for (const [i, load] of loads.entries()) load.take(replyAt(replies, i))
@@ -179,8 +181,7 @@ export async function setOldestAside(
   number: number,
   reason: string,
 ): Promise<void> {
-  const lock = { ...LOCK, values: [lockSpace, number] }
-  const opening = [BEGIN, SETTINGS, ...shorterWait(connection), lock]
+  const opening = [BEGIN, SETTINGS, ...shorterWait(connection), lock(lockSpace, [number])]
   const replies = await connection.send([...opening, inbox.setOldestAside(number, reason), COMMIT])
   if (replies.at(-1)?.command !== 'COMMIT') throw new NotCommitted('The server took the transaction back.')
 }
@@ -195,7 +196,11 @@ function shorterWait({ requestTimeoutMs }: Connection): Statement[] {
   return [{ name: 'ff_lock_timeout', text, values: [String(Math.ceil(requestTimeoutMs))] }]
 }
 
-const LOCK: Statement = { name: 'ff_lock', text: 'select pg_advisory_xact_lock($1, $2)' }
+/** One after the other in the order of the numbers, which is ascending, and before anything is read. */
+function lock(lockSpace: number, numbers: readonly number[]): Statement {
+  const text = 'select pg_advisory_xact_lock($1::integer, number) from unnest($2::integer[]) as k (number)'
+  return { name: 'ff_lock', text, values: [lockSpace, numberArray(numbers)] }
+}
 
 /** Read after the locks were taken: whoever comes later in a partition also has the later time. */
 function clock(schema: string, numbers: readonly number[]): Statement {
@@ -204,7 +209,7 @@ function clock(schema: string, numbers: readonly number[]): Statement {
     text: `select p.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000)::bigint
       from unnest($1::integer[]) with ordinality as k (number, place)
       left join ${schema}.partition p on p.number = k.number order by k.place`,
-    values: [`{${numbers.join(',')}}`],
+    values: [numberArray(numbers)],
   }
 }
 

@@ -1,0 +1,84 @@
+/** A partition that is loaded as from a server, need by need, and counts how often its batches had to run. */
+import { payloadKey } from '../../kernel/index.ts'
+import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+import { compareEntries, inRange } from '../index-overlay.ts'
+import { recordText } from '../record-text.ts'
+import type { Answer, Call } from '../store.ts'
+import type { Writes } from '../stored-data.ts'
+import { SMALL_PAYLOAD_BYTES } from './load.ts'
+import type { Needs } from './needs.ts'
+import { Passes } from './passes.ts'
+import { WorkingSet } from './working-set.ts'
+
+export class LoadedPartition {
+  now = 1_700_000_000_000
+  /** How often the newest batch was run. */
+  passCount = 0
+  readonly #records = new Map<string, Cell[]>()
+  readonly #entries = new Map<string, IndexEntry[]>()
+  readonly #blobs = new Map<string, Uint8Array>()
+
+  run(...calls: Call[]): Answer[] {
+    const set = new WorkingSet()
+    set.plan(calls)
+    const passes = new Passes(calls)
+    for (;;) {
+      this.#load(set.takeNeeds(), set)
+      const pass = passes.run(set, this.now)
+      this.passCount = passes.count
+      if (pass === undefined) continue
+      this.#apply(pass.overlay.writes())
+      return pass.answers
+    }
+  }
+
+  #load(needs: Needs, set: WorkingSet): void {
+    for (const [type, ids] of needs.records) for (const id of ids) this.#loadRecord(set, type, id)
+    for (const { index, limit, hasPayloads } of needs.heads.values()) {
+      const entries = this.#range({ index, limit })
+      for (const { id } of entries) {
+        this.#loadRecord(set, 'execution', id)
+        const payload = this.#blobs.get(payloadKey(id))
+        const isSmall = payload === undefined || payload.byteLength <= SMALL_PAYLOAD_BYTES
+        if (hasPayloads && isSmall) set.keepBlob(payloadKey(id), payload)
+      }
+      set.keepHead(index, limit, entries)
+    }
+    for (const [key, range] of needs.pages) {
+      const entries = this.#range(range)
+      for (const { id } of entries) this.#loadRecord(set, 'execution', id)
+      set.keepPage(key, entries)
+    }
+    for (const [key, range] of needs.counts) set.keepCount(key, this.#range(range).length)
+    for (const [key, { index, id }] of needs.scores) {
+      set.keepScore(key, this.#entries.get(index)?.find((entry) => entry.id === id)?.score)
+    }
+    for (const key of needs.blobs) set.keepBlob(key, this.#blobs.get(key))
+  }
+
+  #loadRecord(set: WorkingSet, type: RecordType, id: string): void {
+    const cells = this.#records.get(`${type} ${id}`)
+    set.keepRecord(type, id, cells === undefined ? undefined : recordText(cells))
+  }
+
+  #range(range: Range): IndexEntry[] {
+    const entries = this.#entries.get(range.index) ?? []
+    const found = entries.filter(({ score, id }) => inRange(range, score, id)).sort(compareEntries)
+    return (range.reverse === true ? found.reverse() : found).slice(0, range.limit)
+  }
+
+  #apply({ records, entries, blobs }: Writes): void {
+    for (const { type, id, kept } of records) {
+      if (kept === undefined) this.#records.delete(`${type} ${id}`)
+      else this.#records.set(`${type} ${id}`, kept.cells)
+    }
+    for (const { index, id, after } of entries) {
+      const others = (this.#entries.get(index) ?? []).filter((entry) => entry.id !== id)
+      this.#entries.set(index, after === undefined ? others : [...others, { index, id, score: after }])
+    }
+    for (const { key, bytes } of blobs) {
+      if (bytes === undefined) this.#blobs.delete(key)
+      else this.#blobs.set(key, bytes)
+    }
+  }
+}
