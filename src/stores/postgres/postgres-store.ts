@@ -96,6 +96,8 @@ export class PostgresStore implements Store {
       runtime,
       log,
       pool,
+      // One connection is left for those who only look.
+      transactionsMax: (options.connections ?? CONNECTIONS_DEFAULT) - 1,
       parts: { schema, lockSpace: settings.lockSpace, loader, flusher: new Flusher(schema), inbox: this.#inbox, now },
       onWake: (wake) => this.#tell(wake),
     })

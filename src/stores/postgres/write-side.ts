@@ -1,7 +1,7 @@
 /**
- * Everything that changes a store. Batches that arrive together share a transaction, at most one of each partition: what
- * they write costs one commit. Effects are acknowledged and announced only after the commit, so a crash at any moment
- * loses nothing that somebody was told of.
+ * Everything that changes a store. Batches of partitions that are ready together share the transactions that may run at
+ * once, at most one batch of each partition. Effects are acknowledged and announced only after the commit, so a crash at
+ * any moment loses nothing that somebody was told of.
  */
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
@@ -12,9 +12,6 @@ import { isRefusedRow, isServerError, refusedRowText } from './postgres-error.ts
 import { Transaction, setOldestAside } from './transaction.ts'
 import type { Batch, BatchOutcome, TransactionOptions, TransactionParts } from './transaction.ts'
 
-/** Transactions of one process that run at once: while one is being written to disk, another is worked out. */
-const TRANSACTIONS_MAX = 2
-
 interface Waiting extends Batch {
   readonly resolve: (answers: Answer[]) => void
   readonly reject: (error: unknown) => void
@@ -24,6 +21,7 @@ export class WriteSide {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #pool: Pool
+  readonly #transactionsMax: number
   readonly #parts: TransactionParts
   readonly #onWake: (wake: Wake) => void
   #waiting: Waiting[] = []
@@ -36,12 +34,15 @@ export class WriteSide {
     readonly runtime: Runtime
     readonly log: Log
     readonly pool: Pool
+    /** How many run at once. */
+    readonly transactionsMax: number
     readonly parts: TransactionParts
     readonly onWake: (wake: Wake) => void
   }) {
     this.#runtime = options.runtime
     this.#log = options.log
     this.#pool = options.pool
+    this.#transactionsMax = options.transactionsMax
     this.#parts = options.parts
     this.#onWake = options.onWake
   }
@@ -59,28 +60,28 @@ export class WriteSide {
     this.#isScheduled = true
     this.#runtime.soon(() => {
       this.#isScheduled = false
-      while (this.#running < TRANSACTIONS_MAX) {
-        const batches = this.#takeReady()
-        if (batches.length === 0) return
-        void this.#carryOut(batches)
+      for (let free = this.#transactionsMax - this.#running; free > 0; free--) {
+        const ready = this.#ready()
+        if (ready.length === 0) return
+        // Transactions that run at once fill each other's waits; only where there are more partitions do they share one.
+        void this.#carryOut(ready.slice(0, Math.ceil(ready.length / free)))
       }
     })
   }
 
   /** The oldest waiting batch of each partition that nobody is working on. */
-  #takeReady(): Waiting[] {
-    const ready: Waiting[] = []
-    this.#waiting = this.#waiting.filter((batch) => {
-      if (this.#busy.has(batch.number)) return true
-      this.#busy.add(batch.number)
-      ready.push(batch)
-      return false
-    })
-    return ready
+  #ready(): Waiting[] {
+    const ready = new Map<number, Waiting>()
+    for (const batch of this.#waiting) {
+      if (!this.#busy.has(batch.number) && !ready.has(batch.number)) ready.set(batch.number, batch)
+    }
+    return [...ready.values()]
   }
 
   async #carryOut(batches: readonly Waiting[]): Promise<void> {
     this.#running += 1
+    this.#waiting = this.#waiting.filter((batch) => !batches.includes(batch))
+    for (const { number } of batches) this.#busy.add(number)
     try {
       await this.#runTogether(batches)
     } finally {
