@@ -12,7 +12,7 @@ import { untilListening } from './until-listening.ts'
 import { writeInProcess } from './write-in-process.ts'
 
 /** What a test can have left behind, in all tables of a store. */
-const CLEARED = ['execution', 'attempt', 'queue', 'entry', 'blob', 'event', 'inbox']
+const CLEARED = ['execution', 'attempt', 'queue', 'entry', 'blob', 'event_batch', 'inbox']
 
 export function postgresTarget(name: string, location: string): StoreTarget {
   const way = new WayToServer(location)

@@ -5,7 +5,7 @@ import { migrateStore } from '../../src/stores/migrate-store.ts'
 import { lifeOn } from '../valkey/fabrics.ts'
 import { asNewRole, failureOf, newPlace, runAt, sessionAt, versions } from './places.ts'
 
-const TABLES = ['attempt', 'blob', 'entry', 'event', 'execution', 'inbox', 'meta', 'partition', 'queue']
+const TABLES = ['attempt', 'blob', 'entry', 'event_batch', 'execution', 'inbox', 'meta', 'partition', 'queue']
 const AT_ONCE = 8
 
 async function tablesIn(location: string, schema: string): Promise<unknown[]> {

@@ -182,13 +182,13 @@ describe.each(versions)('a role of its own on %s', (version) => {
     await runAt(
       place.location,
       `revoke delete, update on ${place.schema}.entry from ${role}`,
-      `revoke insert on ${place.schema}.event from ${role}`,
+      `revoke insert on ${place.schema}.event_batch from ${role}`,
       `revoke insert, update, delete on ${place.schema}.meta from ${role}`,
     )
 
     const error = await failureOf(checkPermissions(session, place.schema))
 
     expect([error.code, error.detail.field]).toEqual(['invalid_configuration', 'location'])
-    expect(error.message).toContain('delete on entry, update on entry, insert on event. Let the owner say')
+    expect(error.message).toContain('delete on entry, update on entry, insert on event_batch. Let the owner say')
   })
 })

@@ -1,40 +1,62 @@
-/** The event log of a partition: pages of it, and trimming it from its old end. */
+/** The event log of a partition, in which each batch is one row: pages of it, and trimming it from its old end. */
 import { unpackEvent } from '../../kernel/index.ts'
-import type { Instant } from '../../kernel/index.ts'
-import { cellsOf } from '../record-text.ts'
+import type { Cell, Instant } from '../../kernel/index.ts'
+import { cellsOf, recordText } from '../record-text.ts'
 import type { EventPage, StoredEvent } from '../store.ts'
-import type { Statement } from './connection.ts'
+import type { Connection, Statement } from './connection.ts'
 import type { Pool } from './pool.ts'
 import { snapshot } from './read-side.ts'
 import { COMMIT } from './transaction.ts'
 
-/** Events that one transaction drops at most, so that others get their turn in between. */
-const TRIM_COUNT_MAX = 5_000
+/** Batches that one transaction drops at most, so that others get their turn in between. */
+const TRIM_BATCHES_MAX = 500
 /** Behind the numbers of all partitions: whoever trims keeps only others from trimming the same log. */
 const TRIM_LOCKS_FROM = 1_000_000
+
+const BEGIN: Statement = { name: 'ff_begin_trim', text: 'begin isolation level read committed' }
+
+interface BatchRow {
+  readonly first: number
+  readonly last: number
+  readonly at: Instant
+}
 
 export class EventLog {
   readonly #pool: Pool
   readonly #lockSpace: number
   readonly #page: string
   readonly #bounds: string
-  readonly #firstKept: string
+  readonly #oldest: string
+  readonly #records: string
+  readonly #cut: string
   readonly #delete: string
 
   /** `schema` is a quoted name. */
   constructor(pool: Pool, schema: string, lockSpace: number) {
     this.#pool = pool
     this.#lockSpace = lockSpace
-    this.#page = `select e.sequence, e.record from ${schema}.event e
-      where e.partition = $1 and e.sequence > $2 order by e.sequence limit $3`
+    // A batch has at least one event, so there are never more batches to look at than events are wanted. Where the events
+    // behind `$2` were trimmed, those that are wanted begin with the oldest that is left.
+    this.#page = `select first_sequence, records from (
+        select first_sequence, last_sequence, records, min(first_sequence) over () as oldest
+        from (
+          select first_sequence, last_sequence, records from ${schema}.event_batch
+          where partition = $1 and last_sequence > $2 order by last_sequence limit $3
+        ) b
+      ) b
+      where first_sequence < greatest($2::bigint + 1, oldest) + $3::bigint order by last_sequence`
     // The log has no gaps, so after everything was trimmed the first event is the one that comes next.
     this.#bounds = `select p.last_sequence, coalesce(
-        (select e.sequence from ${schema}.event e where e.partition = p.number order by e.sequence limit 1),
+        (select b.first_sequence from ${schema}.event_batch b
+          where b.partition = p.number order by b.last_sequence limit 1),
         p.last_sequence + 1)
       from ${schema}.partition p where p.number = $1`
-    this.#firstKept = `select e.sequence from ${schema}.event e
-      where e.partition = $1 and e.sequence >= $2 and e.sequence < $3 and e.at >= $4 order by e.sequence limit 1`
-    this.#delete = `delete from ${schema}.event where partition = $1 and sequence < $2`
+    this.#oldest = `select first_sequence, last_sequence, at from ${schema}.event_batch
+      where partition = $1 order by last_sequence limit $2`
+    this.#records = `select records from ${schema}.event_batch where partition = $1 and last_sequence = $2`
+    this.#cut = `update ${schema}.event_batch set first_sequence = $3, records = $4
+      where partition = $1 and last_sequence = $2`
+    this.#delete = `delete from ${schema}.event_batch where partition = $1 and last_sequence <= $2`
   }
 
   async read(number: number, after: number, limit: number): Promise<EventPage> {
@@ -45,40 +67,62 @@ export class EventLog {
       ]),
     )
     const [lastSequence = 0, firstSequence = 1] = (bounds?.rows[0] ?? []) as number[]
-    return { events: (page?.rows ?? []).map(readEvent), firstSequence, lastSequence }
+    const events = (page?.rows ?? []).flatMap(eventsIn).filter(({ sequence }) => sequence > after)
+    return { events: events.slice(0, limit), firstSequence, lastSequence }
   }
 
   /** Drops what is older than an instant or beyond a count, up to the first event that is neither, in steps. */
   async trim(number: number, olderThan: Instant, keepCount: number): Promise<number> {
     let trimmed = 0
     for (;;) {
-      const step = await this.#trimSome(number, olderThan, keepCount)
-      trimmed += step
-      if (step < TRIM_COUNT_MAX) return trimmed
+      const step = await this.#pool.use((connection) => this.#trimSome(connection, number, olderThan, keepCount))
+      trimmed += step.trimmed
+      if (!step.hasMore) return trimmed
     }
   }
 
   /** If somebody else is trimming the log just now, there is nothing left to do here. */
-  #trimSome(number: number, olderThan: Instant, keepCount: number): Promise<number> {
-    return this.#pool.use(async (connection) => {
-      const begun = await connection.send([BEGIN, this.#lock(number), this.#boundsOf(number)])
-      const [lastSequence = 0, firstSequence = 1] = (begun[2]?.rows[0] ?? []) as number[]
-      const end = Math.min(firstSequence + TRIM_COUNT_MAX, lastSequence + 1)
-      const from = Math.max(firstSequence, lastSequence - Math.max(0, keepCount) + 1)
-      if (begun[1]?.rows[0]?.[0] !== true || end <= firstSequence) {
-        await connection.send([COMMIT])
-        return 0
-      }
-      const found = await connection.send([
-        { name: 'ff_first_kept', text: this.#firstKept, values: [number, from, end, olderThan] },
-      ])
-      const firstKept = (found[0]?.rows[0]?.[0] as number | undefined) ?? end
-      const replies = await connection.send([
-        { name: 'ff_trim_events', text: this.#delete, values: [number, firstKept] },
-        COMMIT,
-      ])
-      return replies[0]?.rowCount ?? 0
-    })
+  async #trimSome(
+    connection: Connection,
+    number: number,
+    olderThan: Instant,
+    keepCount: number,
+  ): Promise<{ readonly trimmed: number; readonly hasMore: boolean }> {
+    const [, lock, bounds, oldest] = await connection.send([
+      BEGIN,
+      this.#lock(number),
+      this.#boundsOf(number),
+      { name: 'ff_oldest_events', text: this.#oldest, values: [number, TRIM_BATCHES_MAX] },
+    ])
+    const batches = (oldest?.rows ?? []).map(([first, last, at]) => ({ first, last, at }) as BatchRow)
+    const isLocked = lock?.rows[0]?.[0] === true
+    const lastSequence = (bounds?.rows[0]?.[0] ?? 0) as number
+    const lastExcess = lastSequence - Math.max(0, keepCount)
+    const isDropped = ({ last, at }: BatchRow) => last <= lastExcess || at < olderThan
+    const firstKept = batches.findIndex((batch) => !isDropped(batch))
+    const dropped = firstKept === -1 ? batches : batches.slice(0, firstKept)
+    const cut = batches.find((batch) => !isDropped(batch) && batch.first <= lastExcess)
+    const statements: Statement[] = []
+    let trimmed = 0
+    if (isLocked && dropped.length > 0) {
+      const end = dropped.at(-1)?.last ?? 0
+      trimmed += end + 1 - (dropped[0]?.first ?? 0)
+      statements.push({ name: 'ff_trim_events', text: this.#delete, values: [number, end] })
+    }
+    if (isLocked && cut !== undefined) {
+      trimmed += lastExcess + 1 - cut.first
+      statements.push(await this.#cutStatement(connection, number, cut, lastExcess + 1))
+    }
+    await connection.send([...statements, COMMIT])
+    return { trimmed, hasMore: isLocked && dropped.length === TRIM_BATCHES_MAX }
+  }
+
+  /** Keeps the end of a batch, from an event on. */
+  async #cutStatement(connection: Connection, number: number, batch: BatchRow, from: number): Promise<Statement> {
+    const values = [number, batch.last]
+    const [reply] = await connection.send([{ name: 'ff_events_to_cut', text: this.#records, values }])
+    const kept = cellsOf(reply?.rows[0]?.[0] as string).slice(from - batch.first)
+    return { name: 'ff_cut_events', text: this.#cut, values: [...values, from, recordText(kept)] }
   }
 
   #boundsOf(number: number): Statement {
@@ -91,9 +135,8 @@ export class EventLog {
   }
 }
 
-const BEGIN: Statement = { name: 'ff_begin_trim', text: 'begin isolation level read committed' }
-
-/** A row of a sequence and the stored form of an event. */
-export function readEvent(row: readonly unknown[]): StoredEvent {
-  return { sequence: row[0] as number, ...unpackEvent(cellsOf(row[1] as string)) }
+/** The events of a row that has the number of its first event and the stored forms of all. */
+export function eventsIn(row: readonly unknown[]): StoredEvent[] {
+  const first = row[0] as number
+  return cellsOf(row[1] as string).map((cells, i) => ({ sequence: first + i, ...unpackEvent(cells as Cell[]) }))
 }

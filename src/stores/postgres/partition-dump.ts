@@ -2,7 +2,7 @@ import { recordTypes, unpackRecord } from '../../kernel/index.ts'
 import { cellsOf } from '../record-text.ts'
 import type { PartitionDump } from '../store.ts'
 import { nameOf } from './array-text.ts'
-import { readEvent } from './event-log.ts'
+import { eventsIn } from './event-log.ts'
 import type { Pool } from './pool.ts'
 import { snapshot } from './read-side.ts'
 
@@ -17,7 +17,7 @@ export async function dumpPartition(pool: Pool, schema: string, number: number):
     snapshot(connection, [
       select('entry', 'name, score, id', 'entry', 'name, score, id'),
       select('blob', 'key', 'blob', 'key'),
-      select('event', 'sequence, record', 'event', 'sequence'),
+      select('event', 'first_sequence, records', 'event_batch', 'last_sequence'),
       ...recordTypes.map((type) => select(type, 'record', type, 'id')),
     ]),
   )
@@ -32,6 +32,6 @@ export async function dumpPartition(pool: Pool, schema: string, number: number):
       id: row[2] as string,
     })),
     blobKeys: (blobs ?? []).map((row) => row[0] as string),
-    events: (events ?? []).map(readEvent),
+    events: (events ?? []).flatMap(eventsIn),
   }
 }

@@ -39,9 +39,9 @@ test.each<[boolean, Row[], string]>([
     [
       { table: 'entry', privilege: 'delete' },
       { table: 'meta', privilege: 'insert' },
-      { table: 'event', privilege: 'insert' },
+      { table: 'event_batch', privilege: 'insert' },
     ],
-    'needs: delete on entry, insert on event. Let the owner say',
+    'needs: delete on entry, insert on event_batch. Let the owner say',
   ],
 ])(
   'who may use the schema (%s) and lacks %j is refused with all of it and with what to grant',

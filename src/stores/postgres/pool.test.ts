@@ -42,14 +42,14 @@ function poolOf(max: number, ...lines: Line[]) {
 
 /** Uses a connection until it is told to let go of it. */
 function holdOne(pool: Pool<Line>) {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>()
   const taken = Promise.withResolvers<Line>()
   const done = pool.use(async (line) => {
     taken.resolve(line)
     await promise
     return line
   })
-  return { taken: taken.promise, done, letGo: resolve, fail: reject }
+  return { taken: taken.promise, done, letGo: () => resolve(undefined), fail: reject }
 }
 
 test('a connection that was lost before it could be handed out is made again for whoever waits', async () => {

@@ -11,9 +11,6 @@ import type { Call } from '../store.ts'
 import type { StoredData } from '../stored-data.ts'
 import { Needs, rangeKey, scoreKey } from './needs.ts'
 
-/** Entries that a batch is expected to take from one index at most: it stops after so many changes. */
-const PLANNED_HEAD_MAX = CALL_WORK_LIMIT + 1
-
 interface Head {
   readonly entries: readonly IndexEntry[]
   /** Whether the index has no entry behind these. */
@@ -51,7 +48,8 @@ export class WorkingSet implements StoredData {
       blob: (key) => void needs.blobs.add(key),
       head: (index, limit) => needs.head(index, limit, false),
       work: (index, limit) => {
-        const sum = Math.min(PLANNED_HEAD_MAX, (workLimits.get(index) ?? 0) + limit)
+        // A call that comes after as many changes as a batch may make is not run.
+        const sum = Math.min(CALL_WORK_LIMIT, workLimits.get(index) ?? 0) + limit
         workLimits.set(index, sum)
         needs.head(index, sum, true)
       },
@@ -68,13 +66,13 @@ export class WorkingSet implements StoredData {
     return undefined
   }
 
-  range(range: Range): IndexEntry[] {
-    const fromHead = range.reverse === true ? undefined : this.#fromHead(range)
+  range(range: Range, least = range.limit): IndexEntry[] {
+    const fromHead = range.reverse === true ? undefined : this.#fromHead(range, least)
     if (fromHead !== undefined) return fromHead
     const key = rangeKey(range)
     const page = this.#pages.get(key)
     if (page !== undefined) return [...page]
-    if (!this.#needsLongerHead(range)) this.#needs.pages.set(key, range)
+    if (!this.#needsLongerHead(range, least)) this.#needs.pages.set(key, range)
     return []
   }
 
@@ -132,7 +130,7 @@ export class WorkingSet implements StoredData {
   }
 
   /** The range as far as the head of its index tells all of it. */
-  #fromHead(range: Range): IndexEntry[] | undefined {
+  #fromHead(range: Range, least: number): IndexEntry[] | undefined {
     const head = this.#heads.get(range.index)
     if (head === undefined) return undefined
     const { entries, isWhole } = head
@@ -143,17 +141,17 @@ export class WorkingSet implements StoredData {
       if (inRange(range, entry.score, entry.id)) found.push(entry)
     }
     const isBeyond = range.to !== undefined && last !== undefined && last.score > range.to
-    return found.length === range.limit || isWhole || isBeyond ? found : undefined
+    return found.length >= least || isWhole || isBeyond ? found : undefined
   }
 
   /** Notes the head of an index as too short for a range that begins in it. */
-  #needsLongerHead(range: Range): boolean {
-    const { index, from, limit } = range
+  #needsLongerHead(range: Range, least: number): boolean {
+    const { index, from } = range
     if (range.reverse === true) return false
     const entries = this.#heads.get(index)?.entries ?? []
     const last = entries.at(-1)
     const beginsInside = from === undefined || (last !== undefined && !isBehind(from, last))
-    if (beginsInside) this.#needs.head(index, Math.max(2 * entries.length, entries.length + limit), false)
+    if (beginsInside) this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false)
     return beginsInside
   }
 }

@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest'
+import { CLAIM_COUNT_MAX, CLAIM_RECOVERY_SCAN_COUNT, PURGE_COUNT_MAX } from '../../kernel/index.ts'
+import type { Claimed, CreateInput, ExecutionId, ReconcileCursor } from '../../kernel/index.ts'
+import { call, claim, creation, kindsOf } from '../store.fixture.ts'
+import type { Answer } from '../store.ts'
+import { SMALL_PAYLOAD_BYTES } from './load.ts'
+import { LoadedPartition } from './passes.fixture.ts'
+import { PASS_MAX, Passes } from './passes.ts'
+import { WorkingSet } from './working-set.ts'
+
+const DAY_MS = 86_400_000
+const HUNG = { category: 'network', message: 'no route', stack: undefined }
+const RETRIED = {
+  attempts: 3,
+  backoff: { kind: 'fixed' as const, delayMs: 1_000 },
+  jitter: false,
+  onlyCategories: [],
+}
+const BY_HAND = { reason: 'no', by: 'me', graceMs: 1_000 }
+
+/** A partition with executions that wait. */
+function given(count: number, wish: Partial<CreateInput> = {}, payloadBytes = 100): LoadedPartition {
+  const partition = new LoadedPartition()
+  for (let i = 0; i < count; i++) submitTo(partition, wish, payloadBytes)
+  return partition
+}
+
+function submitTo(partition: LoadedPartition, wish: Partial<CreateInput> = {}, payloadBytes = 100): ExecutionId {
+  const payload = { blob: 0, size: payloadBytes, encoding: 'bytes' as const }
+  const input = creation({ payload, retry: RETRIED, ...wish })
+  partition.run(call('createExecution', input, new Uint8Array(payloadBytes)))
+  return input.executionId
+}
+
+let claims = 0
+
+function nextClaim(count = 10) {
+  claims += 1
+  return claim({ requestId: `claim ${claims}`, count })
+}
+
+function take(partition: LoadedPartition, count = 10): Claimed[] {
+  const [answer] = partition.run(call('claimForWorker', nextClaim(count)))
+  return claimedIn(answer)
+}
+
+function claimedIn(answer: Answer | undefined): Claimed[] {
+  if (answer?.kind !== 'answered' || answer.result.kind !== 'claimed') throw new Error('It was not claimed.')
+  return answer.result.executions
+}
+
+function takeOne(partition: LoadedPartition): Claimed {
+  const [claimed] = take(partition, 1)
+  if (claimed === undefined) throw new Error('Nothing was claimed.')
+  return claimed
+}
+
+describe('what happens in the life of an execution takes one pass', () => {
+  test('submitting it, also a second time', () => {
+    const partition = new LoadedPartition()
+    const input = creation()
+
+    expect(kindsOf(partition.run(call('createExecution', input)))).toEqual(['created'])
+    expect(partition.passCount).toBe(1)
+    expect(kindsOf(partition.run(call('createExecution', { ...input, requestId: 'again' })))).toEqual(['joined'])
+    expect(partition.passCount).toBe(1)
+  })
+
+  test('claiming it with its payload, or nothing', () => {
+    const partition = given(CLAIM_COUNT_MAX + 10)
+
+    expect(take(partition, CLAIM_COUNT_MAX)).toHaveLength(CLAIM_COUNT_MAX)
+    expect(partition.passCount).toBe(1)
+    expect(take(partition, CLAIM_COUNT_MAX)).toHaveLength(10)
+    expect(partition.passCount).toBe(1)
+    expect(take(partition)).toEqual([])
+    expect(partition.passCount).toBe(1)
+  })
+
+  test.each([
+    ['renewing its lease', (held: Claimed) => call('renewLease', { ...held, leaseTtlMs: 30_000 })],
+    ['saying how far it is', (held: Claimed) => call('updateProgress', { ...held, percent: 50, message: 'half' })],
+    ['completing it', (held: Claimed) => call('completeExecution', held)],
+    [
+      'completing it and claiming the next',
+      (held: Claimed) => call('completeExecution', { ...held, next: nextClaim() }),
+    ],
+    ['failing it', (held: Claimed) => call('failExecution', { ...held, failure: HUNG, seed: 1 })],
+    ['giving it back', (held: Claimed) => call('releaseExecution', { ...held, reason: 'shutdown' })],
+    ['putting it off', (held: Claimed) => call('delayExecution', { ...held, delayMs: 1_000 })],
+    [
+      'wishing to cancel it',
+      ({ executionId }: Claimed) => call('cancelExecution', { executionId, ...BY_HAND, force: false }),
+    ],
+    ['changing its tags', ({ executionId }: Claimed) => call('setTags', { executionId, set: [], remove: ['team'] })],
+    ['explaining it', ({ executionId }: Claimed) => call('explainExecution', { executionId })],
+    [
+      'describing it with its payload and result',
+      ({ executionId }: Claimed) => call('describeExecution', { executionId, payload: true, result: true }),
+    ],
+  ])('%s', (_, callFor) => {
+    const partition = given(20)
+    const held = takeOne(partition)
+
+    expect(partition.run(callFor(held))).toMatchObject([{ kind: 'answered' }])
+    expect(partition.passCount).toBe(1)
+  })
+
+  test('cancelling it, or changing its priority, while it waits', () => {
+    const partition = given(5)
+    const executionId = submitTo(partition)
+
+    partition.run(call('changePriority', { executionId, priority: 7 }))
+    expect(partition.passCount).toBe(1)
+    expect(kindsOf(partition.run(call('cancelExecution', { executionId, ...BY_HAND, force: false })))).toEqual([
+      'cancelled',
+    ])
+    expect(partition.passCount).toBe(1)
+  })
+
+  test('a batch of all this together, where one takes what the one before has left', () => {
+    const partition = given(100)
+    const held = take(partition)
+
+    partition.run(
+      ...held.slice(0, 5).map((one) => call('completeExecution', { ...one, next: nextClaim() })),
+      ...held.slice(5).map((one) => call('failExecution', { ...one, failure: HUNG, seed: 1 })),
+      ...Array.from({ length: 20 }, () => call('createExecution', creation())),
+      call('claimForWorker', nextClaim()),
+    )
+
+    expect(partition.passCount).toBe(1)
+  })
+
+  test('looking for what is due while nothing is, and for what may be removed', () => {
+    const partition = given(10)
+    take(partition, 5)
+
+    partition.run(call('runDue', { limit: 200, seed: 1 }), call('purgeExecutions', {}))
+
+    expect(partition.passCount).toBe(1)
+  })
+})
+
+describe('what is rare takes a few passes', () => {
+  test('claiming payloads that are too large to be loaded in vain', () => {
+    const partition = given(5, {}, SMALL_PAYLOAD_BYTES + 1)
+
+    expect(take(partition)).toHaveLength(5)
+    expect(partition.passCount).toBe(2)
+  })
+
+  test('claiming where leases have run out', () => {
+    const partition = given(10)
+    take(partition, 5)
+    partition.now += DAY_MS
+
+    expect(take(partition)).toHaveLength(10)
+    expect(partition.passCount).toBe(3)
+  })
+
+  test('claiming again after a reply was lost, among as many as are looked through', () => {
+    const partition = given(CLAIM_RECOVERY_SCAN_COUNT + 100)
+    for (let taken = 0; taken < CLAIM_RECOVERY_SCAN_COUNT + 50; taken += CLAIM_COUNT_MAX)
+      take(partition, CLAIM_COUNT_MAX)
+
+    const [answer] = partition.run(call('claimForWorker', { ...nextClaim(), repeated: true }))
+
+    expect(claimedIn(answer)).toHaveLength(10)
+    expect(partition.passCount).toBe(PASS_MAX)
+  })
+
+  test('seeing to everything that is due', () => {
+    const partition = given(300)
+    for (let i = 0; i < 6; i++) take(partition, CLAIM_COUNT_MAX)
+    partition.now += DAY_MS
+
+    const [answer] = partition.run(call('runDue', { limit: 200, seed: 1 }))
+
+    expect(answer).toMatchObject({ result: { kind: 'due', nextDueAt: undefined } })
+    expect(partition.passCount).toBe(3)
+  })
+
+  test('removing executions with their attempts, and the queue with the last of them', () => {
+    const partition = given(PURGE_COUNT_MAX - 10)
+    for (const held of take(partition, CLAIM_COUNT_MAX)) {
+      partition.run(call('failExecution', { ...held, failure: HUNG, seed: 1 }))
+      partition.run(call('cancelExecution', { executionId: held.executionId, ...BY_HAND, force: true }))
+    }
+    partition.now += 2 * DAY_MS
+
+    expect(kindsOf(partition.run(call('purgeExecutions', {})))).toEqual(['purged'])
+    expect(partition.passCount).toBe(5)
+  })
+
+  test('replacing an execution that has failed before', () => {
+    const partition = given(0)
+    const executionId = submitTo(partition)
+    partition.run(call('failExecution', { ...takeOne(partition), failure: HUNG, seed: 1 }))
+    partition.run(call('cancelExecution', { executionId, ...BY_HAND, force: true }))
+
+    expect(kindsOf(partition.run(call('createExecution', creation({ executionId, ifExists: 'replace' }))))).toEqual([
+      'replaced',
+    ])
+    expect(partition.passCount).toBe(3)
+  })
+
+  test('walking through all indexes to compare them with the records', () => {
+    const partition = given(250)
+    take(partition, 40)
+    const counts: number[] = []
+    let cursor: ReconcileCursor | undefined
+    do {
+      const [answer] = partition.run(call('reconcileIndexes', { cursor }))
+      counts.push(partition.passCount)
+      if (answer?.kind !== 'answered' || answer.result.kind !== 'reconciled') throw new Error('It did not go on.')
+      cursor = answer.result.cursor
+    } while (cursor !== undefined)
+
+    expect(counts.length).toBeGreaterThan(5)
+    expect(Math.max(...counts)).toBe(5)
+  })
+
+  test.each([
+    ['listing', call('listExecutions', { limit: 100 }), 1],
+    ['listing a lane', call('listExecutions', { lane: 'main', state: 'active', limit: 100 }), 1],
+    ['counting', call('countExecutions', {}), 4],
+    ['inspecting', call('inspectPartition', { limit: 100 }), 2],
+  ])('%s', (_, look, passCount) => {
+    const partition = given(60)
+    take(partition, 20)
+
+    expect(partition.run(look)).toMatchObject([{ kind: 'answered' }])
+    expect(partition.passCount).toBe(passCount)
+  })
+
+  test('describing an execution with its attempts', () => {
+    const partition = given(1)
+    const { executionId, fence } = takeOne(partition)
+    partition.run(call('failExecution', { executionId, fence, failure: HUNG, seed: 1 }))
+
+    partition.run(call('describeExecution', { executionId, attempts: true }))
+
+    expect(partition.passCount).toBe(2)
+  })
+})
+
+describe('the bound on passes', () => {
+  const endless = new WorkingSet()
+  const lookFor = (executionId: string) => call('describeExecution', { executionId: executionId as ExecutionId })
+
+  test('refuses what never finds out what it reads', () => {
+    const passes = new Passes([lookFor('0-1')])
+
+    for (let i = 1; i < PASS_MAX; i++) expect(passes.run(endless, 0)).toBeUndefined()
+    expect(() => passes.run(endless, 0)).toThrow(`describeExecution needed more than ${PASS_MAX} passes.`)
+  })
+
+  test('is there for each operation that finds out only after the one before it', () => {
+    const ids = ['0-1', '0-2', '0-3']
+    const passes = new Passes(ids.map(lookFor))
+    const set = new WorkingSet()
+
+    for (const id of ids) {
+      for (let i = 1; i < PASS_MAX - 1; i++) expect(passes.run(set, 0)).toBeUndefined()
+      set.takeNeeds()
+      set.keepRecord('execution', id, undefined)
+    }
+
+    expect(passes.run(set, 0)?.answers).toHaveLength(ids.length)
+    expect(passes.count).toBeGreaterThan(PASS_MAX)
+  })
+})

@@ -1,0 +1,89 @@
+/** The statements that change the table of one record type. The rows travel as columns. */
+import type { AnyRecord, RecordType } from '../../kernel/index.ts'
+import { recordColumns } from '../columns.ts'
+import type { Column } from '../columns.ts'
+import { recordText } from '../record-text.ts'
+import type { KeptRecord } from '../stored-data.ts'
+import { numberArray, textArray } from './array-text.ts'
+import type { Statement } from './connection.ts'
+import type { PartitionWrites } from './flush.ts'
+
+interface Row {
+  readonly number: number
+  readonly id: string
+  readonly kept: KeptRecord
+}
+
+type Text = Omit<Statement, 'values'>
+
+export class RecordStatements {
+  readonly #type: RecordType
+  readonly #columns: readonly Column<AnyRecord>[]
+  readonly #insert: Text
+  readonly #update: Text
+  readonly #delete: Text
+
+  /** `schema` is a quoted name. */
+  constructor(schema: string, type: RecordType) {
+    this.#type = type
+    // A record is only ever handed to the columns of its own type.
+    this.#columns = recordColumns[type] as readonly Column<AnyRecord>[]
+    const table = `${schema}.${type}`
+    const changing = [...this.#columns.map(({ name }) => name), 'record']
+    const names = [...changing, 'id', 'partition'].join(', ')
+    const types = [...this.#columns.map((column) => column.type), 'text', 'text', 'integer'] as const
+    const arrays = types.map((type, i) => `$${i + 1}::${type === 'text' ? 'text' : 'bigint'}[]`)
+    const rows = `unnest(${arrays.join(', ')}) as k (${names})`
+    this.#insert = {
+      name: `ff_insert_${type}`,
+      text: `insert into ${table} (${names}) select ${names} from ${rows}`,
+    }
+    this.#update = {
+      name: `ff_update_${type}`,
+      text: `update ${table} r set ${changing.map((name) => `${name} = k.${name}`).join(', ')}
+        from ${rows} where r.id = k.id and r.partition = k.partition`,
+    }
+    this.#delete = {
+      name: `ff_delete_${type}`,
+      text: `delete from ${table} r using unnest($1::integer[], $2::text[]) as k (partition, id)
+        where r.id = k.id and r.partition = k.partition`,
+    }
+  }
+
+  statements(all: readonly PartitionWrites[]): Statement[] {
+    const inserted: Row[] = []
+    const updated: Row[] = []
+    const removed: Omit<Row, 'kept'>[] = []
+    for (const { number, writes } of all) {
+      for (const { type, id, kept, existed } of writes.records) {
+        if (type !== this.#type) continue
+        if (kept === undefined) removed.push({ number, id })
+        else (existed ? updated : inserted).push({ number, id, kept })
+      }
+    }
+    const statements: Statement[] = []
+    if (removed.length > 0) statements.push({ ...this.#delete, values: [numbersOf(removed), idsOf(removed)] })
+    if (updated.length > 0) statements.push({ ...this.#update, values: this.#valuesOf(updated) })
+    if (inserted.length > 0) statements.push({ ...this.#insert, values: this.#valuesOf(inserted) })
+    return statements
+  }
+
+  #valuesOf(rows: readonly Row[]): string[] {
+    const values = this.#columns.map(({ type, value }) => {
+      const column = rows.map(({ kept }) => value(kept.record))
+      return type === 'text'
+        ? textArray(column as readonly (string | undefined)[])
+        : numberArray(column as readonly (number | undefined)[])
+    })
+    values.push(textArray(rows.map(({ kept }) => recordText(kept.cells))), idsOf(rows), numbersOf(rows))
+    return values
+  }
+}
+
+function idsOf(rows: readonly Pick<Row, 'id'>[]): string {
+  return textArray(rows.map(({ id }) => id))
+}
+
+function numbersOf(rows: readonly Pick<Row, 'number'>[]): string {
+  return numberArray(rows.map(({ number }) => number))
+}
