@@ -188,7 +188,7 @@ test('who stages needs to see and to fill the inbox, and nothing else of the sto
   await expect(fabric.submit(echo, 1, { tx: client })).rejects.toMatchObject({ code: '42501' })
   await client.query('rollback')
   await runAsOwner(place, `grant usage on schema ${place.schema} to ${name}`)
-  await runAsOwner(place, `grant select, insert on ${place.schema}.inbox to ${name}`)
+  await runAsOwner(place, `grant insert on ${place.schema}.inbox to ${name}`)
   const execution = await commit(client, () => fabric.submit(echo, 2, { tx: client }))
 
   expect(await execution.result({ signal: signal() })).toEqual({ input: 2 })

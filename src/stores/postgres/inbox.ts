@@ -55,9 +55,9 @@ export class Inbox {
     }
     // Told within the caller's transaction, a listener hears of it when, and only if, that commits.
     this.#insertText = `with staged as (
-        insert into ${schema}.inbox (partition, execution_id, call, payload) values ($1, $2, $3, $4) returning partition
+        insert into ${schema}.inbox (partition, execution_id, call, payload) values ($1, $2, $3, $4)
       )
-      select pg_notify('${channel}', $5) from staged`
+      select pg_notify('${channel}', $5)`
   }
 
   load(numbers: readonly number[], limit: number): Statement {
