@@ -69,11 +69,20 @@ export class Member {
     await this.#exited
   }
 
-  /** Stops it in the middle of whatever it does, and lets it go on as if nothing had happened. */
-  async pause(ms: number): Promise<void> {
+  /** Stops it in the middle of whatever it does. */
+  halt(): void {
     this.#process.kill('SIGSTOP')
-    await Promise.race([sleep(ms), this.#exited])
+  }
+
+  /** Lets it go on as if nothing had happened. */
+  goOn(): void {
     this.#process.kill('SIGCONT')
+  }
+
+  async pause(ms: number): Promise<void> {
+    this.halt()
+    await Promise.race([sleep(ms), this.#exited])
+    this.goOn()
   }
 
   /** Asks it to end what it is doing, waits for that, and loses patience in the end. */

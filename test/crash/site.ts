@@ -21,7 +21,7 @@ export class Site implements Disposable {
     return {
       name,
       program: new URL('./worker-process.ts', import.meta.url),
-      args: [this.location, this.#side(name), String(leaseTtlMs)],
+      args: [this.location, this.side(name), String(leaseTtlMs)],
     }
   }
 
@@ -29,7 +29,7 @@ export class Site implements Disposable {
     return {
       name,
       program: new URL('./submitter-process.ts', import.meta.url),
-      args: [this.location, this.#side(name), name, String(perSecond)],
+      args: [this.location, this.side(name), name, String(perSecond)],
     }
   }
 
@@ -37,7 +37,7 @@ export class Site implements Disposable {
     return {
       name,
       program: new URL('./rogue-process.ts', import.meta.url),
-      args: [this.location, this.#side(name), String(leaseTtlMs)],
+      args: [this.location, this.side(name), String(leaseTtlMs)],
     }
   }
 
@@ -45,7 +45,7 @@ export class Site implements Disposable {
     return {
       name,
       program: new URL('./opener-process.ts', import.meta.url),
-      args: [this.location, this.#side(name), name],
+      args: [this.location, this.side(name), name],
     }
   }
 
@@ -80,7 +80,8 @@ export class Site implements Disposable {
     rmSync(this.#folder, { recursive: true })
   }
 
-  #side(name: string): string {
+  /** Where a process of this name writes down what it sees. */
+  protected side(name: string): string {
     return path.join(this.#folder, `${name}.jsonl`)
   }
 
@@ -88,7 +89,7 @@ export class Site implements Disposable {
     return readdirSync(this.#folder)
       .map((file) => path.parse(file))
       .filter(({ name, ext }) => ext === '.jsonl' && prefixes.some((prefix) => name.startsWith(prefix)))
-      .map(({ name }) => [name, readSideRecord<Entry>(this.#side(name))])
+      .map(({ name }) => [name, readSideRecord<Entry>(this.side(name))])
   }
 }
 

@@ -3,13 +3,12 @@
  * as if they were different processes: what one does, the others hear of only through the server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { partitionOf } from '../../src/client/index.ts'
+import { mintExecutionId, partitionOf, prepareSubmit } from '../../src/client/index.ts'
 import type { Handler } from '../../src/client/index.ts'
 import { EngineError } from '../../src/stores/engine-error.ts'
-import type { ValkeyOptions } from '../../src/stores/open-store.ts'
-import type { Partition } from '../../src/stores/store.ts'
+import type { Call, Partition } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/worker/index.ts'
-import type { EngineSettings, Fabric } from '../../src/worker/index.ts'
+import type { EngineSettings, Fabric, FabricOptions } from '../../src/worker/index.ts'
 import { keyOf, kindOf, kinds } from '../crash/work.ts'
 import type { Kind, Work } from '../crash/work.ts'
 import { until } from '../servers/until.ts'
@@ -17,7 +16,8 @@ import { Follower } from './follower.ts'
 import { Ledger } from './ledger.ts'
 
 export interface LoadOptions {
-  readonly valkey?: ValkeyOptions
+  /** What all fabrics are told of their store besides its location. */
+  readonly fabric?: Pick<FabricOptions, 'valkey' | 'postgres'>
   readonly engine?: EngineSettings
   /** The failures that callers are told to expect. */
   readonly expected?: readonly string[]
@@ -61,7 +61,7 @@ export class Load implements AsyncDisposable {
 
   static async start(location: string, options: LoadOptions = {}): Promise<Load> {
     const ledger = new Ledger()
-    const fabricOptions = { log: ledger.log, ...(options.valkey !== undefined && { valkey: options.valkey }) }
+    const fabricOptions = { ...options.fabric, log: ledger.log }
     const fabric = await createFabric(location, fabricOptions)
     const workers: Fabric[] = []
     for (let number = 0; number < WORKERS; number++) {
@@ -186,6 +186,14 @@ export function handlersOf(of: readonly Kind[], ledger: Ledger): Handler[] {
       return answer
     }),
   )
+}
+
+/** A submit to the first partition as it goes to the store, without anybody who would say it again. */
+export async function submitCall({ runtime }: Fabric): Promise<Call> {
+  const ids = { executionId: mintExecutionId(0, runtime), requestId: runtime.uuid() }
+  const item = { task: plain.task, input: { submitter: 'once', number: 0 } }
+  const { input, blobs } = await prepareSubmit(item, ids, { namespace: 'default', indexedTags: [] })
+  return { operation: 'createExecution', input, blobs }
 }
 
 let onePerPartitionCount = 0

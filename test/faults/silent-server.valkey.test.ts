@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { mintExecutionId, prepareSubmit } from '../../src/client/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
-import type { Call } from '../../src/stores/store.ts'
-import type { Fabric } from '../../src/worker/index.ts'
 import { startServer } from '../servers/server.ts'
-import { Load, plain } from './load.ts'
+import { Load, submitCall } from './load.ts'
 import { startRelay } from './relay.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
@@ -15,17 +12,9 @@ const REQUEST_TIMEOUT_MS = 500
 const HALT_MS = 3_000
 const PARTITION = executionPartition(0)
 
-/** A submit as it goes to the store, without anybody who would say it again. */
-async function submitCall({ runtime }: Fabric): Promise<Call> {
-  const ids = { executionId: mintExecutionId(0, runtime), requestId: runtime.uuid() }
-  const item = { task: plain.task, input: { submitter: 'once', number: 0 } }
-  const { input, blobs } = await prepareSubmit(item, ids, { namespace: 'default', indexedTags: [] })
-  return { operation: 'createExecution', input, blobs }
-}
-
 test('a server that halts for longer than a call takes does everything once when it goes on', async () => {
   await using server = await startServer({ appendOnly: 'everysec' })
-  await using load = await Load.start(server.location, { valkey: { requestTimeoutMs: REQUEST_TIMEOUT_MS } })
+  await using load = await Load.start(server.location, { fabric: { valkey: { requestTimeoutMs: REQUEST_TIMEOUT_MS } } })
   const { store } = load.fabric
   const call = await submitCall(load.fabric)
 
@@ -52,7 +41,7 @@ test('connections that have gone silent without an end are made anew', async () 
   await using server = await startServer({ appendOnly: 'everysec' })
   await using relay = await startRelay(server.address)
   const location = server.location.replace(`:${server.port}`, `:${relay.port}`)
-  await using load = await Load.start(location, { valkey: { requestTimeoutMs: REQUEST_TIMEOUT_MS } })
+  await using load = await Load.start(location, { fabric: { valkey: { requestTimeoutMs: REQUEST_TIMEOUT_MS } } })
 
   await load.untilBusy(150)
   const silenced = relay.silence()

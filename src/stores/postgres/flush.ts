@@ -7,20 +7,10 @@
  */
 import { recordTypes } from '../../kernel/index.ts'
 import { recordText } from '../record-text.ts'
-import type { Partition } from '../store.ts'
-import type { Writes } from '../stored-data.ts'
 import { nameArray, numberArray, textArray } from './array-text.ts'
 import type { Statement } from './connection.ts'
+import type { PartitionWrites } from './partition-writes.ts'
 import { RecordStatements } from './record-statements.ts'
-
-/** What a batch leaves to be written in one partition. */
-export interface PartitionWrites {
-  readonly partition: Partition
-  readonly number: number
-  /** The number of the partition's newest event before these; undefined for one that has never had any. */
-  readonly lastSequence: number | undefined
-  readonly writes: Writes
-}
 
 type Text = Omit<Statement, 'values'>
 

@@ -140,10 +140,13 @@ const tables = `
       e.cells ->> 5 as lane,
       nullif(e.cells ->> 7, 'false')::integer as attempt_number,
       ('{completed,failed,cancelled,expired,skipped}'::text[])[nullif(e.cells ->> 11, 'false')::integer + 1] as outcome,
-      nullif(e.cells ->> 9, 'false') as worker_id,
-      nullif(e.cells ->> 13, 'false') as reason
+      case json_typeof(e.cells -> 9) when 'string' then e.cells ->> 9 end as worker_id,
+      case json_typeof(e.cells -> 13) when 'string' then e.cells ->> 13 end as reason
     from $schema.event_batch b
-    cross join lateral json_array_elements(b.records::json) with ordinality as e (cells, place);
+    cross join lateral json_array_elements(
+      -- Characters that no text can hold.
+      regexp_replace(b.records, '\\\\u(0000|d[89a-f]..)', '\\\\ufffd', 'g')::json
+    ) with ordinality as e (cells, place);
 
   create table $schema.inbox (
     id bigint generated always as identity primary key,

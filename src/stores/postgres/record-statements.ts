@@ -6,7 +6,7 @@ import { recordText } from '../record-text.ts'
 import type { KeptRecord } from '../stored-data.ts'
 import { numberArray, textArray } from './array-text.ts'
 import type { Statement } from './connection.ts'
-import type { PartitionWrites } from './flush.ts'
+import type { PartitionWrites } from './partition-writes.ts'
 
 interface Row {
   readonly number: number

@@ -6,7 +6,7 @@
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import { numberArray } from './array-text.ts'
 import type { Connection, Statement, StatementReply } from './connection.ts'
-import type { Flusher, PartitionWrites } from './flush.ts'
+import type { Flusher } from './flush.ts'
 import type { Inbox, StagedCall } from './inbox.ts'
 import type { Loader } from './load.ts'
 import { Passes } from './passes.ts'
@@ -15,6 +15,8 @@ import { WorkingSet } from './working-set.ts'
 
 /** How long a transaction may wait for the lock of a partition that another one holds. */
 const LOCK_WAIT_MS = 10_000
+/** The part of the time for a request that it may spend on waiting for a lock, so that it still hears what it waited for. */
+const LOCK_WAIT_SHARE = 2 / 3
 /** A process that stops in the middle of a transaction loses it, and with it the locks that others wait for. */
 const IDLE_MAX_MS = 5_000
 
@@ -191,9 +193,10 @@ export async function setOldestAside(
  * come again would each leave one more behind them, until no connection is left.
  */
 function shorterWait({ requestTimeoutMs }: Connection): Statement[] {
-  if (requestTimeoutMs >= LOCK_WAIT_MS) return []
+  const waitMs = Math.ceil(requestTimeoutMs * LOCK_WAIT_SHARE)
+  if (waitMs >= LOCK_WAIT_MS) return []
   const text = "select set_config('lock_timeout', $1, true)"
-  return [{ name: 'ff_lock_timeout', text, values: [String(Math.ceil(requestTimeoutMs))] }]
+  return [{ name: 'ff_lock_timeout', text, values: [String(waitMs)] }]
 }
 
 /** One after the other in the order of the numbers, which is ascending, and before anything is read. */

@@ -1,0 +1,118 @@
+/**
+ * Processes around a store on a server that are killed at any moment and started again, until everything they were told to
+ * do has ended. Then what they wrote down is held against what the store says.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, expect } from 'vitest'
+import { silentLog } from '../../src/runtime/index.ts'
+import { createFabric } from '../../src/worker/index.ts'
+import type { Fabric } from '../../src/worker/index.ts'
+import { problemsOf } from '../conformance/invariants.ts'
+import { findDisagreements } from '../crash/agreement.ts'
+import { Fleet } from '../crash/fleet.ts'
+import { executionsOf, findFaults } from '../crash/history.ts'
+import { seededRandom } from '../crash/random.ts'
+import type { Site } from '../crash/site.ts'
+import { keyOf } from '../crash/work.ts'
+import { until } from '../servers/until.ts'
+import { onePerPartition, plain } from './load.ts'
+import { ServerSite } from './server-site.ts'
+import { dumpsOf, mergedDump, say, untilAllEnded } from './verdict.ts'
+
+/** Given, it repeats the kills of an earlier run, as far as the machine lets them repeat. */
+const SEED = Number(process.env['FLOWFABRIC_CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000_000))
+
+/** What is acknowledged between two kills, at least. */
+const BETWEEN_KILLS = 15
+const PROGRESS_LIMIT_MS = 30_000
+const PROBE_LIMIT_MS = 15_000
+const LEASE_MS = 1_000
+const SUBMITS_PER_SECOND = 60
+
+/** What somebody hears who has no lease any more. */
+const leaseLosses = ['lease_expired', 'stale_lease', 'execution_not_active']
+
+const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-faults-cache-'))
+
+afterAll(() => rmSync(cacheFolder, { recursive: true }))
+
+/** Says which chance it takes, so that it can be repeated. */
+export function newFleet(): Fleet {
+  console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
+  return new Fleet(seededRandom(SEED), cacheFolder)
+}
+
+/** Two engines, three workers and a submitter. */
+function startAll(fleet: Fleet, site: Site): void {
+  for (const number of [1, 2]) fleet.start(site.engine(`engine-${number}`))
+  for (const number of [1, 2, 3]) fleet.start(site.worker(`worker-${number}`, LEASE_MS))
+  fleet.start(site.submitter('submitter-1', SUBMITS_PER_SECOND))
+}
+
+/** Waits until this many more pieces of work were acknowledged. */
+export async function untilAcknowledged(site: Site, count: number): Promise<void> {
+  const enough = site.acknowledged().size + count
+  const hasProgress = async (): Promise<true | undefined> => site.acknowledged().size >= enough || undefined
+  await until('work goes on', PROGRESS_LIMIT_MS, hasProgress)
+}
+
+/** Has the processes do a new piece of work in every partition. */
+export async function seeAllPartitions(fabric: Fabric): Promise<void> {
+  const signal = AbortSignal.timeout(PROBE_LIMIT_MS)
+  const probes = onePerPartition(fabric, 'probe').map(async (work) => {
+    const execution = await fabric.submit(plain.task, work, { id: keyOf(work) })
+    await execution.result({ signal })
+  })
+  await Promise.all(probes)
+}
+
+/** Kills processes one after the other, lets the others finish the work and judges the store. */
+export async function killProcesses(what: string, location: string, kills: number): Promise<void> {
+  using site = new ServerSite(location)
+  await using fleet = newFleet()
+
+  startAll(fleet, site)
+  fleet.start(site.rogue('rogue', LEASE_MS))
+  for (let kill = 0; kill < kills; kill++) {
+    await untilAcknowledged(site, BETWEEN_KILLS)
+    await fleet.killAny()
+  }
+  await fleet.stop('submitter')
+  await fleet.stop('rogue')
+  const numbers = await judgeSite(site, fleet)
+  say(what, { kills: fleet.killCount, ...numbers })
+  expect(site.forgeries().filter((answer) => !leaseLosses.includes(answer))).toEqual([])
+  expect(numbers.reclaimed).toBeGreaterThan(0)
+}
+
+export interface SiteVerdict {
+  readonly acknowledged: number
+  readonly ended: number
+  readonly reclaimed: number
+  readonly lost: number
+  readonly [what: string]: number
+}
+
+/** Lets the work come to its end, stops the processes and judges the store. Nobody submits any more. */
+export async function judgeSite(site: Site, fleet: Fleet): Promise<SiteVerdict> {
+  await using fabric = await createFabric(site.location, { log: silentLog })
+  await untilAllEnded(fabric)
+  await seeAllPartitions(fabric)
+  await fleet.stop('')
+
+  const dumps = await dumpsOf(fabric)
+  const whole = mergedDump(dumps)
+  for (const dump of dumps) expect([...problemsOf(dump), ...findFaults(dump)]).toEqual([])
+  expect(await findDisagreements(site, fabric, whole)).toEqual([])
+  expect(fleet.complaints).toEqual([])
+  const acknowledged = [...site.acknowledged().values()]
+  const found = new Set<string>(executionsOf(whole).map(({ id }) => id))
+  return {
+    acknowledged: acknowledged.length,
+    ended: found.size,
+    reclaimed: whole.events.filter(({ type }) => type === 'lease_expired').length,
+    lost: acknowledged.filter((id) => !found.has(id)).length,
+  }
+}

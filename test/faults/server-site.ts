@@ -1,0 +1,21 @@
+/** A site whose store is on a server; its folder has only what the processes wrote down. */
+import type { MemberPlan } from '../crash/fleet.ts'
+import { Site } from '../crash/site.ts'
+
+export class ServerSite extends Site {
+  override readonly location: string
+
+  constructor(location: string) {
+    super()
+    this.location = location
+  }
+
+  /** One that submits within transactions of its own, on a PostgreSQL server; its name begins with `submitter`. */
+  stager(name: string): MemberPlan {
+    return {
+      name,
+      program: new URL('./stager-process.ts', import.meta.url),
+      args: [this.location, this.side(name), name],
+    }
+  }
+}
