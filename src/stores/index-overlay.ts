@@ -83,7 +83,7 @@ export class IndexOverlay {
     const { entries } = this.#head
     const kept: IndexEntry[] = []
     for (let i = 0; kept.length < limit; i++) {
-      if (i === entries.length) this.#readOn(this.#head, limit)
+      if (i === entries.length) this.#readOn(this.#head, limit - kept.length)
       const entry = entries[i]
       if (entry === undefined) break
       if (!this.#changed.has(entry.id)) kept.push(entry)
@@ -92,12 +92,12 @@ export class IndexOverlay {
   }
 
   /** Doubles what has been read, so that a batch that eats its way through an index reads it in few steps. */
-  #readOn(head: Head, atLeast: number): void {
+  #readOn(head: Head, least: number): void {
     if (head.isComplete) return
-    const limit = Math.max(atLeast, head.entries.length)
-    const more = this.#data.range({ index: this.#index, from: head.entries.at(-1), to: head.to, limit })
+    const limit = Math.max(least, head.entries.length)
+    const more = this.#data.range({ index: this.#index, from: head.entries.at(-1), to: head.to, limit }, least)
     for (const entry of more) head.entries.push(entry)
-    head.isComplete = more.length < limit
+    head.isComplete = more.length < least
   }
 }
 

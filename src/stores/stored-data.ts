@@ -4,8 +4,8 @@ import type { AnyRecord, Cell, FabricEvent, IndexEntry, Range, RecordType } from
 /** What a store can read of one partition as it stood when the batch began. */
 export interface StoredData {
   record(type: RecordType, id: string): Cell[] | undefined
-  /** In the order of the range; at most its limit. */
-  range(range: Range): IndexEntry[]
+  /** In the order of the range; at most its limit. Where there is more, `least` entries are enough, if it is given. */
+  range(range: Range, least?: number): IndexEntry[]
   count(range: Range): number
   /** `expected` is where the id should stand, if it should: looking there first may spare a search. */
   score(index: string, id: string, expected: number | undefined): number | undefined

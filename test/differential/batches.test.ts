@@ -6,7 +6,7 @@ import { anyBatches, anyBatchesInJumpingTime } from '../properties/commands.ts'
 import { runs } from '../properties/random-runs.ts'
 import { anyLogReading } from './log-reading.ts'
 import { SideBySide, oneByOne, together } from './side-by-side.ts'
-import { everyStore, storeNames } from './sides.ts'
+import { TIME_LIMIT_MS, everyStore, storeNames } from './sides.ts'
 
 const STEADY_RUNS = 500
 const JUMPING_RUNS = 250
@@ -16,7 +16,7 @@ test(`a batch does on every store what its operations do one by one: ${storeName
 
   await fc.assert(
     fc.asyncProperty(anyBatches, anyLogReading, (batches, reading) => sides.compare(batches, { reading })),
-    runs(STEADY_RUNS),
+    runs(STEADY_RUNS, TIME_LIMIT_MS),
   )
 })
 
@@ -25,6 +25,6 @@ test(`a clock that jumps forth and back is the same for all stores: ${storeNames
 
   await fc.assert(
     fc.asyncProperty(anyBatchesInJumpingTime, (batches) => sides.compare(batches)),
-    runs(JUMPING_RUNS),
+    runs(JUMPING_RUNS, TIME_LIMIT_MS),
   )
 })

@@ -8,7 +8,7 @@ import { anySequence } from '../properties/commands.ts'
 import { runs } from '../properties/random-runs.ts'
 import { anyLogReading } from './log-reading.ts'
 import { SideBySide, together } from './side-by-side.ts'
-import { everyStore, storeNames } from './sides.ts'
+import { TIME_LIMIT_MS, everyStore, storeNames } from './sides.ts'
 
 const RUNS = 250
 
@@ -19,7 +19,7 @@ test(`call by call, all stores answer alike and keep alike: ${storeNames}`, asyn
 
   await fc.assert(
     fc.asyncProperty(everyCall, anyLogReading, (batches, reading) => sides.compare(batches, { reading })),
-    runs(RUNS),
+    runs(RUNS, TIME_LIMIT_MS),
   )
 })
 

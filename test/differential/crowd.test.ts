@@ -4,7 +4,7 @@ import { test } from 'vitest'
 import { anyCrowd } from '../properties/commands.ts'
 import { runs } from '../properties/random-runs.ts'
 import { SideBySide, together } from './side-by-side.ts'
-import { everyStore, storeNames } from './sides.ts'
+import { TIME_LIMIT_MS, everyStore, storeNames } from './sides.ts'
 
 const RUNS = 40
 
@@ -13,6 +13,6 @@ test(`what is too much for one call stops at the same place on all stores: ${sto
 
   await fc.assert(
     fc.asyncProperty(anyCrowd, (batches) => sides.compare(batches, { isWalked: true })),
-    runs(RUNS),
+    runs(RUNS, TIME_LIMIT_MS),
   )
 })

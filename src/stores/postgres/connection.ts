@@ -9,6 +9,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { Client, TypeOverrides, types } from 'pg'
 import type { ClientConfig, Notification } from 'pg'
 import { asConnectError } from './connect-error.ts'
+import { asEngineError, sqlState } from './postgres-error.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 import type { Row, Session } from './session.ts'
 
@@ -33,7 +34,6 @@ export interface Statement {
 export interface StatementReply {
   readonly rows: readonly (readonly unknown[])[]
   readonly command: string
-  readonly rowCount: number
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
@@ -104,10 +104,17 @@ export class Connection implements Session {
     this.#socket.uncork()
     const settled = await Promise.allSettled(replies)
     return settled.map((reply) => {
-      if (reply.status === 'rejected') throw reply.reason
-      const { rows, command, rowCount } = reply.value
-      return { rows, command, rowCount: rowCount ?? 0 }
+      if (reply.status === 'rejected') throw this.#failure(reply.reason)
+      const { rows, command } = reply.value
+      return { rows, command }
     })
+  }
+
+  /** What is not a word of the server is one of the way to it: nobody knows then what became of what was sent. */
+  #failure(reason: unknown): unknown {
+    if (sqlState(reason) !== undefined) return reason
+    this.#lose()
+    return asEngineError(reason)
   }
 
   close(): void {

@@ -6,14 +6,12 @@ import type { EventPage, StoredEvent } from '../store.ts'
 import type { Connection, Statement } from './connection.ts'
 import type { Pool } from './pool.ts'
 import { snapshot } from './read-side.ts'
-import { COMMIT } from './transaction.ts'
+import { BEGIN, COMMIT, SETTINGS, refuseUnlessCommitted } from './transaction.ts'
 
 /** Batches that one transaction drops at most, so that others get their turn in between. */
 const TRIM_BATCHES_MAX = 500
 /** Behind the numbers of all partitions: whoever trims keeps only others from trimming the same log. */
 const TRIM_LOCKS_FROM = 1_000_000
-
-const BEGIN: Statement = { name: 'ff_begin_trim', text: 'begin isolation level read committed' }
 
 interface BatchRow {
   readonly first: number
@@ -88,8 +86,9 @@ export class EventLog {
     olderThan: Instant,
     keepCount: number,
   ): Promise<{ readonly trimmed: number; readonly hasMore: boolean }> {
-    const [, lock, bounds, oldest] = await connection.send([
+    const [, , lock, bounds, oldest] = await connection.send([
       BEGIN,
+      SETTINGS,
       this.#lock(number),
       this.#boundsOf(number),
       { name: 'ff_oldest_events', text: this.#oldest, values: [number, TRIM_BATCHES_MAX] },
@@ -113,7 +112,7 @@ export class EventLog {
       trimmed += lastExcess + 1 - cut.first
       statements.push(await this.#cutStatement(connection, number, cut, lastExcess + 1))
     }
-    await connection.send([...statements, COMMIT])
+    refuseUnlessCommitted(await connection.send([...statements, COMMIT]))
     return { trimmed, hasMore: isLocked && dropped.length === TRIM_BATCHES_MAX }
   }
 

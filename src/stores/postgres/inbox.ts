@@ -4,6 +4,7 @@
  */
 import type { Call } from '../store.ts'
 import { numberArray, textArray } from './array-text.ts'
+import { bytesOf } from './bytes.ts'
 import type { Statement, StatementReply } from './connection.ts'
 
 /** Staged submits that one transaction takes from a partition: few enough to leave room for the calls that it is for. */
@@ -23,7 +24,6 @@ export class Inbox {
   readonly #load: Text
   readonly #delete: Text
   readonly #fail: Text
-  readonly #failOldest: Text
   readonly #insertText: string
 
   /** `schema` is a quoted name, `channel` that on which listeners hear of what was staged. */
@@ -45,13 +45,7 @@ export class Inbox {
     this.#fail = {
       name: 'ff_fail_inbox',
       text: `update ${schema}.inbox i set failure = k.failure
-        from unnest($1::bigint[], $2::text[]) as k (id, failure) where i.id = k.id`,
-    }
-    this.#failOldest = {
-      name: 'ff_fail_oldest_inbox',
-      text: `update ${schema}.inbox set failure = $2 where id = (
-          select id from ${schema}.inbox where partition = $1 and failure is null order by id limit 1
-        )`,
+        from unnest($1::bigint[], $2::text[]) as k (id, failure) where i.id = k.id and i.failure is null`,
     }
     // Told within the caller's transaction, a listener hears of it when, and only if, that commits.
     this.#insertText = `with staged as (
@@ -85,11 +79,6 @@ export class Inbox {
     return [{ ...this.#fail, values: [ids, textArray(failures.map(({ reason }) => reason))] }]
   }
 
-  /** The same for the oldest one of a partition. */
-  setOldestAside(number: number, reason: string): Statement {
-    return { ...this.#failOldest, values: [number, reason] }
-  }
-
   /** The statement that stages a submit, for whatever runs statements of the caller's transaction. */
   staging(
     number: number,
@@ -106,7 +95,7 @@ function readCall(text: string, payload: Buffer | null): Call<'createExecution'>
   try {
     const input = JSON.parse(text) as Call<'createExecution'>['input']
     if (typeof input !== 'object' || typeof input.executionId !== 'string') return undefined
-    return { operation: 'createExecution', input, blobs: payload === null ? [] : [payload] }
+    return { operation: 'createExecution', input, blobs: payload === null ? [] : [bytesOf(payload)] }
   } catch {
     return undefined
   }

@@ -4,9 +4,10 @@
  * partition a thing is in comes with the thing, never as a constant, and what one row leads to is a query of its own, in
  * which everything that the index wants is known.
  */
-import { payloadKey, recordTypes } from '../../kernel/index.ts'
+import { CALL_REPLY_BYTES, payloadKey, recordTypes } from '../../kernel/index.ts'
 import type { IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import { flagArray, nameArray, numberArray, textArray } from './array-text.ts'
+import { bytesOf } from './bytes.ts'
 import type { Statement, StatementReply } from './connection.ts'
 import type { Needs } from './needs.ts'
 import type { WorkingSet } from './working-set.ts'
@@ -45,7 +46,7 @@ export class Loader {
       recordTypes.map((type) => [
         type,
         {
-          name: `ff_load_${type}`,
+          name: `ff_load_record_${type}`,
           text: `select k.place, r.record
             from unnest($1::integer[], $2::text[]) with ordinality as k (partition, id, place)
             join ${schema}.${type} r on r.id = k.id and r.partition = k.partition`,
@@ -71,9 +72,17 @@ export class Loader {
     }
     this.#blobs = {
       name: 'ff_load_blob',
-      text: `select k.place, b.bytes
-        from unnest($1::integer[], $2::text[]) with ordinality as k (partition, key, place)
-        join ${schema}.blob b on b.key = k.key and b.partition = k.partition`,
+      // A call stops when its reply is large enough, so those behind that are not asked for.
+      text: `select place, is_stored, case when bytes_before < ${CALL_REPLY_BYTES} then bytes end
+        from (
+          select k.place, b.key is not null as is_stored, b.bytes,
+            coalesce(
+              sum(octet_length(b.bytes)) over (
+                partition by k.partition order by k.place rows between unbounded preceding and 1 preceding),
+              0) as bytes_before
+          from unnest($1::integer[], $2::text[]) with ordinality as k (partition, key, place)
+          left join ${schema}.blob b on b.key = k.key and b.partition = k.partition
+        ) b`,
     }
   }
 
@@ -167,10 +176,10 @@ export class Loader {
     return {
       statement: { ...this.#blobs, values: [numbersOf(wanted), textArray(wanted.map(({ key }) => key))] },
       take: ({ rows }) => {
-        for (const { key, into } of wanted) into.keepBlob(key, undefined)
-        for (const [place, bytes] of rows as [number, Buffer][]) {
+        for (const [place, isStored, bytes] of rows as [number, boolean, Buffer | null][]) {
           const found = wanted[place - 1]
-          found?.into.keepBlob(found.key, bytesOf(bytes))
+          if (bytes !== null) found?.into.keepBlob(found.key, bytesOf(bytes))
+          else if (!isStored) found?.into.keepBlob(found.key, undefined)
         }
       },
     }
@@ -267,11 +276,6 @@ function conditionOf(direction: Direction): string {
   const [past, within] = direction === 'forward' ? ['>', '<='] : ['<', '>=']
   return `e.partition = k.partition and e.name = k.name
     and (e.score, e.id) ${past} (k.from_score, k.from_id) and e.score ${within} k.to_score`
-}
-
-/** Without the methods of a buffer, which no other store's bytes have. */
-function bytesOf({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 function directionOf({ reverse }: Range): Direction {

@@ -6,6 +6,9 @@ import type { WorkingSet } from './working-set.ts'
 /** How often an operation may run until it has found out what it reads. Those of one batch find out together. */
 export const PASS_MAX = 6
 
+/** How often all of a batch may run, whatever its operations wait for: one by one they take as long as they need. */
+const BATCH_PASS_MAX = 4 * PASS_MAX
+
 /** More was needed than an operation may take to find out what it reads. */
 class TooManyPasses extends Error {
   override readonly name = 'TooManyPasses'
@@ -62,7 +65,7 @@ export class Passes {
       this.#settledCount = settledCount
       this.#settledAt = this.#count - 1
     }
-    if (this.#count - this.#settledAt >= PASS_MAX) {
+    if (this.#count - this.#settledAt >= PASS_MAX || this.#count >= BATCH_PASS_MAX) {
       throw new TooManyPasses(this.#calls[this.#settledCount]?.operation ?? 'A batch')
     }
   }

@@ -37,7 +37,7 @@ import { findSettings, setUp, storeNotFound } from './settings.ts'
 import type { PostgresSettings } from './settings.ts'
 import { stageIn } from './staging.ts'
 import { failedInboxCount, reportOf, warningsOf } from './store-report.ts'
-import { UNHEARD, WakeChannel } from './wake-channel.ts'
+import { WakeChannel } from './wake-channel.ts'
 import { WriteSide } from './write-side.ts'
 
 export interface PostgresStoreOptions {
@@ -131,7 +131,7 @@ export class PostgresStore implements Store {
         for (const warning of warningsOf(facts)) log.warn({ store: 'postgres' }, warning)
         const known = await findSettings(connection, location.schema, wanted)
         if (known === undefined && !create) throw storeNotFound(location.schema)
-        const settings = known ?? (await setUp(connection, location, wanted, () => runtime.random()))
+        const settings = known ?? (await setUp(connection, location, wanted))
         await checkPermissions(connection, location.schema)
         return settings
       })
@@ -195,7 +195,8 @@ export class PostgresStore implements Store {
       failedInboxCount: await failedInboxCount(connection, this.#location.schema),
     }
     const report = reportOf(this.#location, server, counts)
-    return this.#channel.isHeard === 'no' ? { ...report, warnings: [...report.warnings, UNHEARD] } : report
+    const { warning } = this.#channel
+    return warning === undefined ? report : { ...report, warnings: [...report.warnings, warning] }
   }
 
   #tell(wake: Wake): void {

@@ -5,6 +5,7 @@
 import type { Answer, Call } from '../store.ts'
 import type { Statement, StatementReply } from './connection.ts'
 import type { Loader, LoadStep } from './load.ts'
+import { answerOneByOne, isOwnFault } from './own-fault.ts'
 import { Passes } from './passes.ts'
 import type { Pool } from './pool.ts'
 import { COMMIT, SETTINGS } from './transaction.ts'
@@ -31,6 +32,15 @@ export class ReadSide {
   }
 
   async run(number: number, calls: readonly Call[]): Promise<Answer[]> {
+    try {
+      return await this.#runTogether(number, calls)
+    } catch (error) {
+      if (!isOwnFault(error)) throw error
+    }
+    return await answerOneByOne(calls, (call) => this.#runTogether(number, [call]))
+  }
+
+  async #runTogether(number: number, calls: readonly Call[]): Promise<Answer[]> {
     const set = new WorkingSet()
     set.plan(calls)
     const steps = this.#loader.steps([{ number, needs: set.takeNeeds(), into: set }])

@@ -35,16 +35,16 @@ export class RecordStatements {
     const arrays = types.map((type, i) => `$${i + 1}::${type === 'text' ? 'text' : 'bigint'}[]`)
     const rows = `unnest(${arrays.join(', ')}) as k (${names})`
     this.#insert = {
-      name: `ff_insert_${type}`,
+      name: `ff_insert_record_${type}`,
       text: `insert into ${table} (${names}) select ${names} from ${rows}`,
     }
     this.#update = {
-      name: `ff_update_${type}`,
+      name: `ff_update_record_${type}`,
       text: `update ${table} r set ${changing.map((name) => `${name} = k.${name}`).join(', ')}
         from ${rows} where r.id = k.id and r.partition = k.partition`,
     }
     this.#delete = {
-      name: `ff_delete_${type}`,
+      name: `ff_delete_record_${type}`,
       text: `delete from ${table} r using unnest($1::integer[], $2::text[]) as k (partition, id)
         where r.id = k.id and r.partition = k.partition`,
     }

@@ -83,7 +83,7 @@ describe('the settings of a store', () => {
 
     for (const work of [
       findSettings(session, 'mine', NOTHING, steps),
-      setUp(session, { schema: 'mine' }, NOTHING, () => 0, steps),
+      setUp(session, { schema: 'mine' }, NOTHING, steps),
     ]) {
       const error = await refusalOf(work)
       expect(error.code).toBe('older_schema')

@@ -1,4 +1,5 @@
 /** What is fixed when the store is first used: written in one step by whoever comes first, verified by everyone. */
+import { createHash } from 'node:crypto'
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
 import { executionPartition } from '../store.ts'
@@ -59,7 +60,6 @@ export async function setUp(
   session: Session,
   { schema }: Pick<PostgresLocation, 'schema'>,
   wanted: WantedSettings,
-  random: () => number,
   steps: readonly Migration[] = migrations,
 ): Promise<PostgresSettings> {
   try {
@@ -68,7 +68,7 @@ export async function setUp(
       if (plan.from > 0) refuseOtherSchema(plan.from, plan.to)
       await carryOut(session, plan)
       const meta = await readMeta(session, schema)
-      if (!meta.has('data_version')) await writeSettings(session, schema, wanted, random)
+      if (!meta.has('data_version')) await writeSettings(session, schema, wanted)
     })
   } catch (error) {
     throw sqlState(error) === PERMISSION_DENIED ? mayNotSetUp(schema, error) : error
@@ -83,12 +83,15 @@ export function storeNotFound(schema: string): EngineError {
   return new EngineError('store_not_found', { field: 'location', message })
 }
 
-async function writeSettings(
-  session: Session,
-  schema: string,
-  wanted: WantedSettings,
-  random: () => number,
-): Promise<void> {
+/**
+ * The same for the same name, so that who goes on with a schema that was dropped and made again has the locks of whoever
+ * made it. Should two names of one database have the same number, their stores wait for each other and do no harm.
+ */
+function lockSpaceOf(schema: string): number {
+  return 1 + (createHash('sha256').update(schema).digest().readUInt32BE(0) % LOCK_SPACE_MAX)
+}
+
+async function writeSettings(session: Session, schema: string, wanted: WantedSettings): Promise<void> {
   const count = wanted.executionPartitions ?? EXECUTION_PARTITIONS
   const numbers = Array.from({ length: count }, (_, number) => number)
   await session.query(
@@ -99,7 +102,7 @@ async function writeSettings(
     data_version: DATA_VERSION,
     execution_partitions: count,
     indexed_tags: sorted(wanted.indexedTags ?? []),
-    lock_space: 1 + Math.floor(random() * LOCK_SPACE_MAX),
+    lock_space: lockSpaceOf(schema),
   }
   await session.query(`insert into ${quoted(schema)}.meta (name, value) select * from unnest($1::text[], $2::text[])`, [
     Object.keys(settings),

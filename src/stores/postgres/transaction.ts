@@ -3,6 +3,7 @@
  * statement of their own and in ascending order, and loads what the batches are known to read; its last writes all and
  * commits. Between them the pure operations run, as often as they turn out to need something that was not loaded.
  */
+import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import { numberArray } from './array-text.ts'
 import type { Connection, Statement, StatementReply } from './connection.ts'
@@ -14,7 +15,7 @@ import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
 import { WorkingSet } from './working-set.ts'
 
-/** How long a transaction may wait for the lock of a partition that another one holds. */
+/** How long a statement may take: above all that which waits for the locks of partitions that others hold. */
 const LOCK_WAIT_MS = 10_000
 /** The part of the time for a request that it may spend on waiting for a lock, so that it still hears what it waited for. */
 const LOCK_WAIT_SHARE = 2 / 3
@@ -32,6 +33,8 @@ export interface BatchOutcome {
   readonly wake: Wake | undefined
   /** Whether the inbox of the partition may hold more than this transaction took. */
   readonly hasMoreStaged: boolean
+  /** Staged submits that have become executions, or joined one. */
+  readonly taken: readonly number[]
   /** Staged submits that were set aside. */
   readonly failures: readonly StagedFailure[]
 }
@@ -57,15 +60,12 @@ export interface TransactionOptions {
   readonly stagedMax: number
   /** Whether what is written sets right what it finds, instead of being refused where the tables are not as they should be. */
   readonly isCareful: boolean
-}
-
-/** The server took a transaction back although every statement was answered. */
-class NotCommitted extends Error {
-  override readonly name = 'NotCommitted'
+  /** Hears which staged submits were loaded, before they are run. */
+  readonly onStaged?: ((inboxIds: readonly number[]) => void) | undefined
 }
 
 export const COMMIT: Statement = { name: 'ff_commit', text: 'commit' }
-const BEGIN: Statement = { name: 'ff_begin', text: 'begin isolation level read committed' }
+export const BEGIN: Statement = { name: 'ff_begin', text: 'begin isolation level read committed' }
 
 /** Tables are reached through their indexes alone, whatever the planner makes of tables that it has no statistics of. */
 const setting = (name: string, value: string | number) => `set_config('${name}', '${value}', true)`
@@ -114,13 +114,13 @@ export class Transaction {
 
   async #begin(): Promise<{ readonly runs: readonly Run[]; readonly now: number }> {
     const { schema, lockSpace, loader, inbox } = this.#parts
-    const sets = this.#batches.map(({ calls }) => {
+    const planned = this.#batches.map((batch) => {
       const set = new WorkingSet()
-      set.plan(calls)
-      return set
+      set.plan(batch.calls)
+      return { batch, set }
     })
     const numbers = this.#batches.map(({ number }) => number)
-    const loads = loader.steps(this.#batches.map(({ number }, i) => needsOf(number, sets[i] ?? new WorkingSet())))
+    const loads = loader.steps(planned.map(({ batch, set }) => needsOf(batch.number, set)))
     const opening = [BEGIN, SETTINGS, ...shorterWait(this.#connection), lock(lockSpace, numbers)]
     const head = [...opening, clock(schema, numbers), inbox.load(numbers, this.#options.stagedMax)]
     const replies = await this.#connection.send([...head, ...loads.map(({ statement }) => statement)])
@@ -128,9 +128,9 @@ export class Transaction {
 
     const clockRows = replyAt(replies, head.length - 2).rows as [number | null, number][]
     const staged = inbox.read(replyAt(replies, head.length - 1))
-    const runs = this.#batches.map((batch, i): Run => {
+    this.#options.onStaged?.(staged.map(({ inboxId }) => inboxId))
+    const runs = planned.map(({ batch, set }, i): Run => {
       const own = staged.filter(({ number }) => number === batch.number)
-      const set = sets[i] ?? new WorkingSet()
       const stagedCalls = own.flatMap(({ call }) => call ?? [])
       set.plan(stagedCalls)
       return {
@@ -142,7 +142,7 @@ export class Transaction {
         pass: undefined,
       }
     })
-    return { runs, now: this.#parts.now?.() ?? clockRows[0]?.[1] ?? 0 }
+    return { runs, now: this.#parts.now?.() ?? (clockRows[0]?.[1] as number) }
   }
 
   /** Every batch runs again until it has needed nothing that was not there. */
@@ -162,8 +162,7 @@ export class Transaction {
     const { stagedMax, isCareful } = this.#options
     const outcomes = new Map(runs.map((run) => [run.batch, outcomeOf(run, stagedMax)]))
     const failures = [...outcomes.values()].flatMap((outcome) => outcome.failures)
-    const failed = new Set(failures.map(({ inboxId }) => inboxId))
-    const taken = runs.flatMap(({ staged }) => staged.map(({ inboxId }) => inboxId)).filter((id) => !failed.has(id))
+    const taken = [...outcomes.values()].flatMap((outcome) => outcome.taken)
     const writes = runs.flatMap(writesOf)
     const replies = await this.#connection.send([
       ...flusher.statements(writes, isCareful),
@@ -171,22 +170,15 @@ export class Transaction {
       ...inbox.setAside(failures),
       COMMIT,
     ])
-    // A transaction that had failed before answers its commit without an error.
-    if (replies.at(-1)?.command !== 'COMMIT') throw new NotCommitted('The server took the transaction back.')
+    refuseUnlessCommitted(replies)
     return outcomes
   }
 }
 
-/** Sets the oldest staged submit of a partition aside, while nobody else can take it. */
-export async function setOldestAside(
-  { lockSpace, inbox }: TransactionParts,
-  connection: Connection,
-  number: number,
-  reason: string,
-): Promise<void> {
-  const opening = [BEGIN, SETTINGS, ...shorterWait(connection), lock(lockSpace, [number])]
-  const replies = await connection.send([...opening, inbox.setOldestAside(number, reason), COMMIT])
-  if (replies.at(-1)?.command !== 'COMMIT') throw new NotCommitted('The server took the transaction back.')
+/** A transaction that had failed before answers its commit without an error. */
+export function refuseUnlessCommitted(replies: readonly StatementReply[]): void {
+  if (replies.at(-1)?.command !== 'COMMIT')
+    throw new EngineError('store_unavailable', { message: 'The server took the transaction back.' })
 }
 
 /**
@@ -196,8 +188,8 @@ export async function setOldestAside(
 function shorterWait({ requestTimeoutMs }: Connection): Statement[] {
   const waitMs = Math.ceil(requestTimeoutMs * LOCK_WAIT_SHARE)
   if (waitMs >= LOCK_WAIT_MS) return []
-  const text = "select set_config('lock_timeout', $1, true)"
-  return [{ name: 'ff_lock_timeout', text, values: [String(waitMs)] }]
+  const text = "select set_config('statement_timeout', $1, true)"
+  return [{ name: 'ff_statement_timeout', text, values: [String(waitMs)] }]
 }
 
 /** One after the other in the order of the numbers, which is ascending, and before anything is read. */
@@ -235,22 +227,29 @@ function writesOf({ batch, lastSequence, pass }: Run): PartitionWrites[] {
 function outcomeOf({ batch, staged, pass }: Run, stagedMax: number): BatchOutcome {
   const answers = pass?.answers ?? []
   const stagedAnswers = answers.slice(0, answers.length - batch.calls.length)
-  const failures = staged.flatMap(({ call, inboxId }): StagedFailure[] => {
-    const reason = call === undefined ? 'It cannot be read.' : failureOf(stagedAnswers.shift())
-    return reason === undefined ? [] : [{ inboxId, reason }]
-  })
+  const taken: number[] = []
+  const failures: StagedFailure[] = []
+  for (const { call, inboxId } of staged) {
+    const answer = call === undefined ? undefined : stagedAnswers.shift()
+    // What there was no room for stays where it is.
+    if (answer?.kind === 'not_run') continue
+    const reason = answer === undefined ? 'It cannot be read.' : failureOf(answer)
+    if (reason === undefined) taken.push(inboxId)
+    else failures.push({ inboxId, reason })
+  }
   return {
     answers: answers.slice(answers.length - batch.calls.length),
     wake: pass?.overlay.wake(batch.partition),
-    hasMoreStaged: stagedMax > 0 && staged.length === stagedMax,
+    taken,
     failures,
+    hasMoreStaged: stagedMax > 0 && staged.length === stagedMax,
   }
 }
 
 /** Why a staged submit has not become an execution, nor joined one; undefined if it has. */
-function failureOf(answer: Answer | undefined): string | undefined {
-  if (answer?.kind === 'fault') return answer.reason
-  if (answer?.kind !== 'answered') return 'It was not run.'
+function failureOf(answer: Answer): string | undefined {
+  if (answer.kind === 'fault') return answer.reason
+  if (answer.kind !== 'answered') return 'It was not run.'
   const result = answer.result as Extract<Answer<'createExecution'>, { kind: 'answered' }>['result']
   return result.kind === 'refused' ? `It was refused: ${result.code}.` : undefined
 }

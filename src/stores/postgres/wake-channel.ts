@@ -54,6 +54,7 @@ export class WakeChannel {
   /** Since when nothing is known to arrive. */
   #deafSince: number | undefined
   #isHeard: 'yes' | 'no' | 'not_tried' = 'not_tried'
+  #warning: string | undefined
   #isListening = false
   #isClosed = false
 
@@ -68,6 +69,11 @@ export class WakeChannel {
   /** Whether what others say arrives here, as far as this has been tried. */
   get isHeard(): 'yes' | 'no' | 'not_tried' {
     return this.#isHeard
+  }
+
+  /** What was said of wake-ups that do not arrive, as long as they do not. */
+  get warning(): string | undefined {
+    return this.#isHeard === 'no' ? this.#warning : undefined
   }
 
   /** Listens from now on. */
@@ -146,6 +152,7 @@ export class WakeChannel {
   #noteDeaf(fields: LogFields, warning: string): void {
     if (this.#isHeard === 'no') return
     this.#isHeard = 'no'
+    this.#warning = warning
     this.#options.log.warn({ channel: this.#options.channel, ...fields }, warning)
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { CALL_WORK_LIMIT } from '../../kernel/index.ts'
 import type { IndexEntry, Range } from '../../kernel/index.ts'
 import { WorkingSet } from './working-set.ts'
 
@@ -59,6 +60,17 @@ describe('the head of an index', () => {
     expect(set.isMissingAny).toBe(false)
   })
 
+  test('answers with what it has who can do with less than he would like', () => {
+    const set = new WorkingSet()
+    set.keepHead(INDEX, 4, entries(1, 2, 3, 4))
+    const range = { index: INDEX, from: { score: 1, id: 'id 1' }, limit: 50 }
+
+    expect(set.range(range, 3)).toEqual(entries(2, 3, 4))
+    expect(set.isMissingAny).toBe(false)
+    expect(set.range(range, 4)).toEqual([])
+    expect(set.isMissingAny).toBe(true)
+  })
+
   test('tells all of an index that ends in it', () => {
     const set = new WorkingSet()
     set.keepHead(INDEX, 9, entries(1, 2))
@@ -105,11 +117,15 @@ describe('the head of an index', () => {
       },
       blobs: [],
     } as const
+    const ready = 'ready\u001fmain\u001fgreet'
     set.plan([claim, claim, claim])
 
     const needs = set.takeNeeds()
 
-    expect(needs.heads.get('ready\u001fmain\u001fgreet')).toMatchObject({ limit: 33, hasPayloads: true })
+    expect(needs.heads.get(ready)).toMatchObject({ limit: 33, hasPayloads: true })
     expect(needs.heads.get('due')).toMatchObject({ limit: 1, hasPayloads: false })
+    // The last one that is still run begins where almost as many were taken as a batch may change.
+    set.plan(Array.from({ length: 50 }, () => claim))
+    expect(set.takeNeeds().heads.get(ready)).toMatchObject({ limit: CALL_WORK_LIMIT + 11 })
   })
 })

@@ -3,13 +3,14 @@
  * once, at most one batch of each partition. Effects are acknowledged and announced only after the commit, so a crash at
  * any moment loses nothing that somebody was told of.
  */
+import { errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
-import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import { INBOX_TAKE_MAX } from './inbox.ts'
+import { answerOneByOne, isOwnFault, reasonOf } from './own-fault.ts'
 import type { Pool } from './pool.ts'
-import { isRefusedRow, isServerError, refusedRowText } from './postgres-error.ts'
-import { Transaction, setOldestAside } from './transaction.ts'
+import { asEngineError } from './postgres-error.ts'
+import { Transaction } from './transaction.ts'
 import type { Batch, BatchOutcome, TransactionOptions, TransactionParts } from './transaction.ts'
 
 interface Waiting extends Batch {
@@ -128,7 +129,7 @@ export class WriteSide {
     if (this.#waiting.some((batch) => batch.number === number)) return
     this.run(partition, number, []).catch((error: unknown) => {
       // It stays staged; the next batch of the partition takes it.
-      this.#log.debug({ partition, error }, 'staged submits could not be taken')
+      this.#log.debug({ partition, ...errorFields(asEngineError(error)) }, 'staged submits could not be taken')
     })
   }
 
@@ -141,66 +142,42 @@ export class WriteSide {
     }
   }
 
-  /** So that an operation whose rows are refused does not take the others down with it. */
-  async #runOneByOne({ partition, number, calls }: Batch): Promise<Answer[]> {
-    const answers: Answer[] = []
-    for (const call of calls) {
+  #runOneByOne({ partition, number, calls }: Batch): Promise<Answer[]> {
+    return answerOneByOne(calls, async (call) => {
       const single: Batch = { partition, number, calls: [call] }
-      try {
-        const outcome = (await this.#transact([single], { stagedMax: 0, isCareful: true })).get(single)
-        if (outcome === undefined) throw new Error('A batch was not run.')
-        answers.push(...outcome.answers)
-        this.#tell(single, outcome)
-      } catch (error) {
-        if (isOwnFault(error)) {
-          answers.push({
-            kind: 'fault',
-            reason: `${call.operation} failed: ${reasonOf(error)}`,
-            recordId: recordIdOf(call),
-          })
-          continue
-        }
-        // What has been done before the store failed is answered; the others are sent again and meet the failure.
-        if (answers.length === 0) throw error
-        return calls.map((_, i) => answers[i] ?? { kind: 'not_run' })
-      }
-    }
-    return answers
+      const outcome = (await this.#transact([single], { stagedMax: 0, isCareful: true })).get(single)
+      if (outcome === undefined) return []
+      this.#tell(single, outcome)
+      return outcome.answers
+    })
   }
 
   /** One that cannot become an execution is set aside, so that those behind it can. */
   async #takeStagedOneByOne({ partition, number }: Batch): Promise<void> {
     const single: Batch = { partition, number, calls: [] }
     for (let i = 0; i < INBOX_TAKE_MAX; i++) {
+      let taken: readonly number[] = []
+      const onStaged = (inboxIds: readonly number[]) => void (taken = inboxIds)
       try {
-        const outcome = (await this.#transact([single], { stagedMax: 1, isCareful: true })).get(single)
+        const outcome = (await this.#transact([single], { stagedMax: 1, isCareful: true, onStaged })).get(single)
         if (outcome === undefined) return
         this.#tell(single, { ...outcome, hasMoreStaged: false })
         if (!outcome.hasMoreStaged) return
       } catch (error) {
-        if (!isOwnFault(error)) throw error
-        const reason = reasonOf(error)
-        this.#log.error({ partition, reason }, 'a staged submit was set aside')
-        await this.#pool.use((connection) => setOldestAside(this.#parts, connection, number, reason))
+        if (!isOwnFault(error) || taken.length === 0) throw error
+        await this.#setAside(partition, taken, reasonOf(error))
       }
     }
     this.takeStaged(partition, number)
   }
 
+  async #setAside(partition: Partition, inboxIds: readonly number[], reason: string): Promise<void> {
+    const failures = inboxIds.map((inboxId) => ({ inboxId, reason }))
+    await this.#pool.use((connection) => connection.send(this.#parts.inbox.setAside(failures)))
+    for (const inboxId of inboxIds) this.#log.error({ partition, inboxId, reason }, 'a staged submit was set aside')
+  }
+
   #transact(batches: readonly Batch[], options: TransactionOptions): Promise<ReadonlyMap<Batch, BatchOutcome>> {
     return this.#pool.use((connection) => new Transaction(this.#parts, connection, batches, options).run())
   }
-}
-
-/** Whether an operation itself is at fault, so that the same would happen again and others need not suffer from it. */
-function isOwnFault(error: unknown): error is Error {
-  return error instanceof Error && (isRefusedRow(error) || !(error instanceof EngineError || isServerError(error)))
-}
-
-function reasonOf(error: Error): string {
-  return isRefusedRow(error) ? refusedRowText(error) : error.message
-}
-
-function recordIdOf({ operation, input }: Call): string {
-  return 'executionId' in input ? input.executionId : operation
 }

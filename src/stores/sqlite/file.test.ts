@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DATA_VERSION } from '../../kernel/index.ts'
 import type { EngineError } from '../engine-error.ts'
+import { PARTITION, submit } from '../store.fixture.ts'
 import { SCHEMA_VERSION } from './file-settings.ts'
 import type { SqliteOptions } from './sqlite-store.ts'
-import { PARTITION, fileWorld, submit } from './sqlite.fixture.ts'
+import { fileWorld } from './sqlite.fixture.ts'
 import type { FileWorld } from './sqlite.fixture.ts'
 
 let world: FileWorld

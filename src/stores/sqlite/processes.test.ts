@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { PARTITION, fileWorld, problemsOf, submit } from './sqlite.fixture.ts'
+import { PARTITION, problemsOf, submit } from '../store.fixture.ts'
+import { fileWorld } from './sqlite.fixture.ts'
 import type { FileWorld } from './sqlite.fixture.ts'
 
 const PROGRAM = fileURLToPath(new URL('./writer-process.fixture.ts', import.meta.url))

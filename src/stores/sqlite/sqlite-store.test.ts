@@ -4,19 +4,9 @@ import { recordTypes } from '../../kernel/index.ts'
 import { virtualRuntime } from '../../runtime/index.ts'
 import { eventColumns, recordColumns } from '../columns.ts'
 import type { EngineError } from '../engine-error.ts'
+import { PARTITION, call, claim, claimAll, creation, kindsOf, problemsOf, run, submit } from '../store.fixture.ts'
 import type { Wake } from '../store.ts'
-import {
-  PARTITION,
-  call,
-  claim,
-  claimAll,
-  creation,
-  fileWorld,
-  kindsOf,
-  problemsOf,
-  run,
-  submit,
-} from './sqlite.fixture.ts'
+import { fileWorld } from './sqlite.fixture.ts'
 import type { FileWorld } from './sqlite.fixture.ts'
 
 let world: FileWorld

@@ -9,8 +9,8 @@ import type { Claimed, ExecutionId } from '../../kernel/index.ts'
 import { systemRuntime } from '../../runtime/index.ts'
 import { Batcher } from '../batcher.ts'
 import { EngineError } from '../engine-error.ts'
+import { PARTITION, claim, creation } from '../store.fixture.ts'
 import { SqliteStore } from './sqlite-store.ts'
-import { PARTITION, claim, creation } from './sqlite.fixture.ts'
 
 const STDOUT = 1
 const STDERR = 2

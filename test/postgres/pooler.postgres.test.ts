@@ -1,0 +1,72 @@
+/** Two programs whose connections go through a pooler that gives a connection of the server away after each transaction. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { task } from '../../src/client/index.ts'
+import type { FabricOptions } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/worker/fabric.ts'
+import { startPgbouncer } from '../servers/pgbouncer.ts'
+import type { Pgbouncer } from '../servers/pgbouncer.ts'
+import { startPostgres } from '../servers/postgres-server.ts'
+import type { PostgresServer } from '../servers/postgres-server.ts'
+import { LIMIT_MS } from './store-place.ts'
+
+/** Fewer than the programs use, so that they get each other's. */
+const POOL_SIZE = 3
+
+const greet = task<string, string>('greet')
+const greetHandler = greet.handle(async (name, context) => {
+  await context.progress(50, 'half')
+  if (name === 'nobody') throw new Error('There is nobody to greet.')
+  return `Hello, ${name}`
+})
+
+async function openFabric(location: string, options: FabricOptions) {
+  const fabric = await createFabric(location, { log: 'error', ...options })
+  onTestFinished(() => fabric.close({ drain: 0 }))
+  return fabric
+}
+
+describe('two programs behind a pooler', () => {
+  let server: PostgresServer
+  let pooler: Pgbouncer
+
+  beforeAll(async () => {
+    server = await startPostgres({ fsync: false })
+    pooler = await startPgbouncer(server, { poolSize: POOL_SIZE })
+  })
+
+  afterAll(async () => {
+    await pooler.stop()
+    await server.stop()
+  })
+
+  test.each([
+    ['listen past it', 'direct', () => server.location],
+    ['look for themselves', 'silent', () => false as const],
+  ])('that %s submit, work, follow and wait', async (_, schema, listen) => {
+    const location = `${pooler.location}?prepare=false&schema=${schema}`
+    const options = { postgres: { listen: listen() } }
+    const signal = AbortSignal.timeout(LIMIT_MS)
+    const working = await openFabric(location, options)
+    const asking = await openFabric(location, options)
+    await working.work([greetHandler], { concurrency: 8 })
+    const following = asking.subscribe({ fromStart: true, types: ['execution_ended'], signal })
+
+    const names = Array.from({ length: 40 }, (_, i) => `Ada ${i}`)
+    const executions = await Promise.all(names.map((name) => asking.submit(greet, name)))
+    const failing = await asking.submit(greet, 'nobody', { retry: { attempts: 1 } })
+    const delayed = await asking.submit(greet, 'later', { delay: '1h' })
+    await delayed.cancel('no')
+
+    expect(await Promise.all(executions.map((execution) => execution.result({ signal })))).toEqual(
+      names.map((name) => `Hello, ${name}`),
+    )
+    await expect(failing.result({ signal })).rejects.toThrow('There is nobody to greet.')
+    const ended = new Set<string>()
+    for await (const item of following) {
+      if (item.kind === 'event') ended.add(item.event.executionId)
+      if (ended.size === names.length + 2) break
+    }
+    expect(ended).toEqual(new Set([...executions, failing, delayed].map(({ id }) => id)))
+    expect(server.logLines(/ERROR|FATAL|deadlock/)).toEqual([])
+  })
+})

@@ -1,0 +1,171 @@
+/** The tables as a person sees them: what is in them, and what they refuse to hold. */
+import { describe, expect, test } from 'vitest'
+import { eventTypes, recordTypes } from '../../src/kernel/index.ts'
+import { virtualRuntime } from '../../src/runtime/index.ts'
+import type { VirtualRuntime } from '../../src/runtime/index.ts'
+import { eventColumns, recordColumns } from '../../src/stores/columns.ts'
+import { PARTITION, claim, creation, run, submit } from '../../src/stores/store.fixture.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { versions } from './places.ts'
+import { newStore } from './store-place.ts'
+import type { StorePlace } from './store-place.ts'
+
+const sqlTypes: Readonly<Record<string, string>> = { text: 'text', integer: 'integer', bigint: 'integer' }
+
+async function columnsOf({ schema, query }: StorePlace, table: string): Promise<string[]> {
+  const rows = await query(
+    `select column_name, data_type from information_schema.columns where table_schema = $1 and table_name = $2`,
+    [schema, table],
+  )
+  return rows.map((row) => `${String(row['column_name'])} ${sqlTypes[String(row['data_type'])] ?? '?'}`).sort()
+}
+
+const MINUTE_MS = 60_000
+const RETRIED = {
+  attempts: 3,
+  backoff: { kind: 'fixed' as const, delayMs: 1_000 },
+  jitter: false,
+  onlyCategories: [],
+}
+
+/** Lives in which everything happens that can be told of an execution. */
+async function everyEvent(store: Store, runtime: VirtualRuntime): Promise<void> {
+  const take = async () => {
+    const { executions } = await run(store, 'claimForWorker', claim({ requestId: runtime.uuid(), count: 1 }))
+    return executions[0]!
+  }
+  const due = async () => {
+    runtime.jump(MINUTE_MS)
+    await run(store, 'runDue', { limit: 100, seed: 1 })
+  }
+  const byHand = { reason: 'enough', by: 'me' }
+  const executionId = await submit(store, { retry: RETRIED, retentionMs: MINUTE_MS })
+  await run(store, 'changePriority', { executionId, priority: 3 })
+  await run(store, 'setTags', { executionId, set: [{ name: 'team', value: 'red', indexed: false }], remove: [] })
+  await run(store, 'updateProgress', { ...(await take()), percent: 50 })
+  await due()
+  await run(store, 'releaseExecution', { ...(await take()), reason: 'shutdown' })
+  await run(store, 'delayExecution', { ...(await take()), delayMs: 1_000 })
+  await due()
+  const failure = { category: 'network', message: 'no route', stack: undefined }
+  await run(store, 'failExecution', { ...(await take()), failure, seed: 1 })
+  await due()
+  await take()
+  await run(store, 'revokeLease', { executionId, ...byHand })
+  await take()
+  await run(store, 'cancelExecution', { executionId, ...byHand, force: false, graceMs: 1_000 })
+  await due()
+  await run(store, 'replayExecution', { executionId, requestId: runtime.uuid(), ...byHand })
+  await run(store, 'completeExecution', await take())
+  await run(
+    store,
+    'createExecution',
+    creation({ executionId, ifExists: 'replace', retentionMs: 0, totalTimeoutMs: 1_000 }),
+  )
+  await due()
+  await run(store, 'purgeExecutions', {})
+}
+
+function described(columns: readonly { readonly name: string; readonly type: string }[], ...own: string[]): string[] {
+  return [...columns.map(({ name, type }) => `${name} ${type}`), ...own].sort()
+}
+
+describe.each(versions)('the tables of a store on %s', (version) => {
+  test('have the columns that the records are described with', async () => {
+    const place = await newStore(version)
+
+    for (const type of recordTypes) {
+      const own = ['id text', 'partition integer', 'record text']
+      expect(await columnsOf(place, type)).toEqual(described(recordColumns[type], ...own))
+    }
+    const own = ['partition integer', 'sequence integer', 'worker_id text', 'reason text']
+    expect(await columnsOf(place, 'event')).toEqual(described(eventColumns, ...own))
+  })
+
+  test('tell a person what executions do', async () => {
+    const { store, query } = await newStore(version)
+    await submit(store, { key: 'one', priority: 7 })
+    await submit(store, { key: 'two', delayMs: 60_000 })
+    const { executions } = await run(store, 'claimForWorker', claim())
+    const failure = { category: 'network', message: 'no route', stack: undefined }
+    await run(store, 'failExecution', { ...executions[0]!, failure, seed: 1 })
+
+    const rows = await query('select key, state, priority, worker_id, failure_message from execution order by key')
+
+    expect(rows).toEqual([
+      { key: 'one', state: 'failed', priority: 7, worker_id: 'worker', failure_message: 'no route' },
+      { key: 'two', state: 'delayed', priority: 0, worker_id: null, failure_message: null },
+    ])
+    expect(await query('select lane, class from queue')).toEqual([{ lane: 'main', class: 'greet' }])
+  })
+
+  test.each([
+    [`state = 'active'`, 'execution_state_is_whole'],
+    [`state = 'completed'`, 'execution_state_is_whole'],
+    [`state = 'delayed'`, 'execution_state_is_whole'],
+    [`state = 'gone'`, 'execution_state_is_whole'],
+    ['ended_at = 1', 'execution_state_is_whole'],
+    [`worker_id = 'somebody'`, 'execution_attempt_has_worker'],
+    ['priority = -1', 'execution_priority_check'],
+    ['failure_count = -1', 'execution_failure_count_check'],
+  ])('refuse a waiting execution with %s', async (change, constraint) => {
+    const { store, query } = await newStore(version)
+    await submit(store)
+
+    await expect(query(`update execution set ${change}`)).rejects.toMatchObject({ code: '23514', constraint })
+  })
+
+  test.each([
+    `insert into event_batch values (0, 0, 1, 1, '[]')`,
+    `insert into event_batch values (0, 3, 2, 1, '[]')`,
+    `update partition set last_sequence = -1`,
+    `insert into attempt select id || ':0', partition, id, 0, 'first', 'failed', 1, 1, 'w', null, null, '[]' from execution`,
+  ])('refuse %s', async (statement) => {
+    const { store, query } = await newStore(version)
+    await submit(store)
+
+    await expect(query(statement)).rejects.toMatchObject({ code: '23514' })
+  })
+})
+
+describe.each(versions)('the events of a store on %s', (version) => {
+  test('are shown one by one as they are read, whatever their type', async () => {
+    const runtime = virtualRuntime()
+    const { store, query } = await newStore(version, 'partitions=1', { runtime, clock: 'runtime' })
+    const seen = new Set<string>()
+    await everyEvent(store, runtime)
+
+    const { events } = await store.readEvents(PARTITION, 0, 1_000)
+    const rows = await query('select * from event order by sequence')
+
+    for (const [i, row] of rows.entries()) {
+      const event = events[i]!
+      const shown = Object.fromEntries(eventColumns.map(({ name, value }) => [name, value(event) ?? null]))
+      const { sequence, workerId, reason } = event
+      expect(row).toEqual({ partition: 0, sequence, worker_id: workerId ?? null, reason: reason ?? null, ...shown })
+      seen.add(event.type)
+    }
+    expect(rows).toHaveLength(events.length)
+    expect([...seen].sort()).toEqual([...eventTypes].sort())
+  })
+
+  test('can be looked at whatever somebody gave as a reason', async () => {
+    const { store, query } = await newStore(version)
+    const reasons = ['false', '', 'zero \u0000 byte', 'half a pair \ud83d', 'back\\slash \\u0000', 'whole 🐝 "quoted"']
+    for (const reason of reasons) {
+      const executionId = await submit(store)
+      await run(store, 'cancelExecution', { executionId, reason, by: 'me', force: true, graceMs: 0 })
+    }
+
+    const rows = await query(`select reason from event where type = 'execution_ended' order by sequence`)
+
+    expect(rows.map(({ reason }) => reason)).toEqual([
+      'false',
+      '',
+      'zero \ufffd byte',
+      'half a pair \ufffd',
+      expect.stringContaining('back\\slash'),
+      'whole 🐝 "quoted"',
+    ])
+  })
+})
