@@ -10,6 +10,10 @@ const FIELD = 'handlers-file'
 const STACK_LINES = 6
 
 export async function loadHandlers(file: string): Promise<Handler[]> {
+  // A location may hold a password, so it is not repeated.
+  if (isLocation(file)) {
+    throw invalidInput(FIELD, 'The handlers file looks like the location of a store, which is given with --store.')
+  }
   const location = path.resolve(file)
   if (!existsSync(location)) throw invalidInput(FIELD, `The handlers file ${file} does not exist.`)
   refuseTypes(file)
@@ -24,6 +28,10 @@ export async function loadHandlers(file: string): Promise<Handler[]> {
     )
   }
   return handlers
+}
+
+function isLocation(text: string): boolean {
+  return /^[a-z][a-z-]+:/.test(text) && !existsSync(path.resolve(text))
 }
 
 /** Node runs TypeScript by stripping its types, if it is new enough or told to. */

@@ -42,7 +42,8 @@ function checkTransaction(tx: unknown): void {
   if (typeof tx !== 'object' || tx === null || !('query' in tx) || typeof tx.query !== 'function') {
     throw invalidInput(
       'tx',
-      `tx is ${show(tx)}, but must be a client of pg, or another object with a method query(text, values).`,
+      // A text may be a location with a password.
+      `tx is ${typeof tx === 'string' ? 'a text' : show(tx)}, but must be a client of pg, or another object with a method query(text, values).`,
     )
   }
   // It has a query as well, but runs each statement where it likes: nothing would be gone with a rollback.

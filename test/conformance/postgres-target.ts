@@ -11,6 +11,9 @@ import type { StoreTarget } from './store-target.ts'
 import { untilListening } from './until-listening.ts'
 import { writeInProcess } from './write-in-process.ts'
 
+/** The last partition that any test uses. */
+const PARTITION_MAX = 63
+
 /** What a test can have left behind, in all tables of a store. */
 const CLEARED = ['execution', 'attempt', 'queue', 'entry', 'blob', 'event_batch', 'inbox']
 
@@ -22,6 +25,7 @@ export function postgresTarget(name: string, location: string): StoreTarget {
     open: async (runtime, indexedTags) => {
       const schema = schemas.take(indexedTags)
       const store = await openStore(`${location}?schema=${schema}`, { runtime, indexedTags, clock: 'runtime' })
+      await addPartitions(await way.open(), schema)
       return {
         store,
         plant: (partition, record) => writeInProcess(store, partition, (tx) => tx.put(record)),
@@ -34,6 +38,15 @@ export function postgresTarget(name: string, location: string): StoreTarget {
       }
     },
   }
+}
+
+/** Some tests use more partitions than a store has of itself. */
+async function addPartitions(connection: Connection, schema: string): Promise<void> {
+  await connection.query(
+    `insert into ${schema}.partition (number, name) select number, 'fp:' || number from generate_series(0, $1) as number
+     on conflict do nothing`,
+    [PARTITION_MAX],
+  )
 }
 
 /** Making tables takes longer than most tests do, so one test hands them, emptied, to the next that wants the same tags. */

@@ -10,18 +10,9 @@ import { Client, TypeOverrides, types } from 'pg'
 import type { ClientConfig, Notification } from 'pg'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, sqlState } from './postgres-error.ts'
+import type { ConnectionSettings } from './connection-settings.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 import type { Row, Session } from './session.ts'
-
-/** What a connection can be told besides its location. */
-export interface ConnectionSettings {
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  /** Certificates, if the system's own do not do. */
-  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'> | undefined
-  /** How long statements that were sent together may take. */
-  readonly requestTimeoutMs?: number | undefined
-}
 
 export interface Statement {
   /** The same for the same text: under it the server keeps what it has prepared. */
@@ -115,6 +106,15 @@ export class Connection implements Session {
     if (sqlState(reason) !== undefined) return reason
     this.#lose()
     return asEngineError(reason)
+  }
+
+  /** While it rests it does not keep the process alive. */
+  rest(): void {
+    this.#socket.unref()
+  }
+
+  wakeUp(): void {
+    this.#socket.ref()
   }
 
   close(): void {

@@ -23,7 +23,6 @@ export class Flusher {
   readonly #deleteBlobs: Text
   readonly #insertEvents: Text
   readonly #setSequences: Text
-  readonly #addPartitions: Text
 
   /** `schema` is a quoted name. */
   constructor(schema: string) {
@@ -61,12 +60,6 @@ export class Flusher {
       name: 'ff_set_sequence',
       text: `update ${schema}.partition p set last_sequence = k.last_sequence
         from unnest($1::integer[], $2::bigint[]) as k (number, last_sequence) where p.number = k.number`,
-    }
-    this.#addPartitions = {
-      name: 'ff_add_partition',
-      text: `insert into ${schema}.partition (number, last_sequence, name)
-        select number, last_sequence, name
-        from unnest($1::integer[], $2::bigint[], $3::text[]) as k (number, last_sequence, name)`,
     }
   }
 
@@ -126,12 +119,10 @@ export class Flusher {
   #appendEvents(all: readonly PartitionWrites[]): Statement[] {
     const batches = all
       .filter(({ writes }) => writes.events.length > 0)
-      .map(({ partition, number, lastSequence, writes: { events } }) => ({
-        partition,
+      .map(({ number, lastSequence, writes: { events } }) => ({
         number,
-        isNew: lastSequence === undefined,
-        first: (lastSequence ?? 0) + 1,
-        last: (lastSequence ?? 0) + events.length,
+        first: lastSequence + 1,
+        last: lastSequence + events.length,
         // The whole batch happens at one moment.
         at: events[0]?.event.at,
         records: recordText(events.map(({ cells }) => cells)),
@@ -142,20 +133,10 @@ export class Flusher {
     const lasts = numberArray(batches.map(({ last }) => last))
     const ats = numberArray(batches.map(({ at }) => at))
     const records = textArray(batches.map((batch) => batch.records))
-    const statements: Statement[] = [
+    return [
       { ...this.#insertEvents, values: [numbers, firsts, lasts, ats, records] },
       { ...this.#setSequences, values: [numbers, lasts] },
     ]
-    const added = batches.filter(({ isNew }) => isNew)
-    if (added.length > 0) {
-      const values = [
-        numberArray(added.map(({ number }) => number)),
-        numberArray(added.map(({ last }) => last)),
-        textArray(added.map(({ partition }) => partition)),
-      ]
-      statements.push({ ...this.#addPartitions, values })
-    }
-    return statements
   }
 }
 

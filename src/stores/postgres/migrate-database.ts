@@ -1,6 +1,6 @@
 /** Brings the tables of a store up to date over a connection of its own. */
 import { Connection } from './connection.ts'
-import type { ConnectionSettings } from './connection.ts'
+import type { ConnectionSettings } from './connection-settings.ts'
 import { migrate } from './migrate.ts'
 import type { MigrateOptions, MigrationPlan } from './migrate.ts'
 import { asEngineError } from './postgres-error.ts'

@@ -9,6 +9,7 @@ const LONG_MS = 10_000
 
 class Line implements Pooled {
   isLost = false
+  isResting = false
   isClosed = false
   #onLost: (() => void)[] = []
 
@@ -21,6 +22,14 @@ class Line implements Pooled {
   onLost(listener: () => void): void {
     if (this.isLost) listener()
     else this.#onLost.push(listener)
+  }
+
+  rest(): void {
+    this.isResting = true
+  }
+
+  wakeUp(): void {
+    this.isResting = false
   }
 
   close(): void {
@@ -103,6 +112,16 @@ test('a connection that is lost while nobody uses it is not handed out', async (
   first.lose()
 
   expect(await pool.use(async (line) => line)).toBe(second)
+})
+
+test('a connection that nobody uses keeps no process alive', async () => {
+  const only = new Line()
+  const { pool } = poolOf(1, only)
+
+  const inUse = [await pool.use(async (line) => line.isResting), await pool.use(async (line) => line.isResting)]
+
+  expect(inUse).toEqual([false, false])
+  expect(only.isResting).toBe(true)
 })
 
 test('closing closes the connections and refuses whoever waits or comes', async () => {

@@ -12,7 +12,7 @@ import type { Connection } from './connection.ts'
 const WAIT_MAX_MS = 2_000
 
 /** What the pool has to know of a connection. */
-export type Pooled = Pick<Connection, 'isLost' | 'onLost' | 'close'>
+export type Pooled = Pick<Connection, 'isLost' | 'onLost' | 'close' | 'rest' | 'wakeUp'>
 
 interface Waiting<Member> {
   readonly resolve: (connection: Member) => void
@@ -60,7 +60,10 @@ export class Pool<Member extends Pooled = Connection> {
   #take(): Promise<Member> {
     if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed', { message: 'Its store is closed.' }))
     const idle = this.#idle.pop()
-    if (idle !== undefined) return Promise.resolve(idle)
+    if (idle !== undefined) {
+      idle.wakeUp()
+      return Promise.resolve(idle)
+    }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
       this.#grow()
@@ -73,8 +76,12 @@ export class Pool<Member extends Pooled = Connection> {
       return
     }
     const waiting = this.#waiting.shift()
-    if (waiting === undefined) this.#idle.push(connection)
-    else waiting.resolve(connection)
+    if (waiting !== undefined) {
+      waiting.resolve(connection)
+      return
+    }
+    connection.rest()
+    this.#idle.push(connection)
   }
 
   /** Whoever waited for it gets another one, also if it was lost before it could be handed out. */

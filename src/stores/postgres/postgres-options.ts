@@ -1,7 +1,7 @@
 /** What a Postgres store can be told besides its location. A password here does not stand in a line of text that gets logged. */
 import { EngineError } from '../engine-error.ts'
 import { parseLocation } from '../location.ts'
-import type { ConnectionSettings } from './connection.ts'
+import type { ConnectionSettings } from './connection-settings.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 
 export interface PostgresOptions extends ConnectionSettings {

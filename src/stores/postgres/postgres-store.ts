@@ -36,7 +36,7 @@ import { checkServer } from './server-check.ts'
 import { findSettings, setUp, storeNotFound } from './settings.ts'
 import type { PostgresSettings } from './settings.ts'
 import { stageIn } from './staging.ts'
-import { failedInboxCount, reportOf, warningsOf } from './store-report.ts'
+import { inboxCounts, reportOf, warningsOf } from './store-report.ts'
 import { WakeChannel } from './wake-channel.ts'
 import { WriteSide } from './write-side.ts'
 
@@ -104,8 +104,7 @@ export class PostgresStore implements Store {
     this.#isListening = listening !== false
     this.#connectionCount = connectionCountOf(options)
     this.#channel = new WakeChannel({
-      // Its location says who it is.
-      openListener: () => Connection.open(listener, { ...options, username: undefined, password: undefined }),
+      openListener: () => openListener(listener, options),
       send: (statement) => pool.use((connection) => connection.send([statement])),
       channel,
       partitionCount: settings.executionPartitions,
@@ -192,7 +191,7 @@ export class PostgresStore implements Store {
     const server = await checkServer(connection)
     const counts = {
       connectionCount: this.#connectionCount,
-      failedInboxCount: await failedInboxCount(connection, this.#location.schema),
+      ...(await inboxCounts(connection, this.#location.schema)),
     }
     const report = reportOf(this.#location, server, counts)
     const { warning } = this.#channel
@@ -223,6 +222,13 @@ export class PostgresStore implements Store {
       this.#underWay.delete(using)
     }
   }
+}
+
+/** Its location says who it is. Whoever waits for what it hears keeps the process alive, not it. */
+async function openListener(location: PostgresLocation, options: PostgresOptions): Promise<Connection> {
+  const connection = await Connection.open(location, { ...options, username: undefined, password: undefined })
+  connection.rest()
+  return connection
 }
 
 /** Connections that a process may have at once: those for its work, and the one that listens. */

@@ -79,7 +79,7 @@ export async function setUp(
 }
 
 export function storeNotFound(schema: string): EngineError {
-  const message = `Nobody has used a store in the schema "${schema}" of the database yet.`
+  const message = `Nobody has used a store in the schema "${schema}" of the database yet. If its tables are there, the first program that opens it to work makes the rest.`
   return new EngineError('store_not_found', { field: 'location', message })
 }
 

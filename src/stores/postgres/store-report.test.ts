@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parseLocation } from '../location.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 import type { ServerFacts } from './server-check.ts'
-import { failedInboxCount, reportOf, warningsOf } from './store-report.ts'
+import { inboxCounts, reportOf, warningsOf } from './store-report.ts'
 
 const sound: ServerFacts = {
   version: '15.18',
@@ -16,7 +16,9 @@ const sound: ServerFacts = {
 }
 const HERE = 'postgres://user:hush@host/shop?schema=mine'
 
-function report(changes: Partial<ServerFacts> = {}, counts = { connectionCount: 5, failedInboxCount: 0 }) {
+const NO_STAGED = { connectionCount: 5, waitingInboxCount: 0, failedInboxCount: 0 }
+
+function report(changes: Partial<ServerFacts> = {}, counts = NO_STAGED) {
   return reportOf(parseLocation(HERE) as PostgresLocation, { ...sound, ...changes }, counts)
 }
 
@@ -46,7 +48,7 @@ describe('a report', () => {
     [7, '7 staged submits could not', 'or delete them.'],
     [1_000, 'At least 1000 staged submits', 'or delete them.'],
   ])('warns of %i submits that were set aside, and says where they are', (count, what, end) => {
-    const { warnings } = report({}, { connectionCount: 5, failedInboxCount: count })
+    const { warnings } = report({}, { ...NO_STAGED, failedInboxCount: count })
 
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain(what)
@@ -58,7 +60,7 @@ describe('a report', () => {
     [10, 5, 0],
     [9, 5, 1],
   ])('of a server with %i connections, of which a process may use %i, has %i warnings', (limit, used, count) => {
-    const { warnings } = report({ connectionLimit: limit }, { connectionCount: used, failedInboxCount: 0 })
+    const { warnings } = report({ connectionLimit: limit }, { ...NO_STAGED, connectionCount: used })
 
     expect(warnings).toHaveLength(count)
     expect(warnings.join()).toContain(count === 0 ? '' : 'Raise "max_connections", or lower postgres.connections.')
@@ -93,7 +95,14 @@ describe('a server', () => {
   })
 })
 
-test('submits that were set aside are counted in the schema of the store, up to a bound', async () => {
+test('warns of submits that nobody turns into executions, and says who would', () => {
+  const { warnings } = report({}, { ...NO_STAGED, waitingInboxCount: 3 })
+
+  expect(warnings).toEqual([expect.stringContaining('3 staged submits have waited')])
+  expect(warnings[0]).toContain('Start a worker or an engine')
+})
+
+test('submits that wait or were set aside are counted in the schema of the store, up to a bound', async () => {
   const asked: string[] = []
   const session = {
     query: async (text: string) => {
@@ -102,6 +111,6 @@ test('submits that were set aside are counted in the schema of the store, up to 
     },
   }
 
-  expect(await failedInboxCount(session, 'mine')).toBe(3)
+  expect(await inboxCounts(session, 'mine')).toEqual({ failedInboxCount: 3, waitingInboxCount: 3 })
   expect(asked.join()).toMatch(/from "mine"\.inbox where failure is not null limit 1000/)
 })

@@ -10,12 +10,16 @@ import type { Session } from './session.ts'
 const STATEMENT_TIMEOUT_MIN_MS = 5_000
 /** The connection that listens for wake-ups is idle by nature. */
 const IDLE_TIMEOUT_MIN_MS = 60_000
-const FAILED_INBOX_COUNT_MAX = 1_000
+const INBOX_COUNT_MAX = 1_000
+/** Whoever works looks at least once in a few seconds. */
+const INBOX_WAIT_S = 10
 
 /** What a report tells of the store itself. */
 export interface StoreCounts {
   /** Connections that this process may use at once. */
   readonly connectionCount: number
+  /** Staged submits that have waited for longer than anybody who works would leave them. */
+  readonly waitingInboxCount: number
   /** Staged submits that could not be turned into executions. */
   readonly failedInboxCount: number
 }
@@ -29,7 +33,7 @@ export function reportOf(location: PostgresLocation, server: ServerFacts, counts
     warnings: [
       ...warningsOf(server),
       ...connectionWarnings(server, counts.connectionCount),
-      ...inboxWarnings(location, counts.failedInboxCount),
+      ...inboxWarnings(location, counts),
     ],
   }
 }
@@ -99,18 +103,37 @@ function timeoutWarnings({ statementTimeoutMs, idleTimeoutMs }: ServerFacts): st
   return warnings
 }
 
-/** How many staged submits were set aside; counting stops at a bound. */
-export async function failedInboxCount(session: Session, schema: string): Promise<number> {
-  const [{ count } = {}] = await session.query(
-    `select count(*)::integer as count
-      from (select 1 from ${quoted(schema)}.inbox where failure is not null limit ${FAILED_INBOX_COUNT_MAX}) as failed`,
-  )
-  return Number(count)
+/** How many staged submits were set aside, and how many nobody has looked at; counting stops at a bound. */
+export async function inboxCounts(
+  session: Session,
+  schema: string,
+): Promise<Pick<StoreCounts, 'failedInboxCount' | 'waitingInboxCount'>> {
+  const count = async (condition: string) => {
+    const [row] = await session.query(
+      `select count(*)::integer as count
+        from (select 1 from ${quoted(schema)}.inbox where ${condition} limit ${INBOX_COUNT_MAX}) as counted`,
+    )
+    return Number(row?.['count'])
+  }
+  return {
+    failedInboxCount: await count('failure is not null'),
+    waitingInboxCount: await count(`failure is null and staged_at < now() - interval '${INBOX_WAIT_S} seconds'`),
+  }
 }
 
-function inboxWarnings({ schema }: PostgresLocation, count: number): string[] {
+function inboxWarnings(location: PostgresLocation, { waitingInboxCount, failedInboxCount }: StoreCounts): string[] {
+  const waiting = waitingInboxCount === 0 ? [] : [waitingWarning(waitingInboxCount)]
+  return [...waiting, ...failedWarnings(location, failedInboxCount)]
+}
+
+function waitingWarning(count: number): string {
+  const many = count < INBOX_COUNT_MAX ? String(count) : `At least ${count}`
+  return `${many} staged submits have waited for more than ${INBOX_WAIT_S} seconds to become executions. Start a worker or an engine: either takes them.`
+}
+
+function failedWarnings({ schema }: PostgresLocation, count: number): string[] {
   if (count === 0) return []
-  const many = count < FAILED_INBOX_COUNT_MAX ? String(count) : `At least ${count}`
+  const many = count < INBOX_COUNT_MAX ? String(count) : `At least ${count}`
   const [what, them] = count === 1 ? ['1 staged submit', 'it'] : [`${many} staged submits`, 'them']
   return [
     `${what} could not be turned into executions. Look at "failure" in ${schema}.inbox; set it to null to try again, or delete ${them}.`,

@@ -5,6 +5,7 @@
  */
 import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
+import type { Writes } from '../stored-data.ts'
 import { numberArray } from './array-text.ts'
 import type { Connection, Statement, StatementReply } from './connection.ts'
 import type { Flusher } from './flush.ts'
@@ -86,7 +87,7 @@ interface Run {
   readonly set: WorkingSet
   readonly staged: readonly StagedCall[]
   readonly passes: Passes
-  /** The number of its partition's newest event; undefined for one that has never had any. */
+  /** The number of its partition's newest event; undefined if the store has no such partition, which then holds nothing. */
   readonly lastSequence: number | undefined
   pass: Pass | undefined
 }
@@ -219,9 +220,17 @@ function replyAt(replies: readonly StatementReply[], place: number): StatementRe
   return reply
 }
 
+/** Nothing is ever written into a partition that the store does not have: nobody would look for it there. */
 function writesOf({ batch, lastSequence, pass }: Run): PartitionWrites[] {
-  if (pass === undefined) return []
-  return [{ partition: batch.partition, number: batch.number, lastSequence, writes: pass.overlay.writes() }]
+  const writes = pass?.overlay.writes()
+  if (writes === undefined || isNothing(writes)) return []
+  if (lastSequence !== undefined) return [{ number: batch.number, lastSequence, writes }]
+  const message = `It has no partition ${batch.partition} any more: it was made anew while this program used it. Restart the program.`
+  throw new EngineError('store_not_found', { message })
+}
+
+function isNothing({ records, entries, blobs, events }: Writes): boolean {
+  return [records, entries, blobs, events].every(({ length }) => length === 0)
 }
 
 function outcomeOf({ batch, staged, pass }: Run, stagedMax: number): BatchOutcome {
