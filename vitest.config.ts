@@ -27,6 +27,7 @@ const suites: Suite[] = [
   { name: 'servers', include: 'test/servers/**/*.test.ts', timeoutMs: 90_000, hasServers: true },
   { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 20_000, hasServers: true },
   { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
+  { name: 'simulation', include: 'test/simulation/**/*.test.ts', timeoutMs: 60_000 },
   { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
   { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
   { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 60_000, hasServers: true },

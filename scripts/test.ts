@@ -29,6 +29,7 @@ const suites: Suite[] = [
   { name: 'servers', needsBuild: false, server: 'always' },
   { name: 'conformance', needsBuild: true, server: 'unless_embedded' },
   { name: 'properties', needsBuild: true, server: 'unless_embedded' },
+  { name: 'simulation', needsBuild: false, server: 'never' },
   { name: 'differential', needsBuild: true, server: 'unless_embedded' },
   { name: 'valkey', needsBuild: true, server: 'always' },
   { name: 'postgres', needsBuild: true, server: 'always' },

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { explore } from './explore.ts'
+import { kinds } from './kinds.ts'
+import { plantNamed } from './plants.ts'
+
+/** `npm run simulate -- --explore` goes deeper. */
+const DEPTH = 3
+const DEEPER = 5
+
+describe('two workers and two executions, in every order of calls and with a death or a lost reply at each', () => {
+  test.each(kinds.map(({ name }) => name))(`%s, ${DEPTH} choices deep`, async (kind) => {
+    const { pathCount, isComplete, failures } = await explore(kind, { depth: DEPTH })
+
+    expect(failures).toEqual([])
+    expect(isComplete).toBe(true)
+    expect(pathCount).toBeGreaterThan(10)
+  })
+
+  test(`plain, ${DEEPER} choices deep`, async () => {
+    const { pathCount, stepCount, isComplete, failures } = await explore('plain', { depth: DEEPER })
+
+    console.log(`${pathCount} paths, ${stepCount} steps`)
+    expect(failures).toEqual([])
+    expect(isComplete).toBe(true)
+  })
+})
+
+test('a claim that forgets what it took is found by losing each reply in turn', async () => {
+  const plant = plantNamed('repeated_claim_claims_anew')
+
+  const { failures } = await explore('plain', { depth: DEPTH }, plant)
+
+  expect(failures[0]?.problems[0]).toMatch('a repeated claim does not hand out')
+})

@@ -1,0 +1,132 @@
+/** What must hold when everything has come to rest: the promises, judged from the event log and the witnesses' own record. */
+import { publicState } from '../../src/kernel/index.ts'
+import type { Execution } from '../../src/kernel/index.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import { executionsOf } from '../conformance/execution-invariants.ts'
+import type { Fabric } from '../../src/worker/index.ts'
+import { historyProblems } from './history.ts'
+import { kindNamed } from './kinds.ts'
+import { isThrough, unfinishedProblems } from './through.ts'
+import type { Follower } from './witness.ts'
+import type { World } from './world.ts'
+
+/** Lets the world go on until something holds; false if it never does. */
+export type GoOnUntil = (isDone: () => boolean) => Promise<boolean>
+
+/** Walks that prove a partition's indexes take no more steps than this. */
+const RECONCILE_STEPS_MAX = 200
+const PROBES_PER_PARTITION = 2
+/** Well below the sweep of a worker: a wake-up is enough. */
+const PROBE_LIMIT_MS = 500
+/** How far behind the events a follower may be. */
+const FOLLOW_LIMIT_MS = 5_000
+
+export async function finalProblems(world: World, goOnUntil: GoOnUntil): Promise<string[]> {
+  const unfinished = [...world.witness.complaints, ...unfinishedProblems(world)]
+  if (unfinished.length > 0) return unfinished
+  const fabric = world.fleet.observe()
+  const problems = [
+    ...(await probeProblems(world, fabric, goOnUntil)),
+    ...(await countProblems(world, fabric, goOnUntil)),
+    ...(await repairProblems(world)),
+    ...(await followProblems(world, goOnUntil)),
+    ...(await closeProblems(world, goOnUntil)),
+    ...world.witness.complaints,
+  ]
+  if (problems.length > 0) return problems
+  return await historyProblems(world)
+}
+
+/** Whatever a storm did to the workers, they are well again: new work is done at once, in every partition. */
+async function probeProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil): Promise<string[]> {
+  const { fleet, network, clockwork, witness } = world
+  const isUp = () => fleet.actors.every(({ life }) => life !== undefined && !life.isClosing)
+  const isOver = () => network.storeNow > world.calmSince + world.config.aftermathMs && isUp()
+  if (!(await goOnUntil(isOver))) return ['a process that was asked to stop is not back']
+  const begunAt = clockwork.elapsedMs
+  const { task, name } = kindNamed('quick')
+  const ids: string[] = []
+  for (let number = 0; number < PROBES_PER_PARTITION * network.store.settings.executionPartitions; number++) {
+    void fabric.submit(task, { name: `probe:${number}` }).then(({ id: executionId, created }) => {
+      ids.push(executionId)
+      if (created === 'created') witness.acceptances.push({ executionId, key: undefined, task: name, how: created })
+    })
+    await goOnUntil(() => ids.length > number)
+  }
+  const isDone = () => isThrough(world) && ids.every((id) => witness.bodies.some((body) => body.executionId === id))
+  if (!(await goOnUntil(isDone))) return ['new work is not done after the storm']
+  const tookMs = Math.round(clockwork.elapsedMs - begunAt)
+  return tookMs <= PROBE_LIMIT_MS ? [] : [`new work waited ${tookMs} ms after the storm, and nothing was in its way`]
+}
+
+/** What a lane is said to have is what it has. */
+async function countProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil): Promise<string[]> {
+  let counted: string | undefined
+  void fabric.lanes().then((lanes) => {
+    const texts = lanes.flatMap(({ lane, counts }) =>
+      Object.entries(counts).map(([state, n]) => `${lane} ${state} ${n}`),
+    )
+    counted = texts.sort().join(', ')
+  })
+  if (!(await goOnUntil(() => counted !== undefined))) return ['lanes could not be counted']
+  const states = Object.groupBy(allExecutions(world), ({ lane, state }) => `${lane} ${publicState(state)}`)
+  const expected = Object.entries(states)
+    .map(([state, executions]) => `${state} ${executions?.length ?? 0}`)
+    .sort()
+    .join(', ')
+  return counted === expected ? [] : [`lanes are counted as ${counted ?? ''}, but are ${expected}`]
+}
+
+/** Whoever follows the events sees each of them once and in order, and all of them if it lives to the end. */
+async function followProblems({ witness, network, clockwork }: World, goOnUntil: GoOnUntil): Promise<string[]> {
+  const total = network.dumps.reduce((sum, { events }) => sum + events.length, 0)
+  const isBehind = ({ events, isOver }: Follower) => events.length < total && !isOver()
+  const until = clockwork.elapsedMs + FOLLOW_LIMIT_MS
+  await goOnUntil(() => !witness.followers.some(isBehind) || clockwork.elapsedMs > until)
+  return witness.followers.flatMap((follower) => {
+    const problems = orderProblems(follower)
+    return isBehind(follower) ? [...problems, `${follower.process} follows the events and has not seen all`] : problems
+  })
+}
+
+function orderProblems({ process, events, gapCount }: Follower): string[] {
+  const problems = gapCount === 0 ? [] : [`${process} was told of a gap in the events, and there is none`]
+  const positions = new Map<string, number>()
+  for (const { executionId, sequence } of events) {
+    const partition = executionId.slice(0, executionId.indexOf('-'))
+    const before = positions.get(partition) ?? 0
+    if (sequence !== before + 1) problems.push(`${process} saw event ${sequence} of a partition after ${before}`)
+    positions.set(partition, sequence)
+  }
+  return problems
+}
+
+/** Reconcilers find nothing to repair. */
+async function repairProblems({ network }: World): Promise<string[]> {
+  const { store } = network
+  for (let number = 0; number < store.settings.executionPartitions; number++) {
+    let input: object = {}
+    for (let step = 0; step < RECONCILE_STEPS_MAX; step++) {
+      const call = { operation: 'reconcileIndexes' as const, input, blobs: [] }
+      const [answer] = await store.run(executionPartition(number), [call])
+      if (answer?.kind !== 'answered' || answer.result.kind !== 'reconciled') return ['the indexes cannot be proven']
+      if (answer.result.repaired.length > 0) return ['an index had to be repaired']
+      if (answer.result.cursor === undefined) break
+      input = { cursor: answer.result.cursor }
+    }
+  }
+  return []
+}
+
+/** Whoever is asked to end ends, and changes nothing that had come to rest. */
+async function closeProblems(world: World, goOnUntil: GoOnUntil): Promise<string[]> {
+  const { fleet } = world
+  world.isEnding = true
+  for (const actor of fleet.actors) fleet.close(actor)
+  const isClosed = () => fleet.actors.every(({ life }) => life === undefined || life.isClosed)
+  return (await goOnUntil(isClosed)) ? [] : ['a fabric that was asked to close never closed']
+}
+
+function allExecutions({ network }: World): Execution[] {
+  return network.dumps.flatMap((dump) => executionsOf(dump))
+}

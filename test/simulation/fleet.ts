@@ -1,0 +1,217 @@
+/** The clients, workers and engines of a world: real code, each in a process that can be killed and started again. */
+import type { Handler } from '../../src/client/index.ts'
+import { sleep } from '../../src/runtime/index.ts'
+import { EngineError } from '../../src/stores/engine-error.ts'
+import { Fabric } from '../../src/worker/index.ts'
+import type { Worker, WorkerOptions } from '../../src/worker/index.ts'
+import type { Chance } from './chance.ts'
+import type { Clockwork } from './clockwork.ts'
+import type { WorldConfig } from './config.ts'
+import { allKinds } from './kinds.ts'
+import type { Kind } from './kinds.ts'
+import type { Network } from './network.ts'
+import { perform } from './plan.ts'
+import type { Action } from './plan.ts'
+import { Process } from './process.ts'
+import type { Body, Follower, Witness } from './witness.ts'
+
+/** A process's own clock is wrong by up to this much to both sides. */
+const SKEW_MAX_MS = 3_000
+/** How often an engine looks at everything. Purges and proofs come more often than usual, so that worlds see them. */
+const ENGINE_INTERVALS = { due: 5_000, retention_trimmer: 9_000, index_reconciler: 15_000 }
+
+const FOLLOW_AGAIN_MS = 300
+
+export interface Actor {
+  readonly name: string
+  readonly role: 'client' | 'worker' | 'engine'
+  readonly number: number
+  lives: number
+  life: Life | undefined
+}
+
+interface Life {
+  readonly process: Process
+  readonly fabric: Fabric
+  worker: Worker | undefined
+  isClosing: boolean
+  isClosed: boolean
+}
+
+export interface FleetSetting {
+  readonly config: WorldConfig
+  readonly clockwork: Clockwork
+  readonly network: Network
+  readonly witness: Witness
+  readonly plan: readonly Action[]
+  readonly chance: Chance
+  /** Settings that a planted fault changes. */
+  readonly workerOptions?: Partial<WorkerOptions> | undefined
+}
+
+export class Fleet {
+  readonly actors: Actor[]
+  readonly #setting: FleetSetting
+
+  constructor(setting: FleetSetting) {
+    this.#setting = setting
+    const { clients, workers, engines } = setting.config
+    this.actors = [...actors('client', clients), ...actors('worker', workers), ...actors('engine', engines)]
+  }
+
+  get processes(): Process[] {
+    return this.actors.flatMap(({ life }) => (life === undefined ? [] : [life.process]))
+  }
+
+  start(actor: Actor): Fabric {
+    const { network, witness } = this.#setting
+    actor.lives += 1
+    const process = this.#makeProcess(`${actor.name}.${actor.lives}`)
+    const fabric = new Fabric(network.open(process), process, { log: witness.logFor(process.name) })
+    const life: Life = { process, fabric, worker: undefined, isClosing: false, isClosed: false }
+    actor.life = life
+    switch (actor.role) {
+      case 'client':
+        this.#startClient(actor, life)
+        return fabric
+      case 'worker':
+        void this.#startWorker(actor.name, life, false)
+        return fabric
+      case 'engine':
+        fabric.engine({ intervals: ENGINE_INTERVALS })
+        return fabric
+    }
+  }
+
+  /** Ends an actor as a killed process ends. */
+  kill(actor: Actor): void {
+    const { life } = actor
+    if (life === undefined) return
+    life.process.kill()
+    this.#setting.network.cut(life.process)
+    actor.life = undefined
+  }
+
+  /** Ends it as a process ends that is asked to. */
+  close(actor: Actor): void {
+    const { life } = actor
+    if (life === undefined || life.isClosing) return
+    life.isClosing = true
+    void life.fabric.close().then(() => {
+      life.isClosed = true
+    })
+  }
+
+  /** Whether no worker has anything in hand. */
+  get isIdle(): boolean {
+    return this.actors.every(({ life }) => {
+      if (life?.worker === undefined) return true
+      const { running, waiting, settling } = life.worker.stats()
+      return running + waiting + settling === 0
+    })
+  }
+
+  /** One more client, which only looks. */
+  observe(): Fabric {
+    const observer: Actor = { name: 'observer', role: 'client', number: -1, lives: 0, life: undefined }
+    this.actors.push(observer)
+    return this.start(observer)
+  }
+
+  #makeProcess(name: string): Process {
+    const { clockwork, chance } = this.#setting
+    const own = chance.fork(name)
+    return new Process(name, clockwork, own, own.between(-SKEW_MAX_MS, SKEW_MAX_MS))
+  }
+
+  /** The first client, and whoever observes, also follows the events from the beginning of the log. */
+  #startClient({ name, number }: Actor, life: Life): void {
+    const { plan, witness, clockwork, config } = this.#setting
+    const { process, fabric } = life
+    if (config.areClientsWorkers && number >= 0) void this.#startWorker(name, life, true)
+    if (number <= 0) void follow(fabric, process, witness)
+    for (const action of plan) {
+      if (action.client !== number || action.isDone) continue
+      const waitMs = Math.max(0, action.atMs - clockwork.elapsedMs)
+      process.after(waitMs, () => void perform(action, fabric, process, witness))
+    }
+  }
+
+  async #startWorker(name: string, life: Life, hasEngine: boolean): Promise<void> {
+    const { config, workerOptions } = this.#setting
+    const served = allKinds.filter(({ isUnserved }) => !isUnserved)
+    const options: WorkerOptions = {
+      workerId: name,
+      concurrency: config.concurrency,
+      prefetch: config.prefetch,
+      prefetchHold: 400,
+      leaseTtl: config.leaseTtlMs,
+      sweep: 2_000,
+      drainTimeout: 1_500,
+      killTimeout: 700,
+      ...workerOptions,
+    }
+    const handlers = served.map((kind) => this.#handlerOf(kind, life))
+    life.worker = await life.fabric.work(handlers, {
+      ...options,
+      engine: hasEngine ? { intervals: ENGINE_INTERVALS } : false,
+    })
+  }
+
+  #handlerOf(kind: Kind, life: Life): Handler {
+    const { witness } = this.#setting
+    const { process } = life
+    return kind.task.handle(kind.name === 'long' ? { concurrency: 1 } : {}, async (work, context) => {
+      const body: Body = {
+        number: witness.bodies.length + 1,
+        executionId: context.executionId,
+        task: kind.name,
+        attempt: context.attempt,
+        idempotencyKey: context.idempotencyKey,
+        process: process.name,
+        workerInstanceId: life.worker?.instanceId ?? '',
+        begunAt: process.monotonic(),
+        progress: [],
+      }
+      witness.bodies.push(body)
+      const report = async (percent: number) => {
+        await context.progress(percent)
+        body.progress.push(percent)
+      }
+      await kind.run({ runtime: process, context, report })
+      body.answer = `${work.name} by body ${body.number}`
+      return body.answer
+    })
+  }
+}
+
+async function follow(fabric: Fabric, process: Process, witness: Witness): Promise<void> {
+  const isOver = () => !process.isAlive || fabric.isClosed
+  const follower: Follower = { process: process.name, events: [], gapCount: 0, isOver }
+  witness.followers.push(follower)
+  while (!fabric.isClosed) {
+    try {
+      for await (const item of fabric.subscribe({ fromStart: true })) {
+        if (item.kind === 'event') follower.events.push(item.event)
+        else follower.gapCount += 1
+      }
+    } catch (error) {
+      // A subscription that the store did not let begin has shown nothing yet, and is begun again.
+      if (!(error instanceof EngineError) || !error.isRetryable || follower.events.length > 0) {
+        witness.complaints.push(`${process.name} following the events met ${String(error)}`)
+        return
+      }
+      await sleep(process, FOLLOW_AGAIN_MS)
+    }
+  }
+}
+
+function actors(role: Actor['role'], count: number): Actor[] {
+  return Array.from({ length: count }, (_, number) => ({
+    name: `${role}${number + 1}`,
+    role,
+    number,
+    lives: 0,
+    life: undefined,
+  }))
+}

@@ -1,0 +1,191 @@
+/** The work of a world: one kind for each way in which an execution's life can go. */
+import { PermanentError, PostponeError, RetryAfterError, task } from '../../src/client/index.ts'
+import type { CancelOptions, SubmitOptions, Task, TaskContext, TaskSettings } from '../../src/client/index.ts'
+import type { ExecutionState, Outcome } from '../../src/kernel/index.ts'
+import { sleep } from '../../src/runtime/index.ts'
+import type { Runtime } from '../../src/runtime/index.ts'
+import type { Chance } from './chance.ts'
+
+export interface Work {
+  readonly name: string
+}
+
+export interface Scene {
+  readonly runtime: Runtime
+  readonly context: TaskContext
+  /** Reports progress and remembers that it was taken. */
+  readonly report: (percent: number) => Promise<void>
+}
+
+export interface Kind {
+  readonly name: string
+  readonly task: Task<Work, Work, string, string>
+  readonly submit: (chance: Chance) => SubmitOptions
+  /** Does the work; what it returns is the business of whoever runs it. */
+  readonly run: (scene: Scene) => Promise<void>
+  /** What its submitter does afterwards. */
+  readonly then: Afterwards
+  /** How it may end, whatever befalls the fleet. */
+  readonly outcomes: readonly Outcome[]
+  /** Nobody serves it: it may wait for ever. */
+  readonly isUnserved: boolean
+}
+
+export type Afterwards =
+  | { readonly kind: 'nothing' | 'wait' | 'replay' | 'set_tags' | 'change_priority' | 'revoke' }
+  | { readonly kind: 'cancel'; readonly afterMs: number; readonly options: CancelOptions }
+  /** Many more are submitted at once. */
+  | { readonly kind: 'crowd'; readonly count: number }
+  /** Others submit under the same id. */
+  | { readonly kind: 'share'; readonly ifExists: 'join' | 'replace' | 'reject' }
+
+interface KindOptions {
+  readonly settings?: TaskSettings
+  readonly submit?: (chance: Chance) => SubmitOptions
+  readonly then?: Afterwards
+  readonly outcomes?: readonly Outcome[]
+  readonly isUnserved?: boolean
+}
+
+function kind(name: string, options: KindOptions, run: Kind['run'] = brief): Kind {
+  const {
+    settings,
+    submit = () => ({}),
+    then = { kind: 'nothing' },
+    outcomes = ['completed'],
+    isUnserved = false,
+  } = options
+  return { name, task: task<Work, string>(name, settings), submit, run, then, outcomes, isUnserved }
+}
+
+/** Waits, and gives up at once when the attempt is to stop. */
+async function obey({ runtime, context }: Scene, ms: number): Promise<void> {
+  await sleep(runtime, ms, context.signal)
+  context.signal.throwIfAborted()
+}
+
+/** Mostly short, and at times longer than a lease. */
+async function brief(scene: Scene): Promise<void> {
+  const chance = scene.runtime.random()
+  await obey(scene, chance < 0.7 ? 20 : 20 + 2_000 * chance * chance)
+}
+
+const soon = { attempts: 4, backoff: { kind: 'fixed', delay: 300 }, jitter: false } as const
+const later = { attempts: 3, backoff: { kind: 'exponential', initial: 200, max: 2_000 }, jitter: true } as const
+/** What is kept no longer than this has to be purged before a world is through. */
+export const SHORT_RETENTION_MS = 8_000
+
+export const kinds: readonly Kind[] = [
+  kind('plain', { then: { kind: 'wait' } }),
+  kind('quick', {}, async () => undefined),
+  kind('delayed', { submit: (chance) => ({ delay: chance.between(1, 6_000) }) }),
+  kind('flaky', { settings: { retry: soon } }, async (scene) => {
+    await brief(scene)
+    if (scene.context.failureCount < 2) throw new Error('It fails twice.')
+  }),
+  kind('spread', { settings: { retry: later }, outcomes: ['failed'] }, async (scene) => {
+    await brief(scene)
+    throw new Error('It always fails.')
+  }),
+  kind('hopeless', { settings: { retry: soon }, outcomes: ['failed'], then: { kind: 'wait' } }, async () => {
+    throw new PermanentError('It can never succeed.')
+  }),
+  kind('asking', { settings: { retry: soon } }, async ({ context }) => {
+    if (context.failureCount === 0) throw new RetryAfterError(700)
+  }),
+  kind('postponed', {}, async ({ context, runtime }) => {
+    if (runtime.random() < 0.6) throw new PostponeError(400)
+    context.signal.throwIfAborted()
+  }),
+  kind('long', { then: { kind: 'wait' } }, (scene) => obey(scene, 5_500)),
+  kind('reporting', {}, async (scene) => {
+    for (const percent of [25, 50, 75, 100]) {
+      await scene.report(percent)
+      await obey(scene, 150)
+    }
+  }),
+  kind(
+    'overrunning',
+    { settings: { retry: soon, timeout: { attempt: 900 } }, outcomes: ['completed', 'expired'] },
+    async (scene) => {
+      if (scene.context.failureCount === 0) await obey(scene, 20_000)
+    },
+  ),
+  kind(
+    'deaf',
+    { settings: { retry: soon, timeout: { attempt: 900 } }, outcomes: ['completed', 'expired'] },
+    async ({ runtime, context }) => {
+      if (context.failureCount === 0) await sleep(runtime, 4_000)
+    },
+  ),
+  kind('late', {
+    settings: { timeout: { total: 1_500 } },
+    submit: () => ({ delay: '1m' }),
+    outcomes: ['expired'],
+  }),
+  kind(
+    'hurried',
+    { settings: { retry: soon, timeout: { total: 2_500 } }, outcomes: ['completed', 'expired'] },
+    (scene) => obey(scene, 1_200),
+  ),
+  kind('changed_mind', {
+    submit: () => ({ delay: '20s' }),
+    then: { kind: 'cancel', afterMs: 400, options: {} },
+    outcomes: ['cancelled', 'completed'],
+  }),
+  kind(
+    'interrupted',
+    { then: { kind: 'cancel', afterMs: 600, options: {} }, outcomes: ['cancelled', 'completed'] },
+    (scene) => obey(scene, 6_000),
+  ),
+  kind(
+    'stubborn',
+    { then: { kind: 'cancel', afterMs: 500, options: { grace: 1_500 } }, outcomes: ['cancelled', 'completed'] },
+    ({ runtime }) => sleep(runtime, 4_000),
+  ),
+  kind(
+    'forced',
+    { then: { kind: 'cancel', afterMs: 500, options: { force: true } }, outcomes: ['cancelled', 'completed'] },
+    (scene) => obey(scene, 3_000),
+  ),
+  kind('replayed', { then: { kind: 'replay' }, outcomes: ['completed', 'failed'] }, async ({ context }) => {
+    if (context.attempt === 1) throw new PermanentError('It fails the first time.')
+  }),
+  kind('again', { then: { kind: 'replay' } }),
+  kind('prioritised', {
+    submit: (chance) => ({ priority: chance.between(0, 9_000) }),
+    then: { kind: 'change_priority' },
+  }),
+  kind('tagged', {
+    submit: (chance) => ({ tags: { team: chance.pick(['red', 'blue']), room: 'a' } }),
+    then: { kind: 'set_tags' },
+  }),
+  kind('joined', { then: { kind: 'share', ifExists: 'join' } }),
+  kind('replaced', { submit: () => ({ delay: 900 }), then: { kind: 'share', ifExists: 'replace' } }),
+  kind('rejected', { then: { kind: 'share', ifExists: 'reject' } }),
+  kind('fleeting', { settings: { retention: SHORT_RETENTION_MS } }),
+  kind('revoked', { then: { kind: 'revoke' } }, (scene) => obey(scene, 1_500)),
+  kind('abandoned', {
+    settings: { lane: 'nowhere', timeout: { total: 3_000 } },
+    isUnserved: true,
+    outcomes: ['expired'],
+  }),
+  kind('unserved', { settings: { lane: 'nowhere' }, isUnserved: true, outcomes: [] }),
+]
+
+/** More at once than fits one batch. Only some worlds have it: it makes everything else slow. */
+export const crowd = kind('crowd', { then: { kind: 'crowd', count: 70 } }, async () => undefined)
+
+export const allKinds: readonly Kind[] = [...kinds, crowd]
+
+export function kindNamed(name: string): Kind {
+  const found = allKinds.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`There is no kind of work called ${name}.`)
+  return found
+}
+
+/** Nobody serves it and no timer runs for it: it may stay where it is. */
+export function isAllowedToWait(state: ExecutionState, task: string): boolean {
+  const { isUnserved, outcomes } = kindNamed(task)
+  return isUnserved && outcomes.length === 0 && state.phase === 'eligible'
+}

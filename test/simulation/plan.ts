@@ -1,0 +1,171 @@
+/** What the clients of a world set out to do. A client that dies begins what it had not finished again when it is back. */
+import { ExecutionEndedError } from '../../src/client/index.ts'
+import type { ExecutionHandle } from '../../src/client/index.ts'
+import { EngineError } from '../../src/stores/engine-error.ts'
+import { sleep } from '../../src/runtime/index.ts'
+import type { Fabric } from '../../src/worker/index.ts'
+import type { Chance } from './chance.ts'
+import type { WorkItem, WorldConfig } from './config.ts'
+import { kindNamed } from './kinds.ts'
+import type { Kind, Work } from './kinds.ts'
+import type { Process } from './process.ts'
+import type { Witness } from './witness.ts'
+
+export interface Action {
+  readonly client: number
+  readonly atMs: number
+  readonly label: string
+  readonly run: (fabric: Fabric, process: Process) => Promise<void>
+  isDone: boolean
+}
+
+/** How often a submit leaves the id to the client. */
+const WITHOUT_KEY_RATE = 0.15
+/** Those who share an id submit this close to each other. */
+const SHARED_WITHIN_MS = 1_500
+/** After an error of the store a client tries again. */
+const AGAIN_AFTER_MS = 500
+
+export function makePlan(config: WorldConfig, chance: Chance, witness: Witness): Action[] {
+  return config.works.flatMap((item) => actionsFor(item, config, chance.fork(`work ${item.number}`), witness))
+}
+
+function actionsFor(item: WorkItem, config: WorldConfig, chance: Chance, witness: Witness): Action[] {
+  const { number, kind: name } = item
+  const { clients, submitWithinMs } = config
+  const kind = kindNamed(name)
+  const atMs = chance.between(0, submitWithinMs)
+  const { then } = kind
+  const key = then.kind !== 'share' && chance.happens(WITHOUT_KEY_RATE) ? undefined : `${name}:${number}`
+  const options = { ...kind.submit(chance), ...(key === undefined ? {} : { id: key }) }
+  const piece: Piece = { kind, work: { name: `${name}:${number}` }, options, witness }
+  const own = actionOf(number % clients, atMs, piece)
+  if (then.kind !== 'share') return [own]
+  const shared = { ...piece, options: { ...options, ifExists: then.ifExists } }
+  const others = [1, 2].map((other) =>
+    actionOf((number + other) % clients, atMs + chance.between(0, SHARED_WITHIN_MS), shared),
+  )
+  return [own, ...others]
+}
+
+interface Piece {
+  readonly kind: Kind
+  readonly work: Work
+  readonly options: Parameters<Fabric['submit']>[2]
+  readonly witness: Witness
+}
+
+function actionOf(client: number, atMs: number, piece: Piece): Action {
+  const run = (fabric: Fabric, process: Process) => see(piece, fabric, process)
+  return { client, atMs, label: piece.work.name, run, isDone: false }
+}
+
+/** Does an action until it is done or its process ends. */
+export async function perform(action: Action, fabric: Fabric, process: Process, witness: Witness): Promise<void> {
+  while (!action.isDone) {
+    try {
+      await action.run(fabric, process)
+      action.isDone = true
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'fabric_closed') return
+      if (!(error instanceof EngineError) || !error.isRetryable) {
+        witness.complaints.push(`${process.name} doing ${action.label} met ${String(error)}`)
+        action.isDone = true
+      }
+      await sleep(process, AGAIN_AFTER_MS)
+    }
+  }
+}
+
+async function see({ kind, work, options, witness }: Piece, fabric: Fabric, process: Process): Promise<void> {
+  const handle = await refusable(['execution_exists', 'execution_in_progress'], () =>
+    fabric.submit(kind.task, work, options),
+  )
+  if (handle === undefined) return
+  const { created } = handle
+  if (created !== undefined && created !== 'staged') {
+    witness.acceptances.push({ executionId: handle.id, key: options?.id, task: kind.name, how: created })
+  }
+  await afterwards(kind, handle, { fabric, process, witness })
+}
+
+interface Scene {
+  readonly fabric: Fabric
+  readonly process: Process
+  readonly witness: Witness
+}
+
+async function afterwards(kind: Kind, handle: ExecutionHandle<string>, scene: Scene): Promise<void> {
+  const { process, fabric, witness } = scene
+  const executionId = handle.id
+  const { then } = kind
+  switch (then.kind) {
+    case 'nothing':
+    case 'share':
+      return
+    case 'crowd':
+      await submitCrowd(kind, then.count, scene)
+      return
+    case 'wait':
+      await waitForEnd(handle, witness)
+      return
+    case 'replay': {
+      await waitForEnd(handle, witness)
+      const done = await refusable(['execution_not_ended', 'replays_exhausted'], () =>
+        handle.replay({ reason: 'once more' }).then(() => true),
+      )
+      if (done === true) witness.deeds.push({ executionId, what: 'replayed' })
+      return
+    }
+    case 'cancel': {
+      await sleep(process, then.afterMs)
+      const what = await refusable(['execution_ended'], () => handle.cancel('a changed mind', then.options))
+      if (what === 'cancelled' || what === 'cancel_requested') witness.deeds.push({ executionId, what })
+      return
+    }
+    case 'set_tags':
+      await handle.setTags({ team: 'green', room: undefined })
+      witness.deeds.push({ executionId, what: 'tags_set' })
+      return
+    case 'change_priority': {
+      const done = await refusable(['execution_ended'], () => handle.changePriority(4_321).then(() => true))
+      if (done === true) witness.deeds.push({ executionId, what: 'priority_changed' })
+      return
+    }
+    case 'revoke':
+      await sleep(process, 500)
+      await refusable(['no_active_lease', 'stale_lease'], () => fabric.revokeLease(executionId, 'an operator said so'))
+      return
+  }
+}
+
+async function submitCrowd(kind: Kind, count: number, { fabric, witness }: Scene): Promise<void> {
+  const keys = Array.from({ length: count }, (_, i) => `crowd:${i}`)
+  const items = keys.map((key) => ({ input: { name: key }, options: { id: key } }))
+  for (const [i, outcome] of (await fabric.submitMany(kind.task, items)).entries()) {
+    if (!outcome.ok) throw outcome.error
+    const { id: executionId, created } = outcome.execution
+    if (created === undefined || created === 'staged') continue
+    witness.acceptances.push({ executionId, key: keys[i], task: kind.name, how: created })
+  }
+}
+
+async function waitForEnd(handle: ExecutionHandle<string>, witness: Witness): Promise<void> {
+  try {
+    const result = await handle.result()
+    witness.ends.push({ executionId: handle.id, outcome: 'completed', result })
+  } catch (error) {
+    if (!(error instanceof ExecutionEndedError)) throw error
+    witness.ends.push({ executionId: handle.id, outcome: error.outcome, result: undefined })
+  }
+}
+
+/** Undefined if the call was refused in a way that this caller has to expect. */
+async function refusable<T>(codes: readonly string[], call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof EngineError && codes.includes(error.code)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Faults that are planted one by one: each is a small mistake of a kind that people make. The simulator has to find every
+ * one of them.
+ */
+import { kernelPlants } from './kernel-plants.ts'
+import type { Plant } from './plant.ts'
+import { processPlants } from './process-plants.ts'
+
+export const plants: readonly Plant[] = [...kernelPlants, ...processPlants]
+
+export function plantNamed(name: string): Plant {
+  const found = plants.find((plant) => plant.name === name)
+  if (found === undefined) throw new Error(`No planted fault is called ${name}.`)
+  return found
+}

@@ -1,0 +1,88 @@
+/** Mistakes outside the kernel: in a worker, an engine, a client or a store. */
+import { EventReader } from '../../src/client/event-reader.ts'
+import { Runner } from '../../src/engine/runner.ts'
+import { Schedule } from '../../src/engine/schedule.ts'
+import type { OperationInput } from '../../src/kernel/index.ts'
+import type { Answer, Call, EventPage } from '../../src/stores/store.ts'
+import { Claimer } from '../../src/worker/claimer.ts'
+import type { HeldExecution } from '../../src/worker/held-execution.ts'
+import { LeaseKeeper } from '../../src/worker/lease-keeper.ts'
+import { Slots } from '../../src/worker/slots.ts'
+import type { Plant } from './plant.ts'
+
+/** Puts another method in the place of one; answers how to put the right one back. */
+function changeMethod<C extends object>(prototype: C, name: keyof C, wrong: unknown): () => void {
+  const right = prototype[name]
+  Object.assign(prototype, { [name]: wrong })
+  return () => void Object.assign(prototype, { [name]: right })
+}
+
+function method<C extends object, N extends keyof C>(prototype: C, name: N): C[N] {
+  return prototype[name]
+}
+
+export const processPlants: readonly Plant[] = [
+  {
+    name: 'wake_ups_without_sweep',
+    says: 'workers rely on wake-ups alone, and some are lost',
+    workerOptions: { sweep: '12h' },
+  },
+  {
+    name: 'acknowledged_unwritten',
+    says: 'the last call of a batch is acknowledged and not run, if it is a submit',
+    changeStore: (store) => {
+      const run = store.run.bind(store)
+      store.run = async (partition, calls) => {
+        const last = calls.at(-1)
+        if (calls.length < 2 || last?.operation !== 'createExecution') return await run(partition, calls)
+        return [...(await run(partition, calls.slice(0, -1))), pretendedCreate(last)]
+      }
+    },
+  },
+  {
+    name: 'leases_not_renewed',
+    says: 'a worker never renews its leases',
+    plant: () => changeMethod(LeaseKeeper.prototype, 'renew', () => Promise.resolve()),
+  },
+  {
+    name: 'unanswered_claim_forgotten',
+    says: 'a worker neither repeats nor gives up a claim that was not answered',
+    plant: () => changeMethod(Claimer.prototype, 'unanswered', () => undefined),
+  },
+  {
+    name: 'engine_stands_still',
+    says: 'an engine never makes a pass',
+    plant: () => changeMethod(Runner.prototype, 'run', () => Promise.resolve()),
+  },
+  {
+    name: 'timers_not_followed',
+    says: 'an engine comes once per cycle only, whatever timers run out between',
+    plant: () => changeMethod(Schedule.prototype, 'visitAt', () => undefined),
+  },
+  {
+    name: 'slot_not_freed',
+    says: 'a worker loses a slot with each execution that was cancelled while it ran',
+    plant: () => {
+      const right = method(Slots.prototype, 'free')
+      return changeMethod(Slots.prototype, 'free', function (this: Slots, held: HeldExecution) {
+        if (held.cancelWish === undefined) right.call(this, held)
+      })
+    },
+  },
+  {
+    name: 'event_passed_over',
+    says: 'whoever follows the events misses one behind a full page of three',
+    plant: () => {
+      const right = method(EventReader.prototype, 'advance')
+      return changeMethod(EventReader.prototype, 'advance', function (this: EventReader, page: EventPage) {
+        right.call(this, page)
+        if (page.events.length === 3) this.position += 1
+      })
+    },
+  },
+]
+
+function pretendedCreate(call: Call): Answer {
+  const { executionId } = call.input as OperationInput<'createExecution'>
+  return { kind: 'answered', result: { kind: 'created', executionId, state: 'waiting', at: 0 }, blobs: [] }
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { drawConfig, faultNames, noFaults } from './config.ts'
+import { kinds } from './kinds.ts'
+import { describeHistory } from './report.ts'
+import { simulate } from './simulation.ts'
+import { Tally } from './tally.ts'
+
+/** Worlds that every run of the suite goes through. Others are found with `npm run simulate`. */
+const SEEDS = 240
+const SEEDS_PER_TEST = 60
+const LAST_SEEDS = Array.from({ length: SEEDS / SEEDS_PER_TEST }, (_, i) => (i + 1) * SEEDS_PER_TEST)
+
+const tally = new Tally()
+
+describe('a fleet keeps what is promised, whatever befalls it', () => {
+  test.each(LAST_SEEDS)('in the worlds up to seed %i', async (last) => {
+    for (let seed = last - SEEDS_PER_TEST + 1; seed <= last; seed++) {
+      const { world, problems } = await simulate(drawConfig(seed))
+      tally.add(world)
+      expect(problems, `seed ${seed}: npm run simulate -- --seed ${seed}`).toEqual([])
+    }
+  })
+
+  test('every kind of fault has happened, many times', () => {
+    console.log(tally.text())
+    for (const name of faultNames) expect(tally.faultCount(name), name).toBeGreaterThan(50)
+  })
+})
+
+test('one seed gives the same world, step by step', async () => {
+  const first = await simulate(drawConfig(7), { isRecorded: true })
+  const again = await simulate(drawConfig(7), { isRecorded: true })
+  const other = await simulate(drawConfig(8))
+
+  expect(again.world.trace.lines).toEqual(first.world.trace.lines)
+  expect(again.world.trace.hash).toBe(first.world.trace.hash)
+  expect(other.world.trace.hash).not.toBe(first.world.trace.hash)
+})
+
+test('what is recorded does not change what happens', async () => {
+  const plain = await simulate(drawConfig(9))
+  const recorded = await simulate(drawConfig(9), { isRecorded: true })
+
+  expect(recorded.world.trace.hash).toBe(plain.world.trace.hash)
+})
+
+test('without faults every kind of work ends as it should, and at once', async () => {
+  const works = kinds.map(({ name }, number) => ({ number, kind: name }))
+  const { world, problems } = await simulate({ ...drawConfig(3), works, rates: noFaults })
+
+  expect(problems).toEqual([])
+  expect(world.faultCounts).toEqual({})
+  const begun = new Set(world.witness.bodies.map(({ task }) => task))
+  const served = kinds.filter(({ isUnserved, name }) => !isUnserved && !['late', 'changed_mind'].includes(name))
+  expect([...begun].sort()).toEqual(served.map(({ name }) => name).sort())
+})
+
+test('a history tells of an execution what happened to it and around it', async () => {
+  const { world } = await simulate(drawConfig(2), { isRecorded: true })
+  const id = world.witness.acceptances[0]!.executionId
+
+  const history = describeHistory(world, [`${id} is the one`])
+
+  expect(history).toContain(`history of ${id}`)
+  expect(history).toContain('event execution_created')
+  expect(history).toContain('the storm is over')
+})

@@ -1,0 +1,240 @@
+/**
+ * What must hold after every step that touched the store: the invariants of the partition, and rules over what one batch of
+ * calls was answered and what it changed. Each problem is a sentence; its form without ids and numbers names the rule.
+ */
+import { BATCH_OPERATION_LIMIT, CALL_WORK_LIMIT, DUE_INDEX, OPERATION_WORK_LIMIT } from '../../src/kernel/index.ts'
+import type { ClaimInput, Execution, Fence, OperationInput } from '../../src/kernel/index.ts'
+import type { Answer, Call, PartitionDump, StoredEvent } from '../../src/stores/store.ts'
+import { executionsOf } from '../conformance/execution-invariants.ts'
+import { problemsOf } from '../conformance/invariants.ts'
+import { claimedBy } from '../properties/script.ts'
+import { stepProblems } from '../properties/step-rules.ts'
+import type { Effect } from './network.ts'
+
+/** What cannot hold once the store's clock has gone back: times are written as the clock tells them. */
+const TIME_RULES = [
+  'happened before the one ahead of it',
+  'began before the one before had ended',
+  'ended before it began',
+  'nothing began before it was created',
+  'a lease names its holder and its end',
+]
+
+export interface StepCheckOptions {
+  readonly hasClockGoneBack: boolean
+}
+
+export function effectProblems(effect: Effect, { hasClockGoneBack }: StepCheckOptions): string[] {
+  const problems = [
+    ...problemsOf(effect.after),
+    ...singleCallProblems(effect),
+    ...answerProblems(effect),
+    ...changeProblems(effect),
+    ...dueProblems(effect),
+    ...timeoutProblems(effect),
+    ...boundProblems(effect),
+  ]
+  if (!hasClockGoneBack) return problems
+  return problems.filter((problem) => !TIME_RULES.some((rule) => problem.includes(rule)))
+}
+
+/** The rules for one operation, where a batch has one. */
+function singleCallProblems({ calls, answers, before, after, now }: Effect): string[] {
+  const [call] = calls
+  const [answer] = answers
+  if (calls.length !== 1 || call === undefined || answer?.kind !== 'answered') return []
+  return stepProblems({ call, answer, before, after, now })
+}
+
+type Answered = Extract<Answer, { kind: 'answered' }>
+
+/** What was answered holds of the partition, and was allowed by what stood there before. */
+function answerProblems({ calls, answers, before, after, now }: Effect): string[] {
+  const problems: string[] = []
+  const was = byId(before)
+  const is = byId(after)
+  /** What earlier calls of the batch have handed out. */
+  const handedOut = new Map<string, Fence>()
+  calls.forEach((call, i) => {
+    const answer = answers[i]
+    if (answer === undefined) problems.push(`${call.operation} was not answered`)
+    if (answer?.kind === 'fault') problems.push(`${call.operation} met an impossible state: ${answer.reason}`)
+    if (answer?.kind !== 'answered') return
+    problems.push(
+      ...fenceProblems(call, answer, was, handedOut, now),
+      ...claimProblems(call, answer, is, handedOut, now),
+    )
+    if (i === calls.length - 1) problems.push(...renewalProblems(call, answer, is))
+    if (answer.result.kind === 'reconciled' && answer.result.repaired.length > 0) {
+      problems.push('an index had to be repaired')
+    }
+  })
+  return problems
+}
+
+const FENCED_DEEDS = ['renewed', 'completed', 'failed', 'retry_scheduled', 'delayed', 'released', 'updated']
+
+/** Whoever is let do something with a fence held exactly that lease, and it was alive. */
+function fenceProblems(
+  call: Call,
+  { result }: Answered,
+  was: ReadonlyMap<string, Execution>,
+  handedOut: ReadonlyMap<string, Fence>,
+  now: number,
+): string[] {
+  const { input } = call
+  if (!('fence' in input) || input.fence === undefined || !FENCED_DEEDS.includes(result.kind)) return []
+  const { executionId, fence } = input
+  const given = handedOut.get(executionId)
+  const execution = was.get(executionId)
+  const isHeld = given === undefined ? execution !== undefined && holds(execution, fence, now) : isSame(given, fence)
+  return isHeld ? [] : [`${call.operation} of ${executionId} was let through with a fence that did not hold it`]
+}
+
+function holds({ state, epoch, attempt }: Execution, fence: Fence, now: number): boolean {
+  if (state.phase !== 'active' || state.lease.expiresAt <= now) return false
+  return isSame({ leaseId: state.lease.id, epoch, attempt: attempt?.number ?? 0 }, fence)
+}
+
+function isSame(a: Fence, b: Fence): boolean {
+  return a.leaseId === b.leaseId && a.epoch === b.epoch && a.attempt === b.attempt
+}
+
+/** A claim hands out leases of its own, each once; said again, all that it took and that is still held. */
+function claimProblems(
+  call: Call,
+  { result }: Answered,
+  is: ReadonlyMap<string, Execution>,
+  handedOut: Map<string, Fence>,
+  now: number,
+): string[] {
+  const claim = claimOf(call)
+  const claimed = claimedBy(result)?.executions
+  if (claim === undefined || claimed === undefined) return []
+  const problems: string[] = []
+  for (const { executionId, fence } of claimed) {
+    const given = handedOut.get(executionId)
+    if (fence.leaseId !== claim.requestId) problems.push(`${executionId} was handed out under a lease of another claim`)
+    if (given !== undefined && isSame(given, fence)) problems.push(`${executionId} was handed out twice in one batch`)
+    handedOut.set(executionId, fence)
+  }
+  if (claim.repeated !== true) return problems
+  const ids = claimed.map(({ executionId }) => executionId)
+  for (const { id, state, lane } of is.values()) {
+    if (state.phase !== 'active' || state.lease.id !== claim.requestId || state.lease.expiresAt <= now) continue
+    const isAskedFor = claim.queues.some((queue) => queue.lane === lane)
+    if (isAskedFor && !ids.includes(id)) problems.push(`a repeated claim does not hand out ${id}, which it holds`)
+  }
+  return problems
+}
+
+function claimOf({ operation, input }: Call): ClaimInput | undefined {
+  if (operation === 'completeExecution') return (input as OperationInput<'completeExecution'>).next
+  return operation === 'claimForWorker' ? (input as ClaimInput) : undefined
+}
+
+/** Whoever was told until when its lease lasts can rely on it. */
+function renewalProblems({ input }: Call, { result }: Answered, is: ReadonlyMap<string, Execution>): string[] {
+  if (result.kind !== 'renewed' || !('executionId' in input)) return []
+  const state = is.get(input.executionId)?.state
+  if (state?.phase === 'active' && state.lease.expiresAt === result.expiresAt) return []
+  return [`the renewal of ${input.executionId} was answered and not made`]
+}
+
+function byId(dump: PartitionDump): Map<string, Execution> {
+  return new Map(executionsOf(dump).map((execution) => [execution.id, execution]))
+}
+
+const REBORN = ['execution_replayed', 'execution_replaced', 'execution_created']
+
+/** What a batch may do to executions that existed before it, told by the events that it left. */
+function changeProblems({ before, after, now }: Effect): string[] {
+  const problems: string[] = []
+  const told = Map.groupBy(after.events.slice(before.events.length), (event) => event.executionId)
+  const is = byId(after)
+  for (const execution of executionsOf(before)) {
+    const events = told.get(execution.id) ?? []
+    problems.push(...lifeProblems(execution, is.get(execution.id), events, now))
+  }
+  return problems
+}
+
+function lifeProblems(
+  before: Execution,
+  after: Execution | undefined,
+  events: readonly StoredEvent[],
+  now: number,
+): string[] {
+  const { id, state, retentionMs } = before
+  const types = events.map(({ type }) => type as string)
+  const isReborn = types.some((type) => REBORN.includes(type))
+  if (after === undefined) {
+    const isDue = state.phase === 'ended' && state.at + retentionMs <= now
+    return isDue || types.includes('execution_ended') ? [] : [`${id} was removed before its time`]
+  }
+  const problems: string[] = []
+  const startCount = types.filter((type) => type === 'attempt_started').length
+  if (after.epoch !== before.epoch + startCount) {
+    problems.push(`the epoch of ${id} went from ${before.epoch} to ${after.epoch} with ${startCount} claims`)
+  }
+  if (state.phase === 'active') problems.push(...leaseProblems(before, after, types, now))
+  if (state.phase === 'ended' && !isReborn && types.includes('execution_ended')) problems.push(`${id} ended twice`)
+  return problems
+}
+
+function leaseProblems(before: Execution, after: Execution, types: readonly string[], now: number): string[] {
+  if (before.state.phase !== 'active') return []
+  const { lease, cancel } = before.state
+  const still = after.state.phase === 'active' && after.epoch === before.epoch ? after.state : undefined
+  const problems: string[] = []
+  if (still !== undefined && lease.expiresAt <= now && still.lease.expiresAt > lease.expiresAt) {
+    problems.push(`the lease of ${before.id} was renewed after it had expired`)
+  }
+  if (still !== undefined && cancel !== undefined && still.cancel === undefined) {
+    problems.push(`the wish to cancel ${before.id} was lost`)
+  }
+  if (lease.expiresAt > now && types[0] === 'lease_expired') {
+    problems.push(`the lease of ${before.id} was taken for expired while it was alive`)
+  }
+  return problems
+}
+
+/** A due pass that says it is through has left nothing behind that was due. */
+function dueProblems({ calls, answers, after, now }: Effect): string[] {
+  const last = answers.at(-1)
+  const call = calls.at(-1)
+  if (call?.operation !== 'runDue' || last?.kind !== 'answered' || last.result.kind !== 'due') return []
+  if (last.result.next !== undefined || ('skip' in call.input && (call.input.skip?.length ?? 0) > 0)) return []
+  return after.entries
+    .filter(({ index, score }) => index === DUE_INDEX && score <= now)
+    .map(({ id }) => `the due pass left ${id} behind, which was due`)
+}
+
+/** An attempt that may run only so long has a moment at which its time is over. */
+function timeoutProblems({ after }: Effect): string[] {
+  return executionsOf(after)
+    .filter(({ state, attemptTimeoutMs }) => {
+      if (state.phase !== 'active' || attemptTimeoutMs === undefined) return false
+      return state.timeoutAt === undefined || state.timeoutAt > state.runningSince + attemptTimeoutMs
+    })
+    .map(({ id }) => `the attempt of ${id} would run longer than it may`)
+}
+
+/** A batch does no more than a call may, and the operation that passes the bound is the last. */
+function boundProblems({ calls, before, after }: Effect): string[] {
+  const told = after.events.length - before.events.length
+  const problems: string[] = []
+  if (calls.length > BATCH_OPERATION_LIMIT) problems.push(`a batch has ${calls.length} calls`)
+  if (told > CALL_WORK_LIMIT + OPERATION_WORK_LIMIT) problems.push(`a batch has made ${told} transitions`)
+  return problems
+}
+
+/** The rule that a sentence says was broken, whatever it was broken by. */
+export function ruleOf(problem: string): string {
+  return problem
+    .replaceAll(/\d+-[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+    .replaceAll(/[a-z_]+:\d+/g, '<name>')
+    .replaceAll(/(client|worker|engine)\d+\.\d+/g, '<process>')
+    .replaceAll(/-?\d+/g, '#')
+}

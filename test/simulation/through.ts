@@ -1,0 +1,31 @@
+/** When a world has nothing left to do. */
+import type { Execution } from '../../src/kernel/index.ts'
+import { executionsOf } from '../conformance/execution-invariants.ts'
+import { SHORT_RETENTION_MS, isAllowedToWait } from './kinds.ts'
+import type { World } from './world.ts'
+
+/** Every client is through, every execution is at rest, nothing is in hand or on its way. */
+export function isThrough({ plan, network, fleet }: World): boolean {
+  if (network.onTheirWay > 0 || plan.some(({ isDone }) => !isDone) || !fleet.isIdle) return false
+  return network.dumps.every((dump) => executionsOf(dump).every(isAtRest))
+}
+
+/** What keeps a world from being through, in words. */
+export function unfinishedProblems({ plan, network, fleet }: World): string[] {
+  const stuck = network.dumps
+    .flatMap((dump) => executionsOf(dump))
+    .filter((execution) => !isAtRest(execution))
+    .map(({ id, task, state }) =>
+      state.phase === 'ended' ? `${id} outlives its retention` : `${id} (${task}) is still ${state.phase}`,
+    )
+  const unfinished = plan
+    .filter(({ isDone }) => !isDone)
+    .map(({ label }) => `nobody could finish ${label} with its client`)
+  return [...stuck, ...unfinished, ...(fleet.isIdle ? [] : ['a worker still has something in hand'])]
+}
+
+/** Ended, or left to wait for ever; what is kept for a moment only has to be gone. */
+function isAtRest({ state, task, retentionMs }: Execution): boolean {
+  if (state.phase !== 'ended') return isAllowedToWait(state, task)
+  return retentionMs > SHORT_RETENTION_MS
+}

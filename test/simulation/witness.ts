@@ -1,0 +1,75 @@
+/** What the processes of a world saw, apart from the store: answers that callers got, what handlers did, what went wrong. */
+import type { Outcome } from '../../src/kernel/index.ts'
+import type { Log, LogFields } from '../../src/runtime/index.ts'
+import type { StoredEvent } from '../../src/stores/store.ts'
+
+/** A submit that was answered. */
+export interface Acceptance {
+  readonly executionId: string
+  readonly key: string | undefined
+  readonly task: string
+  readonly how: 'created' | 'joined' | 'replaced'
+}
+
+/** What a caller was told was done to an execution. */
+export interface Deed {
+  readonly executionId: string
+  readonly what: 'cancelled' | 'cancel_requested' | 'replayed' | 'tags_set' | 'priority_changed'
+}
+
+/** One run of a handler's body. */
+export interface Body {
+  readonly number: number
+  readonly executionId: string
+  readonly task: string
+  readonly attempt: number
+  readonly idempotencyKey: string
+  readonly process: string
+  readonly workerInstanceId: string
+  readonly begunAt: number
+  /** What it returned, if it came to that. */
+  answer?: string
+  /** Reports that the store took. */
+  readonly progress: number[]
+}
+
+/** What somebody who waited for an end was told. */
+export interface ToldEnd {
+  readonly executionId: string
+  readonly outcome: Outcome
+  readonly result: unknown
+}
+
+/** What one process has seen of the event log so far. */
+export interface Follower {
+  readonly process: string
+  readonly events: StoredEvent[]
+  /** How often it was told that something is missing. */
+  gapCount: number
+  /** Whether it sees nothing more, because its process has ended or is about to. */
+  readonly isOver: () => boolean
+}
+
+export class Witness {
+  readonly acceptances: Acceptance[] = []
+  readonly deeds: Deed[] = []
+  readonly bodies: Body[] = []
+  readonly ends: ToldEnd[] = []
+  readonly followers: Follower[] = []
+  /** What nobody should ever meet, whatever befalls the fleet. */
+  readonly complaints: string[] = []
+
+  /** Warnings tell of lost leases and repeated calls, and there are such here; an error should not happen. */
+  logFor(process: string): Log {
+    return {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: (fields, message) => void this.complaints.push(`${process}: ${message} ${textOf(fields)}`),
+    }
+  }
+}
+
+function textOf({ stack: _stack, ...fields }: LogFields): string {
+  return JSON.stringify(fields)
+}

@@ -1,0 +1,156 @@
+/**
+ * A whole fleet in one process: clients, workers and engines on one store, with virtual time. Nothing makes progress but by
+ * a step of the scheduler, one at a time, so that a seed decides everything that happens.
+ */
+import { Chance } from './chance.ts'
+import { Clockwork } from './clockwork.ts'
+import type { WorldConfig } from './config.ts'
+import { Fleet } from './fleet.ts'
+import type { Actor } from './fleet.ts'
+import { Network } from './network.ts'
+import type { Effect } from './network.ts'
+import { makePlan } from './plan.ts'
+import type { Action } from './plan.ts'
+import type { Plant } from './plant.ts'
+import { RepetitionCheck } from './repetition-check.ts'
+import { effectProblems } from './step-check.ts'
+import { Trace } from './trace.ts'
+import type { Weather } from './weather.ts'
+import { Witness } from './witness.ts'
+
+/** One thing that can happen next. */
+export interface Step {
+  /** A look at the store changes nothing for anybody else. */
+  readonly kind: 'serve' | 'look' | 'message' | 'turn' | 'timer'
+  readonly owner: string
+  readonly label: string
+  readonly run: () => void | Promise<void>
+}
+
+export interface WorldOptions {
+  readonly weather: Weather
+  readonly isRecorded?: boolean
+  readonly plant?: Plant | undefined
+}
+
+export class World {
+  readonly config: WorldConfig
+  readonly clockwork = new Clockwork()
+  readonly witness = new Witness()
+  readonly chance: Chance
+  readonly network: Network
+  readonly plan: readonly Action[]
+  readonly fleet: Fleet
+  readonly trace: Trace
+  readonly problems: string[] = []
+  readonly #repetitions = new RepetitionCheck()
+  readonly faultCounts: Record<string, number> = {}
+  stepCount = 0
+  hasClockGoneBack = false
+  /** When the storm was over, by the store's clock. */
+  calmSince = Infinity
+  /** Nobody is started again any more. */
+  isEnding = false
+
+  constructor(config: WorldConfig, { weather, isRecorded = false, plant }: WorldOptions) {
+    this.config = config
+    this.trace = new Trace(isRecorded)
+    this.chance = new Chance(config.seed)
+    const settings = { executionPartitions: config.partitions, indexedTags: ['team'] }
+    this.network = new Network(this.clockwork, settings, weather, {
+      onEffect: (effect) => this.#judge(effect),
+      onFault: (fault, label) => this.noteFault(fault, label),
+    })
+    plant?.changeStore?.(this.network.store)
+    this.plan = makePlan(config, this.chance.fork('plan'), this.witness)
+    this.fleet = new Fleet({
+      config,
+      clockwork: this.clockwork,
+      network: this.network,
+      witness: this.witness,
+      plan: this.plan,
+      chance: this.chance.fork('fleet'),
+      workerOptions: plant?.workerOptions,
+    })
+  }
+
+  start(): void {
+    for (const actor of this.fleet.actors) this.startActor(actor)
+  }
+
+  /** Everything that can happen now without time passing. */
+  steps(): Step[] {
+    const steps: Step[] = []
+    for (const process of this.fleet.processes) {
+      if (!process.isRunning) continue
+      const turn = process.turns[0]
+      if (turn !== undefined) {
+        steps.push({ kind: 'turn', owner: process.name, label: 'turn', run: () => process.turns.shift()?.() })
+      }
+      for (const message of process.inbox) {
+        const run = () => {
+          process.inbox.splice(process.inbox.indexOf(message), 1)
+          message.deliver()
+        }
+        steps.push({ kind: 'message', owner: process.name, label: message.label, run })
+      }
+    }
+    for (const request of this.network.requests) {
+      const { process, label, isRead } = request
+      const run = () => this.network.serve(request)
+      steps.push({ kind: isRead ? 'look' : 'serve', owner: process.name, label: `served ${label}`, run })
+    }
+    for (const timer of this.clockwork.due()) {
+      const owner = timer.owner?.name ?? 'world'
+      steps.push({ kind: 'timer', owner, label: 'timer', run: () => this.clockwork.fire(timer) })
+    }
+    return steps
+  }
+
+  async take(step: Step): Promise<void> {
+    this.stepCount += 1
+    this.note(`${step.owner}: ${step.label}`)
+    await step.run()
+    await settled()
+  }
+
+  /** Lets time pass until the next timer. False if there is none. */
+  advance(): boolean {
+    if (this.clockwork.nextAt() === undefined) return false
+    this.clockwork.advance()
+    return true
+  }
+
+  kill(actor: Actor): void {
+    this.noteFault('crash', actor.life?.process.name ?? actor.name)
+    this.fleet.kill(actor)
+  }
+
+  startActor(actor: Actor): void {
+    if (actor.life !== undefined || this.isEnding) return
+    this.fleet.start(actor)
+    this.note(`${actor.name}: started for the ${actor.lives}. time`)
+  }
+
+  noteFault(fault: string, label: string): void {
+    this.faultCounts[fault] = (this.faultCounts[fault] ?? 0) + 1
+    this.note(`FAULT ${fault}: ${label}`)
+  }
+
+  note(text: string): void {
+    this.trace.note(this.clockwork.elapsedMs, text)
+  }
+
+  #judge(effect: Effect): void {
+    for (const event of effect.after.events.slice(effect.before.events.length)) {
+      this.note(`event ${event.type} ${event.executionId} ${event.epoch ?? ''} ${event.outcome ?? ''}`)
+    }
+    this.problems.push(...effectProblems(effect, { hasClockGoneBack: this.hasClockGoneBack }))
+    this.problems.push(...this.#repetitions.problemsOf(effect))
+  }
+}
+
+/** Every promise that could go on has gone on when the event loop comes to its next turn. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
