@@ -51,6 +51,52 @@ test('what fails for another reason fails alone', async () => {
   expect((await outcomes).filter((outcome) => outcome.status === 'rejected')).toHaveLength(BATCH_OPERATION_LIMIT)
 })
 
+test('a store that works on one batch of a partition at a time is sent one at a time, and what waits grows', async () => {
+  const runtime = virtualRuntime()
+  const store = new MemoryStore(runtime, { executionPartitions: 4, indexedTags: [] })
+  const sizes: number[] = []
+  const first = Promise.withResolvers<undefined>()
+  const run = store.run.bind(store)
+  store.run = async (where, calls) => {
+    sizes.push(calls.length)
+    if (sizes.length === 1) await first.promise
+    return run(where, calls)
+  }
+  const batcher = new Batcher(Object.assign(store, { batchesAtOnce: 1 }), runtime)
+  const call = () => batcher.run(partition, 'inspectPartition', { limit: 1 })
+
+  const calls = [call()]
+  await runtime.advance(0)
+  calls.push(call())
+  await runtime.advance(0)
+  calls.push(call())
+  await runtime.advance(0)
+  const sentMeanwhile = sizes.length
+  first.resolve(undefined)
+  await Promise.all(calls)
+
+  expect([sentMeanwhile, sizes]).toEqual([1, [1, 2]])
+})
+
+test('a submit goes to a partition at rest rather than behind a batch that is under way', async () => {
+  const runtime = virtualRuntime()
+  const store = new MemoryStore(runtime, { executionPartitions: 4, indexedTags: [] })
+  const held = Promise.withResolvers<never>()
+  store.run = () => held.promise
+  const batcher = new Batcher(Object.assign(store, { batchesAtOnce: 1 }), runtime)
+
+  const numbers: number[] = []
+  for (let i = 0; i < 4; i++) {
+    const number = batcher.partitionNumberToFill()
+    numbers.push(number)
+    void batcher.run(executionPartition(number), 'inspectPartition', { limit: 1 }).catch(() => undefined)
+    await runtime.advance(0)
+    void batcher.run(executionPartition(number), 'inspectPartition', { limit: 1 }).catch(() => undefined)
+  }
+
+  expect(new Set(numbers).size).toBe(4)
+})
+
 test('processes do not all begin with the same partition', () => {
   const starts = new Set<number>()
   for (let i = 0; i < 50; i++) {

@@ -1,6 +1,6 @@
 /**
- * Turns single calls into batches. A partition's batch is sent at the end of the turn while fewer than two are in
- * flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
+ * Turns single calls into batches. A partition's batch is sent at the end of the turn while fewer than two, or as many
+ * as the store says, are in flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
@@ -31,7 +31,7 @@ interface Outbox {
 /** Hears in which partition a ready index is about to gain an execution. */
 export type SubmitListener = (partition: Partition, readyIndex: string) => void
 
-/** Batches of one partition that may be under way at once: one being run, one on its way. */
+/** Batches of one partition that may be under way at once, unless the store says otherwise. */
 const IN_FLIGHT_MAX = 2
 /** What an operation's arguments are taken to weigh besides its blobs. */
 const ARGUMENT_BYTES = 512
@@ -39,6 +39,7 @@ const ARGUMENT_BYTES = 512
 export class Batcher {
   readonly #store: Store
   readonly #runtime: Runtime
+  readonly #inFlightMax: number
   readonly #outboxes = new Map<Partition, Outbox>()
   readonly #submitListeners = new Set<SubmitListener>()
   #fillNumber: number | undefined
@@ -48,6 +49,7 @@ export class Batcher {
   constructor(store: Store, runtime: Runtime) {
     this.#store = store
     this.#runtime = runtime
+    this.#inFlightMax = store.batchesAtOnce ?? IN_FLIGHT_MAX
   }
 
   get store(): Store {
@@ -79,8 +81,22 @@ export class Batcher {
     const filling = this.#outboxes.get(executionPartition(this.#fillNumber))
     if (filling === undefined || filling.waiting.length === 0 || filling.waiting.length >= BATCH_OPERATION_LIMIT) {
       this.#fillNumber = (this.#fillNumber + 1) % count
+    } else if (this.#inFlightMax === 1 && filling.inFlight > 0) {
+      // Partitions of such a store work side by side: one that is at rest begins at once.
+      this.#fillNumber = this.#firstAtRest(this.#fillNumber) ?? this.#fillNumber
     }
     return this.#fillNumber
+  }
+
+  /** The next partition behind one that has nothing under way. */
+  #firstAtRest(behind: number): number | undefined {
+    const count = this.#store.settings.executionPartitions
+    for (let i = 1; i < count; i++) {
+      const number = (behind + i) % count
+      const outbox = this.#outboxes.get(executionPartition(number))
+      if (outbox === undefined || outbox.inFlight === 0) return number
+    }
+    return undefined
   }
 
   /** Who can take work at once hears of a submit before it is sent, so that the claim travels in the same batch. */
@@ -112,11 +128,12 @@ export class Batcher {
   }
 
   #schedule(outbox: Outbox): void {
-    if (outbox.isScheduled || outbox.inFlight >= IN_FLIGHT_MAX) return
+    if (outbox.isScheduled || outbox.inFlight >= this.#inFlightMax) return
     outbox.isScheduled = true
     this.#runtime.soon(() => {
       outbox.isScheduled = false
-      while (outbox.waiting.length > 0 && outbox.inFlight < IN_FLIGHT_MAX) void this.#send(outbox, takeBatch(outbox))
+      while (outbox.waiting.length > 0 && outbox.inFlight < this.#inFlightMax)
+        void this.#send(outbox, takeBatch(outbox))
     })
   }
 

@@ -104,6 +104,8 @@ export interface TransactionHandle {
 
 export interface Store {
   readonly settings: StoreSettings
+  /** Batches of one partition that may be under way at once. Left out, two: one being run, one on its way. */
+  readonly batchesAtOnce?: number | undefined
   /** Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. */
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]>
   /**

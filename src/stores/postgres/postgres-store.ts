@@ -64,6 +64,8 @@ interface Parts {
 
 export class PostgresStore implements Store {
   readonly settings: StoreSettings
+  /** Another one would only wait here, and could have grown meanwhile. */
+  readonly batchesAtOnce = 1
   readonly #location: PostgresLocation
   readonly #schema: string
   readonly #pool: Pool
