@@ -12,7 +12,7 @@ import { untilListening } from './until-listening.ts'
 import { writeInProcess } from './write-in-process.ts'
 
 /** The last partition that any test uses. */
-const PARTITION_MAX = 63
+const PARTITION_MAX = 4_095
 
 /** What a test can have left behind, in all tables of a store. */
 const CLEARED = ['execution', 'attempt', 'queue', 'entry', 'blob', 'event_batch', 'inbox']
@@ -25,7 +25,7 @@ export function postgresTarget(name: string, location: string): StoreTarget {
     open: async (runtime, indexedTags) => {
       const schema = schemas.take(indexedTags)
       const store = await openStore(`${location}?schema=${schema}`, { runtime, indexedTags, clock: 'runtime' })
-      await addPartitions(await way.open(), schema)
+      await schemas.prepare(schema)
       return {
         store,
         plant: (partition, record) => writeInProcess(store, partition, (tx) => tx.put(record)),
@@ -40,19 +40,11 @@ export function postgresTarget(name: string, location: string): StoreTarget {
   }
 }
 
-/** Some tests use more partitions than a store has of itself. */
-async function addPartitions(connection: Connection, schema: string): Promise<void> {
-  await connection.query(
-    `insert into ${schema}.partition (number, name) select number, 'fp:' || number from generate_series(0, $1) as number
-     on conflict do nothing`,
-    [PARTITION_MAX],
-  )
-}
-
 /** Making tables takes longer than most tests do, so one test hands them, emptied, to the next that wants the same tags. */
 class Schemas {
   readonly #way: WayToServer
   readonly #free = new Map<string, string[]>()
+  readonly #prepared = new Set<string>()
 
   constructor(way: WayToServer) {
     this.#way = way
@@ -64,11 +56,23 @@ class Schemas {
     return used ?? `test_${randomUUID().replaceAll('-', '_')}`
   }
 
+  /** Once for each: some tests use more partitions than a store has of itself. */
+  async prepare(schema: string): Promise<void> {
+    if (this.#prepared.has(schema)) return
+    this.#prepared.add(schema)
+    const connection = await this.#way.open()
+    await connection.query(
+      `insert into ${schema}.partition (number, name) select number, 'fp:' || number from generate_series(0, $1) as number
+       on conflict do nothing`,
+      [PARTITION_MAX],
+    )
+  }
+
   async giveBack(schema: string, indexedTags: readonly string[]): Promise<void> {
     const connection = await this.#way.open()
     const statements = [
       ...CLEARED.map((table) => `delete from ${schema}.${table}`),
-      `update ${schema}.partition set last_sequence = 0`,
+      `update ${schema}.partition set last_sequence = 0 where last_sequence > 0`,
     ]
     await connection.query(statements.join('; '))
     const key = indexedTags.join()
