@@ -16,7 +16,7 @@ export const CRASHED = /terminating connection because of crash of another serve
 /** A transaction in the middle of which its client fell silent. */
 export const IDLE = /terminating connection due to idle-in-transaction timeout/
 /** Who waits for a lock gives up, and what was sent behind it is of no use. */
-export const LOCK_WAITED = /canceling statement due to lock timeout|current transaction is aborted/
+export const LOCK_WAITED = /canceling statement due to statement timeout|current transaction is aborted/
 
 /** Complaints of the server that none of these explains. */
 export function unexplainedLines(server: PostgresServer, ...explained: readonly RegExp[]): string[] {

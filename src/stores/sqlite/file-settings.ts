@@ -58,9 +58,11 @@ export function verifiedSettings(connection: Connection, file: string, wanted: W
 
 /** How many steps a file has run: 0 for one that is still empty. */
 function schemaVersion(connection: Connection, file: string): number {
-  if (connection.value('pragma application_id') === APPLICATION_ID)
-    return readMeta(connection, 'schema_version') as number
+  // In this order: tables and mark are made in one step, perhaps by somebody else between these two looks.
   if (connection.value('select count(*) from sqlite_schema') === 0) return 0
+  if (connection.value('pragma application_id') === APPLICATION_ID) {
+    return readMeta(connection, 'schema_version') as number
+  }
   throw invalidFile(`${file} is a database of another program: name a file of its own.`)
 }
 
