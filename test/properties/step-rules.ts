@@ -49,7 +49,7 @@ function byId(dump: PartitionDump): Map<string, Execution> {
 }
 
 function same(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** Whoever is refused, repeats himself or only looks leaves every byte where it was. */

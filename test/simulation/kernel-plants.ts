@@ -16,7 +16,7 @@ import type { Plant } from './plant.ts'
 type Operation<N extends OperationName> = (tx: Tx, input: OperationInput<N>) => OperationResult<N>
 
 /** Puts another operation in the place of one; answers how to put the right one back. */
-function change<N extends OperationName>(
+export function change<N extends OperationName>(
   name: N,
   wrong: (right: Operation<N>, tx: Tx, input: OperationInput<N>) => OperationResult<N>,
 ): () => void {

@@ -22,6 +22,7 @@ import type { Clockwork } from './clockwork.ts'
 import { START_AT } from './process.ts'
 import type { Process } from './process.ts'
 import type { Fate, FaultName, Weather } from './weather.ts'
+import { writeCount } from './write-count.ts'
 
 /** One batch of calls that the store has run, with the partition before and after it. */
 export interface Effect {
@@ -29,6 +30,7 @@ export interface Effect {
   readonly calls: readonly Call[]
   readonly answers: readonly Answer[]
   readonly before: PartitionDump
+  /** The very same as before if nothing was written. */
   readonly after: PartitionDump
   /** The store's clock. */
   readonly now: number
@@ -164,13 +166,16 @@ export class Network {
   async run(process: Process, partition: Partition, calls: readonly Call[], keep = calls.length): Promise<Answer[]> {
     const before = this.#dumps.get(partition) ?? EMPTY
     const now = this.storeNow
+    const run = calls.slice(0, keep)
+    const writeCountBefore = writeCount()
     this.#wakes = []
-    const answers = await this.store.run(partition, calls.slice(0, keep))
+    const answers = await this.store.run(partition, run)
     const wakes = this.#wakes
-    if (wakes.length > 0 || answers.some(mayHaveChanged)) {
-      const after = await this.store.dump(partition)
+    const hasWritten = writeCount() > writeCountBefore
+    if (hasWritten || run.some(({ operation }) => !isReadOperation(operation))) {
+      const after = hasWritten ? await this.store.dump(partition) : before
       this.#dumps.set(partition, after)
-      this.#listener.onEffect({ partition, calls: calls.slice(0, keep), answers, before, after, now })
+      this.#listener.onEffect({ partition, calls: run, answers, before, after, now })
     }
     for (const wake of wakes) this.#tellAll(wake, process)
     return [...answers, ...calls.slice(keep).map((): Answer => ({ kind: 'not_run' }))]
@@ -193,11 +198,6 @@ export class Network {
     if (delayMs === 0) port.process.receive(message)
     else this.#clockwork.after(delayMs, () => port.process.receive(message))
   }
-}
-
-/** A renewal may leave every index as it was, and then nobody is woken by it. */
-function mayHaveChanged(answer: Answer): boolean {
-  return answer.kind === 'answered' && answer.result.kind === 'renewed'
 }
 
 function storeClock(network: Network, clockwork: Clockwork): ConstructorParameters<typeof MemoryStore>[0] {

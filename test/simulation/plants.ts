@@ -5,8 +5,9 @@
 import { kernelPlants } from './kernel-plants.ts'
 import type { Plant } from './plant.ts'
 import { processPlants } from './process-plants.ts'
+import { silentPlants } from './silent-plants.ts'
 
-export const plants: readonly Plant[] = [...kernelPlants, ...processPlants]
+export const plants: readonly Plant[] = [...kernelPlants, ...silentPlants, ...processPlants]
 
 export function plantNamed(name: string): Plant {
   const found = plants.find((plant) => plant.name === name)

@@ -1,6 +1,6 @@
 /**
- * What must hold after every step that touched the store: the invariants of the partition, and rules over what one batch of
- * calls was answered and what it changed. Each problem is a sentence; its form without ids and numbers names the rule.
+ * What must hold after every batch of calls that could have changed something: the invariants of the partition, and rules over
+ * what the batch was answered and what it changed, which may be nothing. Each problem is a sentence; its form without ids and numbers names the rule.
  */
 import { BATCH_OPERATION_LIMIT, CALL_WORK_LIMIT, DUE_INDEX, OPERATION_WORK_LIMIT } from '../../src/kernel/index.ts'
 import type { ClaimInput, Execution, Fence, OperationInput } from '../../src/kernel/index.ts'
@@ -26,16 +26,20 @@ export interface StepCheckOptions {
 
 export function effectProblems(effect: Effect, { hasClockGoneBack }: StepCheckOptions): string[] {
   const problems = [
-    ...problemsOf(effect.after),
-    ...singleCallProblems(effect),
+    ...stateProblems(effect),
     ...answerProblems(effect),
-    ...changeProblems(effect),
     ...dueProblems(effect),
-    ...timeoutProblems(effect),
     ...boundProblems(effect),
   ]
   if (!hasClockGoneBack) return problems
   return problems.filter((problem) => !TIME_RULES.some((rule) => problem.includes(rule)))
+}
+
+/** What is as it was before was judged then; only answers can be wrong about it. */
+function stateProblems(effect: Effect): string[] {
+  const { before, after } = effect
+  if (after === before) return singleCallProblems(effect)
+  return [...problemsOf(after), ...singleCallProblems(effect), ...changeProblems(effect), ...timeoutProblems(effect)]
 }
 
 /** The rules for one operation, where a batch has one. */
@@ -204,9 +208,12 @@ function dueProblems({ calls, answers, after, now }: Effect): string[] {
   const last = answers.at(-1)
   const call = calls.at(-1)
   if (call?.operation !== 'runDue' || last?.kind !== 'answered' || last.result.kind !== 'due') return []
-  if (last.result.next !== undefined || ('skip' in call.input && (call.input.skip?.length ?? 0) > 0)) return []
+  const { from, skip = [] } = call.input as OperationInput<'runDue'>
+  if (last.result.next !== undefined || skip.length > 0) return []
+  // A call that goes on with a pass answers for what lies ahead of it.
+  const isAhead = (score: number) => from === undefined || score > from.score
   return after.entries
-    .filter(({ index, score }) => index === DUE_INDEX && score <= now)
+    .filter(({ index, score }) => index === DUE_INDEX && score <= now && isAhead(score))
     .map(({ id }) => `the due pass left ${id} behind, which was due`)
 }
 

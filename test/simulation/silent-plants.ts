@@ -1,0 +1,40 @@
+/** Mistakes in operations of the kernel that nobody is told of: no event is left, nobody is woken. */
+import type { Plant } from './plant.ts'
+import { change } from './kernel-plants.ts'
+
+export const silentPlants: readonly Plant[] = [
+  {
+    name: 'refusal_writes',
+    says: 'a report of progress that is refused is written down all the same',
+    plant: () =>
+      change('updateProgress', (right, tx, input) => {
+        const result = right(tx, input)
+        const execution = tx.get('execution', input.executionId)
+        if (result.kind !== 'refused' || execution === undefined) return result
+        execution.progress = { percent: input.percent, message: input.message, at: tx.now }
+        tx.put(execution)
+        return result
+      }),
+  },
+  {
+    name: 'due_pass_does_nothing',
+    says: 'a due pass says that it is through and has done nothing',
+    plant: () =>
+      change('runDue', (_right, tx) => ({
+        kind: 'due',
+        handled: [],
+        next: undefined,
+        nextDueAt: undefined,
+        oldestDueAt: undefined,
+        at: tx.now,
+      })),
+  },
+  {
+    name: 'repeated_claim_empty',
+    says: 'a claim that is repeated after a lost reply hands out nothing',
+    plant: () =>
+      change('claimForWorker', (right, tx, input) =>
+        input.repeated === true ? { kind: 'claimed', executions: [], more: false, at: tx.now } : right(tx, input),
+      ),
+  },
+]
