@@ -134,7 +134,6 @@ class Path {
       if (isThrough(world)) break
       await this.#go(world)
     }
-    this.#fate = { kind: 'served' }
     if (world.problems.length === 0) await comeToRest(world, (steps) => steps[0]!)
     return world
   }
@@ -186,10 +185,10 @@ class Path {
       kill(world, actor)
       return
     }
+    const step = world.serving(request)
     this.#fate = choice.kind === 'lose_reply' ? { kind: 'reply_lost' } : { kind: 'served' }
-    const { owner, label } = { owner: request.process.name, label: `served ${request.label}` }
-    const step = world.steps().find((one) => one.owner === owner && one.label === label)
-    if (step !== undefined) await world.take(step)
+    await world.take(step)
+    this.#fate = { kind: 'served' }
     if (choice.kind === 'die_after') kill(world, actor)
   }
 }

@@ -8,7 +8,7 @@ import type { WorldConfig } from './config.ts'
 import { Fleet } from './fleet.ts'
 import type { Actor } from './fleet.ts'
 import { Network } from './network.ts'
-import type { Effect } from './network.ts'
+import type { Effect, Request } from './network.ts'
 import { makePlan } from './plan.ts'
 import type { Action } from './plan.ts'
 import type { Plant } from './plant.ts'
@@ -95,16 +95,19 @@ export class World {
         steps.push({ kind: 'message', owner: process.name, label: message.label, run })
       }
     }
-    for (const request of this.network.requests) {
-      const { process, label, isRead } = request
-      const run = () => this.network.serve(request)
-      steps.push({ kind: isRead ? 'look' : 'serve', owner: process.name, label: `served ${label}`, run })
-    }
+    steps.push(...this.network.requests.map((request) => this.serving(request)))
     for (const timer of this.clockwork.due()) {
       const owner = timer.owner?.name ?? 'world'
       steps.push({ kind: 'timer', owner, label: 'timer', run: () => this.clockwork.fire(timer) })
     }
     return steps
+  }
+
+  /** The step that serves one call. */
+  serving(request: Request): Step {
+    const { process, label, isRead } = request
+    const run = () => this.network.serve(request)
+    return { kind: isRead ? 'look' : 'serve', owner: process.name, label: `served ${label}`, run }
   }
 
   async take(step: Step): Promise<void> {
