@@ -9,6 +9,7 @@
 import type { WorldConfig } from './config.ts'
 import { noFaults } from './config.ts'
 import type { Actor } from './fleet.ts'
+import { guarded } from './guard.ts'
 import { kinds } from './kinds.ts'
 import type { Request } from './network.ts'
 import type { Plant } from './plant.ts'
@@ -129,13 +130,18 @@ class Path {
   async run(config: WorldConfig, plant: Plant | undefined): Promise<World> {
     const weather: Weather = { ...calm, fateOf: () => this.#fate }
     const world = new World(config, { weather, plant })
+    await guarded(world, () => this.#walk(world))
+    return world
+  }
+
+  async #walk(world: World): Promise<void> {
+    const { config } = world
     await begin(world)
     while (world.problems.length === 0 && world.stepCount < config.steps && this.taken.length < this.#bounds.depth) {
       if (isThrough(world)) break
       await this.#go(world)
     }
     if (world.problems.length === 0) await comeToRest(world, (steps) => steps[0]!)
-    return world
   }
 
   async #go(world: World): Promise<void> {

@@ -47,10 +47,11 @@ async function probeProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil)
   const { task, name } = kindNamed('quick')
   const ids: string[] = []
   for (let number = 0; number < PROBES_PER_PARTITION * network.store.settings.executionPartitions; number++) {
-    void fabric.submit(task, { name: `probe:${number}` }).then(({ id: executionId, created }) => {
+    const submitting = fabric.submit(task, { name: `probe:${number}` }).then(({ id: executionId, created }) => {
       ids.push(executionId)
       if (created === 'created') witness.acceptances.push({ executionId, key: undefined, task: name, how: created })
     })
+    witness.watch('a submit after the storm', submitting)
     await goOnUntil(() => ids.length > number)
   }
   const isDone = () => isThrough(world) && ids.every((id) => witness.bodies.some((body) => body.executionId === id))
@@ -62,12 +63,13 @@ async function probeProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil)
 /** What a lane is said to have is what it has. */
 async function countProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil): Promise<string[]> {
   let counted: string | undefined
-  void fabric.lanes().then((lanes) => {
+  const counting = fabric.lanes().then((lanes) => {
     const texts = lanes.flatMap(({ lane, counts }) =>
       Object.entries(counts).map(([state, n]) => `${lane} ${state} ${n}`),
     )
     counted = texts.sort().join(', ')
   })
+  world.witness.watch('a count of the lanes', counting)
   if (!(await goOnUntil(() => counted !== undefined))) return ['lanes could not be counted']
   const states = Object.groupBy(allExecutions(world), ({ lane, state }) => `${lane} ${publicState(state)}`)
   const expected = Object.entries(states)

@@ -75,7 +75,7 @@ export class Fleet {
         this.#startClient(actor, life)
         return fabric
       case 'worker':
-        void this.#startWorker(actor.name, life, false)
+        witness.watch(`${process.name} starting`, this.#startWorker(actor.name, life, false))
         return fabric
       case 'engine':
         fabric.engine({ intervals: ENGINE_INTERVALS })
@@ -97,9 +97,10 @@ export class Fleet {
     const { life } = actor
     if (life === undefined || life.isClosing) return
     life.isClosing = true
-    void life.fabric.close().then(() => {
+    const closing = life.fabric.close().then(() => {
       life.isClosed = true
     })
+    this.#setting.witness.watch(`${life.process.name} closing`, closing)
   }
 
   /** Whether no worker has anything in hand. */
@@ -128,12 +129,14 @@ export class Fleet {
   #startClient({ name, number }: Actor, life: Life): void {
     const { plan, witness, clockwork, config } = this.#setting
     const { process, fabric } = life
-    if (config.areClientsWorkers && number >= 0) void this.#startWorker(name, life, true)
-    if (number <= 0) void follow(fabric, process, witness)
+    if (config.areClientsWorkers && number >= 0) {
+      witness.watch(`${process.name} starting`, this.#startWorker(name, life, true))
+    }
+    if (number <= 0) witness.watch(`${process.name} following`, follow(fabric, process, witness))
     for (const action of plan) {
       if (action.client !== number || action.isDone) continue
       const waitMs = Math.max(0, action.atMs - clockwork.elapsedMs)
-      process.after(waitMs, () => void perform(action, fabric, process, witness))
+      process.after(waitMs, () => witness.watch(`${process.name} acting`, perform(action, fabric, process, witness)))
     }
   }
 

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { Clockwork } from './clockwork.ts'
 import { drawConfig, faultNames, noFaults } from './config.ts'
 import { kinds } from './kinds.ts'
+import type { Plant } from './plant.ts'
 import { describeHistory } from './report.ts'
 import { simulate } from './simulation.ts'
 import { Tally } from './tally.ts'
@@ -53,6 +55,31 @@ test('without faults every kind of work ends as it should, and at once', async (
   const begun = new Set(world.witness.bodies.map(({ task }) => task))
   const served = kinds.filter(({ isUnserved, name }) => !isUnserved && !['late', 'changed_mind'].includes(name))
   expect([...begun].sort()).toEqual(served.map(({ name }) => name).sort())
+})
+
+test('what a world throws is a problem of that world', async () => {
+  const plant: Plant = {
+    name: 'timers_throw',
+    says: 'a timer throws',
+    plant: () => {
+      const spy = vi.spyOn(Clockwork.prototype, 'fire').mockImplementation(() => {
+        throw new Error('The spring is broken.')
+      })
+      return () => spy.mockRestore()
+    },
+  }
+
+  const { problems } = await simulate(drawConfig(1), { plant })
+
+  expect(problems[0]).toMatch('the world threw Error: The spring is broken.')
+})
+
+test('what fails while nobody waits for it is a problem too', async () => {
+  const plant: Plant = { name: 'no_slots', says: 'a worker has no slots', workerOptions: { concurrency: -1 } }
+
+  const { problems } = await simulate(drawConfig(1), { plant })
+
+  expect(problems[0]).toMatch('worker1.1 starting met')
 })
 
 test('a history tells of an execution what happened to it and around it', async () => {

@@ -4,6 +4,7 @@
  */
 import { Chance } from './chance.ts'
 import type { WorldConfig } from './config.ts'
+import { guarded } from './guard.ts'
 import { Mishaps } from './mishaps.ts'
 import type { Plant } from './plant.ts'
 import { comeToRest } from './rest.ts'
@@ -30,16 +31,18 @@ export interface Outcome {
 export async function simulate(config: WorldConfig, options: SimulationOptions = {}): Promise<Outcome> {
   const restore = options.plant?.plant?.()
   try {
-    return await run(config, options)
+    const seeded = new Chance(config.seed)
+    const world = new World(config, { ...options, weather: stormy(config.rates, seeded.fork('weather')) })
+    await guarded(world, () => run(world, seeded))
+    return { world, problems: world.problems }
   } finally {
     restore?.()
   }
 }
 
-async function run(config: WorldConfig, options: SimulationOptions): Promise<Outcome> {
-  const seeded = new Chance(config.seed)
+async function run(world: World, seeded: Chance): Promise<void> {
+  const { config } = world
   const chance = seeded.fork('schedule')
-  const world = new World(config, { ...options, weather: stormy(config.rates, seeded.fork('weather')) })
   const mishaps = new Mishaps(world, seeded.fork('mishaps'))
   const pick = (steps: readonly Step[]): Step => chance.pick(steps)
   world.start()
@@ -51,7 +54,6 @@ async function run(config: WorldConfig, options: SimulationOptions): Promise<Out
     if (steps.length > 0) await world.take(pick(steps))
   }
   if (world.problems.length === 0) await comeToRest(world, pick)
-  return { world, problems: world.problems }
 }
 
 function isStormOver(world: World): boolean {

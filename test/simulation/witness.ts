@@ -59,6 +59,11 @@ export class Witness {
   /** What nobody should ever meet, whatever befalls the fleet. */
   readonly complaints: string[] = []
 
+  /** Lets something go on by itself, which should not fail. */
+  watch(what: string, going: Promise<unknown>): void {
+    going.catch((error: unknown) => void this.complaints.push(`${what} met ${String(error)}`))
+  }
+
   /** Warnings tell of lost leases and repeated calls, and there are such here; an error should not happen. */
   logFor(process: string): Log {
     return {
