@@ -2,13 +2,14 @@
  * What must hold after every batch of calls that could have changed something: the invariants of the partition, and rules over
  * what the batch was answered and what it changed, which may be nothing. Each problem is a sentence; its form without ids and numbers names the rule.
  */
-import { BATCH_OPERATION_LIMIT, CALL_WORK_LIMIT, DUE_INDEX, OPERATION_WORK_LIMIT } from '../../src/kernel/index.ts'
+import { DUE_INDEX } from '../../src/kernel/index.ts'
 import type { ClaimInput, Execution, Fence, OperationInput } from '../../src/kernel/index.ts'
 import type { Answer, Call, PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { problemsOf } from '../conformance/invariants.ts'
 import { claimedBy } from '../properties/script.ts'
 import { stepProblems } from '../properties/step-rules.ts'
+import { boundProblems } from './bound-check.ts'
 import type { Effect } from './network.ts'
 
 /** What cannot hold once the store's clock has gone back: times are written as the clock tells them. */
@@ -227,18 +228,10 @@ function timeoutProblems({ after }: Effect): string[] {
     .map(({ id }) => `the attempt of ${id} would run longer than it may`)
 }
 
-/** A batch does no more than a call may, and the operation that passes the bound is the last. */
-function boundProblems({ calls, before, after }: Effect): string[] {
-  const told = after.events.length - before.events.length
-  const problems: string[] = []
-  if (calls.length > BATCH_OPERATION_LIMIT) problems.push(`a batch has ${calls.length} calls`)
-  if (told > CALL_WORK_LIMIT + OPERATION_WORK_LIMIT) problems.push(`a batch has made ${told} transitions`)
-  return problems
-}
-
 /** The rule that a sentence says was broken, whatever it was broken by. */
 export function ruleOf(problem: string): string {
-  return problem
+  const [sentence = ''] = problem.split('\n')
+  return sentence
     .replaceAll(/\d+-[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
     .replaceAll(/[a-z_]+:\d+/g, '<name>')
