@@ -1,4 +1,4 @@
-/** Virtual time: it passes only when somebody moves it to the next timer. Timers of a process end with the process. */
+/** Virtual time: it passes only when somebody moves it on. Timers of a process end with the process. */
 import type { Timer } from '../../src/runtime/index.ts'
 
 /** A process, as far as its timers are concerned. */
@@ -47,8 +47,8 @@ export class Clockwork {
     return next
   }
 
-  advance(): void {
-    this.elapsedMs = Math.max(this.elapsedMs, this.nextAt() ?? this.elapsedMs)
+  advanceTo(moment: number): void {
+    this.elapsedMs = Math.max(this.elapsedMs, moment)
   }
 
   forget(owner: TimerOwner): void {

@@ -30,6 +30,7 @@ export async function historyProblems(world: World): Promise<string[]> {
     bodies: bodies.get(executionId) ?? [],
   }))
   const problems = [...acceptanceProblems(witness, executions, events), ...deedProblems(witness, events)]
+  problems.push(...tagProblems(witness, executions))
   problems.push(...keyProblems([...executions.values()]))
   for (const life of lives) {
     problems.push(...endProblems(life), ...countProblems(life), ...bodyProblems(life))
@@ -61,11 +62,9 @@ function deedProblems(witness: Witness, events: ReadonlyMap<string, readonly Sto
   const problems: string[] = []
   for (const { executionId, what } of witness.deeds) {
     const told = events.get(executionId) ?? []
-    const isTold =
-      what === 'tags_set' ||
-      told.some(({ type, outcome }) =>
-        what === 'cancelled' ? outcome === 'cancelled' : type === (what === 'replayed' ? 'execution_replayed' : what),
-      )
+    const isTold = told.some(({ type, outcome }) =>
+      what === 'cancelled' ? outcome === 'cancelled' : type === (what === 'replayed' ? 'execution_replayed' : what),
+    )
     if (!isTold) problems.push(`${executionId} was said to be ${what}, and its history does not tell of it`)
   }
   for (const { executionId, outcome, result } of witness.ends) {
@@ -78,6 +77,18 @@ function deedProblems(witness: Witness, events: ReadonlyMap<string, readonly Sto
     }
   }
   return problems
+}
+
+/** Tags that were acknowledged are those of the record: nobody else changes them. */
+function tagProblems({ deeds }: Witness, executions: ReadonlyMap<string, Execution>): string[] {
+  return deeds.flatMap(({ executionId, tags = {} }) => {
+    const execution = executions.get(executionId)
+    const has = (name: string) => execution?.tags.find((tag) => tag.name === name)?.value
+    const wrong = Object.entries(tags).filter(([name, value]) => has(name) !== value)
+    return execution === undefined
+      ? []
+      : wrong.map(([name]) => `the tag ${name} of ${executionId} is not what it was set to`)
+  })
 }
 
 /** One key, one execution. */

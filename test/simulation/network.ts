@@ -243,9 +243,11 @@ class Port implements Store {
   }
 
   trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
-    return this.#ask(`${partition} trimEvents`, 1, false, () =>
-      this.#network.store.trimEvents(partition, olderThan, keepCount),
-    )
+    return this.#ask(`${partition} trimEvents`, 1, false, async () => {
+      const trimmed = await this.#network.store.trimEvents(partition, olderThan, keepCount)
+      if (trimmed > 0) throw new Error('The checks need the whole event log, and some of it was trimmed.')
+      return trimmed
+    })
   }
 
   onWake(listener: (wake: Wake) => void): () => void {

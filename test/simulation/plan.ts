@@ -25,6 +25,8 @@ const WITHOUT_KEY_RATE = 0.15
 const SHARED_WITHIN_MS = 1_500
 /** After an error of the store a client tries again. */
 const AGAIN_AFTER_MS = 500
+/** One is changed, one removed. */
+const NEW_TAGS = { team: 'green', room: undefined }
 
 export function makePlan(config: WorldConfig, chance: Chance, witness: Witness): Action[] {
   return config.works.flatMap((item) => actionsFor(item, config, chance.fork(`work ${item.number}`), witness))
@@ -124,8 +126,8 @@ async function afterwards(kind: Kind, handle: ExecutionHandle<string>, scene: Sc
       return
     }
     case 'set_tags':
-      await handle.setTags({ team: 'green', room: undefined })
-      witness.deeds.push({ executionId, what: 'tags_set' })
+      await handle.setTags(NEW_TAGS)
+      witness.deeds.push({ executionId, what: 'tags_set', tags: NEW_TAGS })
       return
     case 'change_priority': {
       const done = await refusable(['execution_ended'], () => handle.changePriority(4_321).then(() => true))

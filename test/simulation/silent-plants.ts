@@ -17,6 +17,11 @@ export const silentPlants: readonly Plant[] = [
       }),
   },
   {
+    name: 'tags_not_written',
+    says: 'tags are said to be set, in the history too, and are not written',
+    plant: () => change('setTags', (right, tx, input) => right({ ...tx, put: () => undefined }, input)),
+  },
+  {
     name: 'due_pass_does_nothing',
     says: 'a due pass says that it is through and has done nothing',
     plant: () =>

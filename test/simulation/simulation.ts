@@ -51,7 +51,8 @@ async function run(world: World, seeded: Chance): Promise<void> {
     const steps = world.steps()
     const isHurried = steps.length === 0 || chance.happens(HURRY_RATE)
     if (isHurried && world.advance()) continue
-    if (steps.length > 0) await world.take(pick(steps))
+    if (steps.length === 0) break
+    await world.take(pick(steps))
   }
   if (world.problems.length === 0) await comeToRest(world, pick)
 }

@@ -77,7 +77,16 @@ function answerProblems({ calls, answers, before, after, now }: Effect): string[
   return problems
 }
 
-const FENCED_DEEDS = ['renewed', 'completed', 'failed', 'retry_scheduled', 'delayed', 'released', 'updated']
+const FENCED_DEEDS = [
+  'renewed',
+  'completed',
+  'failed',
+  'retry_scheduled',
+  'delayed',
+  'released',
+  'updated',
+  'cancelled',
+]
 
 /** Whoever is let do something with a fence held exactly that lease, and it was alive. */
 function fenceProblems(

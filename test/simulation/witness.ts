@@ -15,6 +15,8 @@ export interface Acceptance {
 export interface Deed {
   readonly executionId: string
   readonly what: 'cancelled' | 'cancel_requested' | 'replayed' | 'tags_set' | 'priority_changed'
+  /** What its tags were set to; undefined is none. */
+  readonly tags?: Readonly<Record<string, string | undefined>>
 }
 
 /** One run of a handler's body. */

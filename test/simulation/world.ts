@@ -12,6 +12,7 @@ import type { Effect, Request } from './network.ts'
 import { makePlan } from './plan.ts'
 import type { Action } from './plan.ts'
 import type { Plant } from './plant.ts'
+import type { Process } from './process.ts'
 import { RepetitionCheck } from './repetition-check.ts'
 import { effectProblems } from './step-check.ts'
 import { Trace } from './trace.ts'
@@ -117,10 +118,12 @@ export class World {
     await settled()
   }
 
-  /** Lets time pass until the next timer. False if there is none. */
+  /** Lets time pass until the next timer, or until somebody who stood still goes on. False if there is nothing to wait for. */
   advance(): boolean {
-    if (this.clockwork.nextAt() === undefined) return false
-    this.clockwork.advance()
+    const wakings = this.fleet.processes.filter(isHeldUp).map(({ pausedUntil }) => pausedUntil)
+    const moments = [this.clockwork.nextAt(), ...wakings].filter((moment) => moment !== undefined)
+    if (moments.length === 0) return false
+    this.clockwork.advanceTo(Math.min(...moments))
     return true
   }
 
@@ -151,6 +154,11 @@ export class World {
     this.problems.push(...effectProblems(effect, { hasClockGoneBack: this.hasClockGoneBack }))
     this.problems.push(...this.#repetitions.problemsOf(effect))
   }
+}
+
+/** Whether it stands still although it has something to do. */
+function isHeldUp({ isAlive, isRunning, turns, inbox }: Process): boolean {
+  return isAlive && !isRunning && turns.length + inbox.length > 0
 }
 
 /** Every promise that could go on has gone on when the event loop comes to its next turn. */
