@@ -7,6 +7,15 @@ import { plantNamed } from './plants.ts'
 const DEPTH = 3
 const DEEPER = 5
 
+const specialCalls = [
+  ['replayed', 'replayExecution'],
+  ['again', 'replayExecution'],
+  ['changed_mind', 'cancelExecution'],
+  ['interrupted', 'cancelExecution'],
+  ['stubborn', 'cancelExecution'],
+  ['forced', 'cancelExecution'],
+] as const
+
 describe('two workers and two executions, in every order of calls and with a death or a lost reply at each', () => {
   test.each(kinds.map(({ name }) => name))(`%s, ${DEPTH} choices deep`, async (kind) => {
     const { pathCount, isComplete, failures } = await explore(kind, { depth: DEPTH })
@@ -14,6 +23,14 @@ describe('two workers and two executions, in every order of calls and with a dea
     expect(failures).toEqual([])
     expect(isComplete).toBe(true)
     expect(pathCount).toBeGreaterThan(10)
+  })
+
+  test.each(specialCalls)('%s, from the first call that names it, with a fault at its %s', async (kind, operation) => {
+    const { isComplete, failures, faulted } = await explore(kind, { depth: DEPTH, from: 'special_execution' })
+
+    expect(failures).toEqual([])
+    expect(isComplete).toBe(true)
+    expect([...faulted].filter((label) => label.includes(operation))).not.toEqual([])
   })
 
   test(`plain, ${DEEPER} choices deep`, async () => {

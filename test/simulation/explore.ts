@@ -4,13 +4,15 @@
  * states: a path is a list of choices, and each path is run from the beginning.
  *
  * What a process does on its own between two calls does not depend on the others, so it is done at once and in one order;
- * only what the store sees is chosen. From the depth on calls are served in the order in which they came.
+ * only what the store sees is chosen. Choices begin when the workers come, or with the first call that names the special
+ * execution, when an engine is there too. From the depth on calls are served in the order in which they came.
  */
 import type { WorldConfig } from './config.ts'
 import { noFaults } from './config.ts'
 import type { Actor } from './fleet.ts'
 import { guarded } from './guard.ts'
 import { kinds } from './kinds.ts'
+import { shortId } from './network.ts'
 import type { Request } from './network.ts'
 import type { Plant } from './plant.ts'
 import { comeToRest } from './rest.ts'
@@ -20,6 +22,8 @@ import type { Fate, Weather } from './weather.ts'
 import { World } from './world.ts'
 
 export interface Bounds {
+  /** Where choices begin. */
+  readonly from: 'opening' | 'special_execution'
   /** Choices that are explored on each path. */
   readonly depth: number
   /** Deaths and lost replies on one path. */
@@ -28,14 +32,17 @@ export interface Bounds {
   readonly paths: number
 }
 
-const DEFAULT_BOUNDS: Bounds = { depth: 5, faults: 1, paths: 100_000 }
+const DEFAULT_BOUNDS: Bounds = { from: 'opening', depth: 5, faults: 1, paths: 100_000 }
 
 export interface ExploreReport {
   readonly kind: string
+  readonly from: Bounds['from']
   readonly pathCount: number
   readonly stepCount: number
   /** Whether every path within the depth was taken. */
   readonly isComplete: boolean
+  /** Calls that met a fault on some path, as their labels tell them. */
+  readonly faulted: ReadonlySet<string>
   readonly failures: readonly { readonly path: readonly number[]; readonly problems: readonly string[] }[]
 }
 
@@ -48,7 +55,10 @@ const FAILURES_MAX = 3
 const STEPS_MAX = 20_000
 
 export async function* exploreAll(bounds: Partial<Bounds> = {}): AsyncGenerator<ExploreReport> {
-  for (const { name } of kinds) yield await explore(name, bounds)
+  for (const { name } of kinds) {
+    yield await explore(name, { ...bounds, from: 'opening' })
+    yield await explore(name, { ...bounds, from: 'special_execution' })
+  }
 }
 
 export async function explore(kind: string, bounds: Partial<Bounds> = {}, plant?: Plant): Promise<ExploreReport> {
@@ -63,18 +73,19 @@ export async function explore(kind: string, bounds: Partial<Bounds> = {}, plant?
 
 async function search(kind: string, bounds: Bounds, plant: Plant | undefined): Promise<ExploreReport> {
   const failures: { path: readonly number[]; problems: readonly string[] }[] = []
+  const faulted = new Set<string>()
   let pathCount = 0
   let stepCount = 0
   let next: readonly number[] | undefined = []
   while (next !== undefined && pathCount < bounds.paths && failures.length < FAILURES_MAX) {
-    const path: Path = new Path(next, bounds)
+    const path: Path = new Path(next, bounds, faulted)
     const world: World = await path.run(smallWorld(kind), plant)
     pathCount += 1
     stepCount += world.stepCount
     if (world.problems.length > 0) failures.push({ path: path.taken, problems: world.problems })
     next = path.next()
   }
-  return { kind, pathCount, stepCount, isComplete: next === undefined, failures }
+  return { kind, from: bounds.from, pathCount, stepCount, isComplete: next === undefined, faulted, failures }
 }
 
 function smallWorld(kind: string): WorldConfig {
@@ -110,11 +121,13 @@ class Path {
   readonly #given: readonly number[]
   readonly #bounds: Bounds
   readonly #optionCounts: number[] = []
+  readonly #faulted: Set<string>
   #faultCount = 0
   #fate: Fate = { kind: 'served' }
 
-  constructor(given: readonly number[], bounds: Bounds) {
+  constructor(given: readonly number[], bounds: Bounds, faulted: Set<string>) {
     this.#given = given
+    this.#faulted = faulted
     this.#bounds = bounds
   }
 
@@ -137,6 +150,7 @@ class Path {
   async #walk(world: World): Promise<void> {
     const { config } = world
     await begin(world)
+    if (this.#bounds.from === 'special_execution') await untilNamed(world)
     while (world.problems.length === 0 && world.stepCount < config.steps && this.taken.length < this.#bounds.depth) {
       if (isThrough(world)) break
       await this.#go(world)
@@ -184,7 +198,10 @@ class Path {
       return
     }
     const { request } = choice
-    if (choice.kind !== 'serve') this.#faultCount += 1
+    if (choice.kind !== 'serve') {
+      this.#faultCount += 1
+      this.#faulted.add(request.label)
+    }
     const actor = world.fleet.actors.find(({ life }) => life?.process === request.process)
     if (choice.kind === 'die_before') {
       world.network.requests.splice(world.network.requests.indexOf(request), 1)
@@ -199,7 +216,7 @@ class Path {
   }
 }
 
-/** The work is there before anybody can take it; engines come when all choices have been made. */
+/** The work is there before anybody can take it. */
 async function begin(world: World): Promise<void> {
   const { fleet, config, witness } = world
   for (const actor of fleet.actors) if (actor.role === 'client') world.startActor(actor)
@@ -209,6 +226,27 @@ async function begin(world: World): Promise<void> {
     else await world.take(step)
   }
   for (const actor of fleet.actors) if (actor.role === 'worker') world.startActor(actor)
+}
+
+/** Lets an engine come too, and everything go its way until a call is about to do something to the special execution. */
+async function untilNamed(world: World): Promise<void> {
+  const { fleet, config, witness, network } = world
+  const [special] = config.works
+  const accepted = witness.acceptances.find(({ task }) => task === special?.kind)
+  const name = shortId(accepted?.executionId ?? '')
+  for (const actor of fleet.actors) world.startActor(actor)
+  while (world.problems.length === 0 && world.stepCount < config.steps && !isThrough(world)) {
+    const steps = world.steps()
+    const step = steps.find(({ kind }) => kind !== 'serve') ?? steps[0]
+    if (step?.kind === 'serve' && network.requests.some((request) => isAbout(request, name))) return
+    if (step !== undefined) await world.take(step)
+    else if (!world.advance()) return
+  }
+}
+
+/** Renewals only keep things as they are. */
+function isAbout({ label, isRead }: Request, name: string): boolean {
+  return !isRead && label.replaceAll(/renewLease \S+/g, '').includes(name)
 }
 
 function kill(world: World, actor: Actor | undefined): void {

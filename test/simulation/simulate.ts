@@ -82,7 +82,9 @@ async function runPlants(): Promise<boolean> {
 async function runExplorer(): Promise<boolean> {
   let isAllWell = true
   for await (const report of exploreAll(values.depth === undefined ? {} : { depth: count(values.depth) })) {
-    console.log(`${report.kind.padEnd(14)} ${String(report.pathCount).padStart(7)} paths, ${report.stepCount} steps`)
+    console.log(
+      `${report.kind.padEnd(14)} ${report.from.padEnd(18)} ${String(report.pathCount).padStart(7)} paths, ${report.stepCount} steps`,
+    )
     for (const { path, problems } of report.failures) console.log(`  ${path.join('.')}: ${problems.join('; ')}`)
     if (!report.isComplete) console.log('  not every path was taken')
     isAllWell &&= report.isComplete && report.failures.length === 0
