@@ -32,7 +32,7 @@ export interface Bounds {
   readonly paths: number
 }
 
-const DEFAULT_BOUNDS: Bounds = { from: 'opening', depth: 5, faults: 1, paths: 100_000 }
+const DEFAULT_BOUNDS: Bounds = { from: 'opening', depth: 3, faults: 1, paths: 100_000 }
 
 export interface ExploreReport {
   readonly kind: string
