@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
+import { refuseOther, sorted } from '../fixed-settings.ts'
 import { executionPartition } from '../store.ts'
 import type { StoreSettings } from '../store.ts'
 import { carryOut, planMigration, quoted, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
@@ -163,17 +164,4 @@ function refuseOtherData(found: number): void {
     })
   }
   refuseOther('data version', found, DATA_VERSION)
-}
-
-function refuseOther(what: string, found: unknown, wanted: unknown): void {
-  const [foundText, wantedText] = [JSON.stringify(found), JSON.stringify(wanted)]
-  if (foundText === wantedText) return
-  throw new EngineError('configuration_mismatch', {
-    field: what,
-    message: `The store was set up with ${what} ${foundText}, this program asks for ${wantedText}.`,
-  })
-}
-
-function sorted(names: readonly string[]): string[] {
-  return [...new Set(names)].sort()
 }

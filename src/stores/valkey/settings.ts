@@ -1,6 +1,7 @@
 /** What is fixed when the store is first used: written in one step by whoever comes first, verified by everyone. */
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
+import { refuseOther, sorted } from '../fixed-settings.ts'
 import type { StoreSettings } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
@@ -102,17 +103,4 @@ function refuseOtherVersion(what: string, found: number, known: number): void {
     })
   }
   refuseOther(what, found, known)
-}
-
-function refuseOther(what: string, found: unknown, wanted: unknown): void {
-  const [foundText, wantedText] = [JSON.stringify(found), JSON.stringify(wanted)]
-  if (foundText === wantedText) return
-  throw new EngineError('configuration_mismatch', {
-    field: what,
-    message: `The store was set up with ${what} ${foundText}, this program asks for ${wantedText}.`,
-  })
-}
-
-function sorted(names: readonly string[]): string[] {
-  return [...new Set(names)].sort()
 }
