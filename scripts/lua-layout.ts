@@ -284,13 +284,15 @@ function eventSource(name: string): string {
     case 'at':
       return 'at'
     case 'executionId':
-      return 'execution.id'
+      return 'subject.id'
     case 'tags':
-      return 'tagTexts(execution.tags)'
+      return 'tagTexts(subject.tags)'
     case 'namespace':
     case 'task':
     case 'lane':
-      return `execution.${name}`
+      return `subject.${name}`
+    case 'flowId':
+      return '(subject.member and subject.member.flowId)'
     default:
       return `detail[${quoted(name)}]`
   }
@@ -303,7 +305,7 @@ function eventPackers(definitions: Definitions): string {
   const packers = field.of.variants.map(({ word, fields }, number) => {
     const { format, args, parts, locals } = packing(fields, definitions, eventSource)
     const plain = `pack('<B${format}', ${[String(number), ...args].join(', ')})`
-    return [word, `function(execution, detail, at) ${locals}return ${[plain, ...parts].join(' .. ')} end`] as const
+    return [word, `function(subject, detail, at) ${locals}return ${[plain, ...parts].join(' .. ')} end`] as const
   })
   return byName(packers)
 }

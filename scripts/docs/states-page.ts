@@ -1,5 +1,12 @@
 /** docs/states.md: what an execution goes through, and what every operation does to it. */
-import { dueCases, eventTypes, isReadOperation, operations, publicStates } from '../../src/kernel/index.ts'
+import {
+  dueCases,
+  eventTypes,
+  flowDueCases,
+  isReadOperation,
+  operations,
+  publicStates,
+} from '../../src/kernel/index.ts'
 import type { DueCaseName, EventType, OperationName, Phase, PublicState } from '../../src/kernel/index.ts'
 import { places, transitions } from '../../src/kernel/transitions.ts'
 import type { Place, Transition } from '../../src/kernel/transitions.ts'
@@ -42,16 +49,51 @@ const summaries: Record<OperationName, string> = {
   revokeLease: 'Takes a lease away from its holder. The execution is offered to other workers at once.',
   changePriority: 'Moves an execution forward or back in its queue.',
   setTags: 'Adds, changes and removes tags.',
-  replayExecution: 'Makes an ended execution run again. Its history is kept.',
+  replayExecution:
+    'Makes an ended execution run again. Its history is kept. A member of a flow waits for what it depends on, as at first; with `subtree` everything that was skipped behind it is replayed as well.',
   runDue: 'Does everything whose time has come; see the timed cases below.',
-  purgeExecutions: 'Removes ended executions whose retention is over, with all that belongs to them.',
+  purgeExecutions:
+    'Removes ended executions and flows whose retention is over, with all that belongs to them. A member stays as long as its flow.',
   reconcileIndexes: 'Proves that records and indexes agree, and repairs indexes that do not.',
   describeExecution: 'Tells everything about one execution.',
   listExecutions: 'Lists executions, newest first.',
   countExecutions: 'Counts the executions of each lane by state.',
   explainExecution: 'Answers why an execution is not running.',
   inspectPartition: 'Tells how much a partition holds and what is overdue in it.',
+  submitFlow:
+    'Accepts a whole graph of executions and begins it. A large graph comes in several calls and is held until the last of them; whoever brings the same content goes on with it.',
+  createFlow: 'Opens a flow without members. In a flow that is held nothing runs before it is sealed.',
+  addExecutionToFlow:
+    'Makes an execution a member of a flow: one that exists, or a new one together with the edges that lead to it. A running member may add one that it is going to wait for.',
+  addDependency:
+    'Puts one member of a flow before another, which is the execution of this table. If the first has ended already, the second is let go or skipped at once.',
+  setEdgeGroupPolicy: 'Says whether a member waits for all that lead to it, for any, or for a number of them.',
+  sealFlow:
+    'Closes the graph of a flow: it takes no more members and ends with the last of them. What was held begins.',
+  cancelFlow:
+    'Cancels a flow and, as its policy says, all members, those that do not run, or none. From then on no member is begun; those that it has no room for are cancelled in the background.',
+  setFlowTags: 'Adds, changes and removes tags of a flow.',
+  waitForChildren:
+    'Lets go of an execution until what it depends on has ended. The same attempt goes on afterwards; if there is nothing to wait for, the holder keeps its lease.',
+  readInputs: 'Tells what a member is given of those that it waited for.',
+  describeFlow: 'Tells everything about one flow.',
+  listFlows: 'Lists flows, newest first.',
+  listFlowMembers: 'Lists the members of a flow in the order of its graph.',
+  listEdges: 'Lists the edges that lead to a member or from it.',
+  reconcileDependencies: 'Proves that no member waits for what has happened already, and moves those on that do.',
+  reconcileSiblingCancels:
+    'Finishes the paperwork of groups that owe cancels to those that lost. It cancels nobody itself.',
+  reconcileFlowCancels: 'Goes on with cancelled flows whose members have not all been cancelled.',
+  auditFlows: 'Counts the members of flows anew and compares with what the flows say of themselves.',
 }
+
+/** Operations that write, and yet leave every execution as it is. */
+const asideFromExecutions: readonly OperationName[] = [
+  'reconcileIndexes',
+  'createFlow',
+  'setFlowTags',
+  'reconcileSiblingCancels',
+]
 
 const timedCases: Record<DueCaseName, string> = {
   execution_deadline: 'The total deadline has passed: the execution expires, whatever retries remain.',
@@ -61,6 +103,13 @@ const timedCases: Record<DueCaseName, string> = {
   attempt_timeout:
     'An attempt has run too long: it has failed, and the retry policy decides whether another follows. If none does, the execution expires.',
   delayed_promoter: 'A delay is over: the execution can be claimed.',
+  edge_dispatcher: 'A member of a flow has ended and has not told all that depend on it: the others are told.',
+  edge_cancel_dispatcher:
+    'Enough of those that a member depends on have ended, and not all others have been cancelled: they are.',
+  flow_release: 'A flow is held no more, and not all of its members may run yet: the others are let go.',
+  flow_cancel: 'A flow was cancelled, and not all of its members have been: the others are.',
+  flow_replay: 'A member of a flow is replayed, and not all that was skipped behind it is: the rest is.',
+  submission_abandoned: 'A flow was submitted in part, and nobody has sent the rest: it is cancelled.',
 }
 
 const events: Record<EventType, string> = {
@@ -80,6 +129,14 @@ const events: Record<EventType, string> = {
   progress_updated: 'The holder said how far it has come.',
   priority_changed: 'The priority changed.',
   tags_set: 'The tags changed.',
+  execution_blocked: 'The execution waits for others that it depends on, or for its flow to be released.',
+  execution_unblocked: 'Nothing holds the execution back any more; it can be claimed, at `until` if that is set.',
+  flow_created: 'A flow was accepted.',
+  flow_sealed: 'The flow takes no more members: it ends with the last of them.',
+  flow_ended: 'All members of a sealed flow have ended, and so has the flow, with this `outcome`.',
+  flow_cancelled: 'The flow was cancelled.',
+  flow_reopened: 'A member of an ended flow runs again, and so does the flow.',
+  flow_purged: 'An ended flow was removed after its retention, with all its members.',
 }
 
 /** Changes of phase by what brings them about, drawn from the transitions. */
@@ -126,8 +183,8 @@ function notYetMet(names: readonly OperationName[]): string {
   const reached = reachable(names)
   const unreached = places.filter((place) => !reached.has(place))
   if (unreached.length === 0) return ''
-  return `No operation of this version leads to ${unreached.map(code).join(' or ')}: dependencies, limits and signals use
-them. A program that names all states is ready for them.`
+  return `No operation of this version leads to ${unreached.map(code).join(' or ')}. A program that names all states is ready
+for that.`
 }
 
 function section(name: OperationName): string {
@@ -145,7 +202,7 @@ function phaseText(state: PublicState): string {
 
 export function statesPage(): string {
   const names = Object.keys(operations) as OperationName[]
-  const looking = names.filter((name) => isReadOperation(name) || name === 'reconcileIndexes')
+  const looking = names.filter((name) => isReadOperation(name) || asideFromExecutions.includes(name))
   const changing = names.filter((name) => !looking.includes(name))
   return `${GENERATED}
 
@@ -193,7 +250,7 @@ Whatever time alone changes is one of these. If several are due at once, the fir
 
 ${table(
   ['Case', 'What happens'],
-  dueCases.map(({ name }) => [code(name), timedCases[name]]),
+  [...dueCases, ...flowDueCases].map(({ name }) => [code(name), timedCases[name]]),
 )}
 
 ## Events

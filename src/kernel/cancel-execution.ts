@@ -4,8 +4,9 @@
  */
 import { refuseUnlessHeld } from './leases.ts'
 import type { LeaseRefusal } from './leases.ts'
-import { endCancelled } from './phases.ts'
-import type { Execution, ExecutionId, Fence, Instant } from './records.ts'
+import { isHeldNow, requestCancel } from './cancel-request.ts'
+import { endCancelled } from './endings.ts'
+import type { ExecutionId, Fence, Instant } from './records.ts'
 import { refused, refusedFor } from './results.ts'
 import type { Refused } from './results.ts'
 import type { Tx } from './tx.ts'
@@ -38,27 +39,9 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
     if (refusal !== undefined) return refusal
   }
 
-  const isHeld = state.phase === 'active' && state.lease.expiresAt > tx.now
-  if (isHeld && input.fence === undefined && !input.force) return requestCancel(tx, execution, input)
+  if (isHeldNow(tx, execution) && input.fence === undefined && !input.force) {
+    return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input) }
+  }
   endCancelled(tx, execution, input.reason, input.by, 'cancelled')
   return { kind: 'cancelled' }
-}
-
-/** The first wish counts: asking again neither extends the grace nor replaces the reason. */
-function requestCancel(tx: Tx, execution: Execution, input: CancelInput): CancelResult {
-  const state = execution.state
-  if (state.phase !== 'active') return tx.fault('a cancel is asked of an execution that nobody holds', execution.id)
-  if (state.cancel !== undefined) return { kind: 'cancel_requested', forceAt: state.cancel.forceAt }
-  const forceAt = tx.now + input.graceMs
-  state.cancel = { reason: input.reason, by: input.by, at: tx.now, forceAt }
-  tx.put(execution)
-  tx.emit('cancel_requested', execution, {
-    attempt: execution.attempt?.number,
-    workerId: state.lease.workerId,
-    workerInstanceId: state.lease.workerInstanceId,
-    until: forceAt,
-    reason: input.reason,
-    by: input.by,
-  })
-  return { kind: 'cancel_requested', forceAt }
 }

@@ -1,16 +1,23 @@
 /** The only way in to an execution: a worker asks for work, and gets leases together with all it needs to begin. */
-import { payloadKey } from './blobs.ts'
+import { payloadKey, resultKey } from './blobs.ts'
+import { cancelIfAsked } from './fail-execution.ts'
+import { flowOf, putFlow, shiftCount } from './flows/flow-counts.ts'
+import { stopsMembers } from './flows/flow-state.ts'
+import { claimInputs, handedPayload } from './flows/member-inputs.ts'
+import type { MemberInput } from './flows/member-inputs.ts'
 import { laneIndex, readyIndex } from './indexes.ts'
 import {
   CLAIM_COUNT_MAX,
   CLAIM_DUE_COUNT,
+  CLAIM_ITEM_WORK,
   CLAIM_PAYLOAD_BYTES,
   CLAIM_RECOVERY_PAGE_COUNT,
   CLAIM_RECOVERY_SCAN_COUNT,
+  FLOW_ITEM_WORK,
 } from './limits.ts'
 import { mergeOrdered } from './order.ts'
 import { activate } from './phases.ts'
-import type { AttemptKind, BlobInfo, Execution, ExecutionId, Fence, Instant, Tag } from './records.ts'
+import type { AttemptKind, BlobInfo, Execution, ExecutionId, Fence, Flow, FlowId, Instant, Tag } from './records.ts'
 import { runDueRecords } from './run-due.ts'
 import type { IndexEntry, Position, Tx } from './tx.ts'
 
@@ -51,6 +58,13 @@ export interface Claimed {
   readonly payload: BlobInfo | undefined
   /** The payload's number among the blobs of the reply. */
   readonly payloadBlob: number | undefined
+  readonly flowId: FlowId | undefined
+  /** Its name in its flow. */
+  readonly node: string | undefined
+  /** What it was given of those that it waited for. */
+  readonly inputs: MemberInput[]
+  /** The upstream behind which further inputs are to be asked for. */
+  readonly inputsFrom: ExecutionId | undefined
 }
 
 export interface ClaimResult {
@@ -87,12 +101,23 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
 
 function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[]): void {
   let payloadBytes = 0
-  for (const execution of candidates) {
-    if (tx.room() < 1) return
+  let hasEnded = false
+  for (const candidate of candidates) {
+    if (tx.room() < CLAIM_ITEM_WORK) return
+    // The end of another member may have been counted in it.
+    const execution = hasEnded ? (tx.get('execution', candidate.id) ?? candidate) : candidate
     // A wrong entry is the index reconciler's to find; it must not keep the queue from everybody.
     if (execution.state.phase !== 'eligible') continue
     // Past its deadline it belongs to the due pass, which has not come round to it yet.
     if (execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
+    const flow = flowOf(tx, execution)
+    if (flow !== undefined && stopsMembers(flow)) {
+      // A member of a cancelled flow that the cancel has not reached yet ends here, and is not begun.
+      if (tx.room() < FLOW_ITEM_WORK) return
+      cancelIfAsked(tx, execution)
+      hasEnded = true
+      continue
+    }
     payloadBytes = payloadBytes + (execution.payload?.size ?? 0)
     if (claimed.length > 0 && payloadBytes > CLAIM_PAYLOAD_BYTES) return
     activate(tx, execution, {
@@ -102,7 +127,11 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
       acquiredAt: tx.now,
       expiresAt: tx.now + input.leaseTtlMs,
     })
-    claimed.push(handOver(tx, execution))
+    if (flow !== undefined) {
+      shiftCount(tx, flow, execution, 'waiting')
+      putFlow(tx, flow)
+    }
+    claimed.push(handOver(tx, flow, execution))
   }
 }
 
@@ -121,7 +150,9 @@ function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
       for (const execution of page) {
         const state = execution.state
         if (state.phase !== 'active' || state.lease.id !== input.requestId || state.lease.expiresAt <= tx.now) continue
-        if (state.lease.workerInstanceId === input.workerInstanceId) claimed.push(handOver(tx, execution))
+        if (state.lease.workerInstanceId === input.workerInstanceId) {
+          claimed.push(handOver(tx, flowOf(tx, execution), execution))
+        }
       }
       scanned = scanned + page.length
       const last = page[page.length - 1]
@@ -131,11 +162,15 @@ function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
   }
 }
 
-function handOver(tx: Tx, execution: Execution): Claimed {
+function handOver(tx: Tx, flow: Flow | undefined, execution: Execution): Claimed {
   const state = execution.state
   const attempt = execution.attempt
   if (state.phase !== 'active' || attempt === undefined)
     return tx.fault('a claimed execution is not active', execution.id)
+  const handed = handedPayload(tx, execution)
+  const info = handed === undefined ? execution.payload : handed.info
+  const blobKey = handed === undefined ? payloadKey(execution.id) : resultKey(handed.upstreamId)
+  const inputs = claimInputs(tx, flow, execution)
   return {
     executionId: execution.id,
     key: execution.key,
@@ -151,7 +186,11 @@ function handOver(tx: Tx, execution: Execution): Claimed {
     timeoutAt: state.timeoutAt,
     deadlineAt: execution.deadlineAt,
     createdAt: execution.createdAt,
-    payload: execution.payload,
-    payloadBlob: execution.payload === undefined ? undefined : tx.send(payloadKey(execution.id)),
+    payload: info,
+    payloadBlob: info === undefined ? undefined : tx.send(blobKey),
+    flowId: execution.member?.flowId,
+    node: execution.member?.name,
+    inputs: inputs.inputs,
+    inputsFrom: inputs.from,
   }
 }

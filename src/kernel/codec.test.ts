@@ -4,7 +4,21 @@ import { packFields, unpackFields } from './codec.ts'
 import type { Cell, Field } from './codec.ts'
 import { eventTypes } from './events.ts'
 import type { FabricEvent } from './events.ts'
-import type { AnyRecord, Attempt, Execution, ExecutionId, ExecutionState, Failure, Queue } from './records.ts'
+import type {
+  AnyRecord,
+  Attempt,
+  Edge,
+  EdgeGroup,
+  Execution,
+  ExecutionId,
+  ExecutionState,
+  Failure,
+  Flow,
+  FlowId,
+  FlowState,
+  Membership,
+  Queue,
+} from './records.ts'
 import { packEvent, packRecord, unpackEvent, unpackRecord } from './schema.ts'
 
 /** Plain objects, as the kernel makes them. */
@@ -16,6 +30,7 @@ const text = fc.string()
 const instant = fc.integer({ min: 0, max: 4_000_000_000_000 })
 const count = fc.nat(1_000)
 const id = text as fc.Arbitrary<ExecutionId>
+const flowId = text as fc.Arbitrary<FlowId>
 
 function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(value, { nil: undefined })
@@ -25,13 +40,15 @@ const outcome = fc.constantFrom('completed', 'failed', 'cancelled', 'expired', '
 const attemptKind = fc.constantFrom('initial', 'retry', 'reclaim', 'replay')
 const failure: fc.Arbitrary<Failure> = object({ category: text, message: text, stack: maybe(text), at: instant })
 const blobInfo = object({ size: count, encoding: fc.constantFrom('json', 'bytes') })
+const tags = fc.array(object({ name: text, value: text, indexed: fc.boolean() }))
+const delayCause = fc.constantFrom('submitted', 'retry', 'worker')
 
 const state: fc.Arbitrary<ExecutionState> = fc.oneof(
   object({ phase: fc.constant('eligible') }),
   object({
     phase: fc.constant('delayed'),
     until: instant,
-    cause: fc.constantFrom('submitted', 'retry', 'worker'),
+    cause: delayCause,
   }),
   object({
     phase: fc.constant('blocked'),
@@ -54,6 +71,32 @@ const state: fc.Arbitrary<ExecutionState> = fc.oneof(
   object({ phase: fc.constant('ended'), outcome, at: instant, reason: maybe(text), by: maybe(text) }),
 )
 
+const group: fc.Arbitrary<EdgeGroup> = object({
+  policy: fc.constantFrom('all_of', 'any_of', 'quorum'),
+  need: count,
+  losers: fc.constantFrom('cancel', 'let_run'),
+  total: count,
+  completed: count,
+  failed: count,
+  skipped: count,
+  verdict: fc.constantFrom('pending', 'satisfied', 'impossible'),
+  decidedAt: maybe(instant),
+  owedFrom: maybe(text),
+})
+
+const member: fc.Arbitrary<Membership> = object({
+  flowId,
+  name: text,
+  rank: count,
+  group: maybe(group),
+  delay: maybe(object({ until: instant, cause: delayCause })),
+  inputCount: count,
+  given: fc.array(object({ name: text, upstreamId: id, result: maybe(blobInfo) }), { maxLength: 3 }),
+  payloadEdgeCount: count,
+  payloadFrom: maybe(id),
+  owesEdges: fc.boolean(),
+})
+
 const execution: fc.Arbitrary<Execution> = object({
   type: fc.constant('execution'),
   id,
@@ -64,7 +107,7 @@ const execution: fc.Arbitrary<Execution> = object({
   lane: text,
   class: text,
   priority: count,
-  tags: fc.array(object({ name: text, value: text, indexed: fc.boolean() })),
+  tags,
   retry: object({
     attempts: count,
     backoff: fc.oneof(
@@ -120,11 +163,14 @@ const execution: fc.Arbitrary<Execution> = object({
         'timed_out',
         'lease_expired',
         'lease_revoked',
+        'skipped',
+        'parked',
       ),
       until: maybe(instant),
     }),
   ),
   lastReplay: maybe(object({ requestId: text, reason: maybe(text), by: maybe(text), at: instant })),
+  member: maybe(member),
 })
 
 const attempt: fc.Arbitrary<Attempt> = object({
@@ -158,6 +204,82 @@ const queue: fc.Arbitrary<Queue> = object({
   createdAt: instant,
 })
 
+const edge: fc.Arbitrary<Edge> = object({
+  type: fc.constant('edge'),
+  id: text,
+  flowId,
+  upstreamId: id,
+  downstreamId: id,
+  hands: maybe(
+    fc.oneof(object({ as: fc.constant('input'), name: text }), object({ as: fc.constant<'payload'>('payload') })),
+  ),
+  state: fc.constantFrom('open', 'satisfied', 'impossible'),
+  result: maybe(blobInfo),
+  createdAt: instant,
+  resolvedAt: maybe(instant),
+})
+
+const flowState: fc.Arbitrary<FlowState> = fc.oneof(
+  object({ phase: fc.constant('held'), until: maybe(instant) }),
+  object({ phase: fc.constant('open') }),
+  object({ phase: fc.constant('sealed') }),
+  object({ phase: fc.constant('ended'), outcome: fc.constantFrom('completed', 'failed'), at: instant }),
+  object({
+    phase: fc.constant('cancelled'),
+    policy: fc.constantFrom('cancel_all', 'cancel_pending', 'flow_only'),
+    at: instant,
+    reason: text,
+    by: text,
+    force: fc.boolean(),
+    graceMs: count,
+  }),
+)
+
+const flow: fc.Arbitrary<Flow> = object({
+  type: fc.constant('flow'),
+  id: flowId,
+  key: maybe(text),
+  requestId: maybe(text),
+  namespace: text,
+  name: text,
+  tags,
+  outcomeRule: fc.constantFrom('all_members', 'sinks'),
+  retentionMs: count,
+  createdAt: instant,
+  changedAt: instant,
+  state: flowState,
+  submission: maybe(object({ digest: text, nodeCount: count, edgeCount: count })),
+  memberCount: count,
+  edgeCount: count,
+  counts: object({
+    waiting: count,
+    delayed: count,
+    rate_limited: count,
+    waiting_children: count,
+    active: count,
+    suspended: count,
+    completed: count,
+    failed: count,
+    cancelled: count,
+    expired: count,
+    skipped: count,
+    superseded: count,
+  }),
+  failedSinkCount: count,
+  shortGroupCount: count,
+  cancelsLosers: fc.boolean(),
+  hasReplays: fc.boolean(),
+  walk: maybe(
+    object({
+      purpose: fc.constantFrom('release', 'cancel', 'replay', 'remove'),
+      fromRank: maybe(count),
+      fromId: maybe(text),
+      rootId: maybe(id),
+    }),
+  ),
+  version: count,
+})
+
 const event: fc.Arbitrary<FabricEvent> = object({
   type: fc.constantFrom(...eventTypes),
   at: instant,
@@ -177,9 +299,10 @@ const event: fc.Arbitrary<FabricEvent> = object({
   category: maybe(text),
   percent: maybe(count),
   priority: maybe(count),
+  flowId: maybe(text),
 })
 
-const record: fc.Arbitrary<AnyRecord> = fc.oneof(execution, attempt, queue)
+const record: fc.Arbitrary<AnyRecord> = fc.oneof(execution, attempt, queue, flow, edge)
 
 /** A value that a newer schema wrote behind the fields which this one knows. */
 const cell: fc.Arbitrary<Cell> = fc.oneof(text, count, fc.constant<false>(false), fc.array(text))

@@ -5,8 +5,8 @@ import type { ClaimInput, ClaimResult } from './claim-for-worker.ts'
 import type { BlobInput } from './create-execution.ts'
 import { leaseEnded, refuseUnlessHeld } from './leases.ts'
 import type { LeaseRefusal } from './leases.ts'
-import { endExecution } from './phases.ts'
-import type { ExecutionId, Fence } from './records.ts'
+import { endExecution } from './endings.ts'
+import type { ExecutionId, Fence, FlowId } from './records.ts'
 import { refused } from './results.ts'
 import type { Refused } from './results.ts'
 import type { Tx } from './tx.ts'
@@ -15,6 +15,8 @@ export interface CompleteInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly result?: BlobInput | undefined
+  /** The flow that it is a member of, as its claim said: what is read of it can then be fetched in one go. */
+  readonly flowId?: FlowId | undefined
   /** What to claim in the same step, if anything. */
   readonly next?: ClaimInput | undefined
 }
@@ -34,6 +36,8 @@ export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult 
 
   if (input.result !== undefined) {
     execution.result = { size: input.result.size, encoding: input.result.encoding }
+    // That of an earlier run is kept for members that have not begun, until now.
+    if (execution.member !== undefined && execution.replayCount > 0) tx.forget(resultKey(execution.id))
     tx.keep(resultKey(execution.id), input.result.blob)
   }
   endExecution(tx, execution, {

@@ -1,7 +1,7 @@
 /** Accepts a piece of work. Said twice with one id it is accepted once; `ifExists` says what the second caller wants. */
 import { queueId } from './indexes.ts'
 import { payloadKey } from './blobs.ts'
-import { forgetEmptyQueues, removeExecution } from './purge-executions.ts'
+import { forgetEmptyQueues } from './forget-queues.ts'
 import type {
   BlobInfo,
   Execution,
@@ -12,6 +12,7 @@ import type {
   RetryPolicy,
   Tag,
 } from './records.ts'
+import { removeExecution } from './remove-execution.ts'
 import { refusedFor } from './results.ts'
 import type { Refused } from './results.ts'
 import { mergeTags } from './set-tags.ts'
@@ -52,14 +53,14 @@ export type CreateResult =
       readonly state: PublicState
       readonly at: Instant
     }
-  | Refused<'execution_exists' | 'execution_in_progress'>
+  | Refused<'execution_exists' | 'execution_in_progress' | 'execution_in_flow'>
 
 export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   const existing = tx.get('execution', input.executionId)
   if (existing === undefined) {
     const execution = newExecution(tx, input, 0)
     registerQueue(tx, execution)
-    store(tx, execution, input)
+    storeExecution(tx, execution, input)
     tx.emit('execution_created', execution, { until: delayOf(execution) })
     return answer('created', execution)
   }
@@ -79,6 +80,8 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
 /** Not started: changed in place. Ended: purged and begun again. Anything between has side effects that nobody may forget. */
 function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
   const phase = existing.state.phase
+  // A member's place in its flow cannot be begun again without the flow.
+  if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
   const started = phase === 'active' || phase === 'suspended' || (phase !== 'ended' && existing.attempt !== undefined)
   if (started) return refusedFor('execution_in_progress', existing)
   if (phase === 'ended' && !removeExecution(tx, existing)) return tx.fault('no room to replace', existing.id)
@@ -88,13 +91,14 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
     tx.forget(payloadKey(execution.id))
   }
   registerQueue(tx, execution)
-  store(tx, execution, input)
+  storeExecution(tx, execution, input)
   if (queueOf(existing) !== queueOf(execution)) forgetEmptyQueues(tx, existing.lane)
   tx.emit('execution_replaced', execution, { until: delayOf(execution) })
   return answer('replaced', execution)
 }
 
-function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
+/** What is to be run, as its input says, and in the state that it would have by itself. */
+export function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
   return {
     type: 'execution',
     id: input.executionId,
@@ -127,6 +131,7 @@ function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
     progress: undefined,
     lastLease: undefined,
     lastReplay: undefined,
+    member: undefined,
   }
 }
 
@@ -140,13 +145,13 @@ function queueOf(execution: Execution): string {
   return queueId(execution.lane, execution.class)
 }
 
-function registerQueue(tx: Tx, execution: Execution): void {
+export function registerQueue(tx: Tx, execution: Execution): void {
   const id = queueOf(execution)
   if (tx.has('queue', id)) return
   tx.put({ type: 'queue', id, lane: execution.lane, class: execution.class, createdAt: tx.now })
 }
 
-function store(tx: Tx, execution: Execution, input: CreateInput): void {
+export function storeExecution(tx: Tx, execution: Execution, input: CreateInput): void {
   tx.put(execution)
   if (input.payload !== undefined) tx.keep(payloadKey(execution.id), input.payload.blob)
 }
@@ -155,7 +160,7 @@ function blobInfo(blob: BlobInput | undefined): BlobInfo | undefined {
   return blob === undefined ? undefined : { size: blob.size, encoding: blob.encoding }
 }
 
-function delayOf(execution: Execution): Instant | undefined {
+export function delayOf(execution: Execution): Instant | undefined {
   return execution.state.phase === 'delayed' ? execution.state.until : undefined
 }
 

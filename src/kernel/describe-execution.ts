@@ -39,7 +39,7 @@ export function describeExecution(tx: Tx, input: DescribeInput): DescribeResult 
     state: publicState(execution.state),
     attempts: input.attempts === true ? attemptsOf(tx, execution) : [],
     payloadBlob: input.payload === true ? tx.send(payloadKey(execution.id)) : undefined,
-    resultBlob: input.result === true ? tx.send(resultKey(execution.id)) : undefined,
+    resultBlob: input.result === true && execution.result !== undefined ? tx.send(resultKey(execution.id)) : undefined,
     at: tx.now,
   }
 }

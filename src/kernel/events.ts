@@ -1,5 +1,5 @@
-/** The event log: every transition of an execution leaves one event, in order, in its partition. */
-import type { Execution, ExecutionId, Instant, Outcome } from './records.ts'
+/** The event log: every transition of an execution or of a flow leaves one event, in order, in its partition. */
+import type { Execution, ExecutionId, Flow, Instant, Outcome } from './records.ts'
 
 export const eventTypes = [
   'execution_created',
@@ -18,6 +18,14 @@ export const eventTypes = [
   'progress_updated',
   'priority_changed',
   'tags_set',
+  'execution_blocked',
+  'execution_unblocked',
+  'flow_created',
+  'flow_sealed',
+  'flow_ended',
+  'flow_cancelled',
+  'flow_reopened',
+  'flow_purged',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -37,31 +45,57 @@ export interface EventDetail {
   readonly priority?: number | undefined
 }
 
+/** What an event tells of: an execution, or a flow in an execution's clothes. */
+export interface EventSubject {
+  readonly id: ExecutionId
+  readonly namespace: string
+  readonly task: string
+  readonly lane: string
+  readonly tags: Execution['tags']
+  readonly member: { readonly flowId: string } | undefined
+}
+
+/** A flow as the log knows it: its events bear its id where those of an execution bear the execution's. */
+export function flowSubject(flow: Flow): EventSubject {
+  const id: string = flow.id
+  return {
+    id: id as ExecutionId,
+    namespace: flow.namespace,
+    task: flow.name,
+    lane: '',
+    tags: flow.tags,
+    member: { flowId: flow.id },
+  }
+}
+
 export interface FabricEvent extends EventDetail {
   readonly type: EventType
   readonly at: Instant
+  /** The execution; for an event of a flow, the flow. */
   readonly executionId: ExecutionId
   readonly namespace: string
   readonly task: string
   readonly lane: string
   /** Names and values alternating, so that a reader can filter without a look-up. */
   readonly tags: string[]
+  /** The flow that the execution belongs to, or that the event is of. */
+  readonly flowId?: string | undefined
 }
 
 /** The event of a transition, with what a reader needs to filter without a look-up. */
-export function eventOf(type: EventType, execution: Execution, detail: EventDetail, at: Instant): FabricEvent {
+export function eventOf(type: EventType, subject: EventSubject, detail: EventDetail, at: Instant): FabricEvent {
   const tags: string[] = []
-  for (const tag of execution.tags) {
+  for (const tag of subject.tags) {
     tags.push(tag.name)
     tags.push(tag.value)
   }
   return {
     type,
     at,
-    executionId: execution.id,
-    namespace: execution.namespace,
-    task: execution.task,
-    lane: execution.lane,
+    executionId: subject.id,
+    namespace: subject.namespace,
+    task: subject.task,
+    lane: subject.lane,
     tags,
     attempt: detail.attempt,
     epoch: detail.epoch,
@@ -74,11 +108,12 @@ export function eventOf(type: EventType, execution: Execution, detail: EventDeta
     category: detail.category,
     percent: detail.percent,
     priority: detail.priority,
+    flowId: subject.member?.flowId,
   }
 }
 
 /** Whether the holder of the execution should hear of an event at once, because it changes what the holder may do. */
 export function concernsHolder(type: EventType, detail: EventDetail): boolean {
-  if (type === 'execution_ended') return detail.outcome === 'cancelled' || detail.outcome === 'expired'
+  if (type === 'execution_ended') return detail.outcome !== 'completed' && detail.outcome !== 'failed'
   return type === 'cancel_requested' || type === 'lease_revoked'
 }

@@ -1,10 +1,11 @@
 /** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
-import { laneIndex, readyIndex } from './indexes.ts'
-import { AHEAD_COUNT_MAX } from './limits.ts'
+import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from './indexes.ts'
+import { AHEAD_COUNT_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from './limits.ts'
 import type {
   BlockCause,
   CancelRequest,
   DelayCause,
+  EdgeGroup,
   Execution,
   ExecutionId,
   Failure,
@@ -13,7 +14,8 @@ import type {
 } from './records.ts'
 import { refused } from './results.ts'
 import type { Refused } from './results.ts'
-import { claimScore } from './state.ts'
+import { claimScore, publicState } from './state.ts'
+import type { PublicState } from './state.ts'
 import type { Tx } from './tx.ts'
 
 export interface ExplainInput {
@@ -42,7 +44,15 @@ export type Explanation =
       /** Time is up, and it becomes claimable as soon as a worker or an engine looks. */
       readonly isOverdue: boolean
     }
-  | { readonly why: 'blocked'; readonly by: BlockCause; readonly since: Instant }
+  | {
+      readonly why: 'blocked'
+      readonly by: BlockCause
+      readonly since: Instant
+      /** What it waits for, if it waits for others of its flow: the first few of them, and how many there are. */
+      readonly waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[]
+      readonly waitsForCount: number
+      readonly group: EdgeGroup | undefined
+    }
   | {
       readonly why: 'running'
       readonly attempt: number
@@ -89,7 +99,7 @@ function explain(tx: Tx, execution: Execution): Explanation {
         isOverdue: state.until <= tx.now,
       }
     case 'blocked':
-      return { why: 'blocked', by: state.by, since: execution.changedAt }
+      return explainBlocked(tx, execution, state.by)
     case 'active':
       return {
         why: 'running',
@@ -113,6 +123,24 @@ function explain(tx: Tx, execution: Execution): Explanation {
         failure: execution.failure,
       }
   }
+}
+
+function explainBlocked(tx: Tx, execution: Execution, by: BlockCause): Explanation {
+  const waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[] = []
+  const open = { index: inboundIndex(execution.id), to: OPEN_EDGES }
+  const count = by === 'dependencies' ? tx.countUpTo({ index: open.index, to: open.to, limit: IN_DEGREE_MAX }) : 0
+  if (count > 0) {
+    const range = { index: open.index, to: open.to, limit: NAMED_MEMBER_MAX }
+    for (const upstream of tx.scan(range, 'execution')) {
+      waitsFor.push({
+        executionId: upstream.id,
+        name: upstream.member?.name ?? '',
+        state: publicState(upstream.state),
+      })
+    }
+  }
+  const group = execution.member?.group
+  return { why: 'blocked', by, since: execution.changedAt, waitsFor, waitsForCount: count, group }
 }
 
 function explainWaiting(tx: Tx, execution: Execution): Explanation {

@@ -1,9 +1,11 @@
 /** A holder reports that its attempt failed. The policy on the record decides whether another follows. */
 import { recordAttempt } from './attempts.ts'
+import { cancelWish } from './flows/cancel-wish.ts'
 import { leaseEnded, refuseUnlessHeld } from './leases.ts'
 import type { LeaseRefusal } from './leases.ts'
-import { delayExecutionUntil, endCancelled, endExecution } from './phases.ts'
-import type { AttemptOutcome, Execution, ExecutionId, Failure, Fence, Instant, LeaseEnd } from './records.ts'
+import { endCancelled, endExecution } from './endings.ts'
+import { delayExecutionUntil } from './phases.ts'
+import type { AttemptOutcome, Execution, ExecutionId, Failure, Fence, FlowId, Instant, LeaseEnd } from './records.ts'
 import { refused } from './results.ts'
 import type { Refused } from './results.ts'
 import { mayRetry, retryDelayMs } from './retries.ts'
@@ -22,6 +24,8 @@ export interface FailInput {
   readonly failure: FailureInput
   /** The wait that the failure itself asked for; it wins over the policy's backoff. */
   readonly retryAfterMs?: number | undefined
+  /** The flow that it is a member of, as its claim said: what is read of it can then be fetched in one go. */
+  readonly flowId?: FlowId | undefined
   readonly seed: number
 }
 
@@ -63,11 +67,14 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
   return { kind: 'failed' }
 }
 
-/** An attempt that ends without a result, where somebody wants the execution cancelled, ends that execution too. */
-export function cancelIfAsked(tx: Tx, execution: Execution): boolean {
-  const state = execution.state
-  if (state.phase !== 'active' || state.cancel === undefined) return false
-  endCancelled(tx, execution, state.cancel.reason, state.cancel.by, 'cancelled')
+/**
+ * An attempt that ends without a result, where somebody wants the execution or its flow cancelled, ends that execution
+ * too: it is not queued again.
+ */
+export function cancelIfAsked(tx: Tx, execution: Execution, how: LeaseEnd = 'cancelled'): boolean {
+  const wish = cancelWish(tx, execution)
+  if (wish === undefined) return false
+  endCancelled(tx, execution, wish.reason, wish.by, how)
   return true
 }
 

@@ -1,6 +1,28 @@
 import { describe, expect, test } from 'vitest'
-import { entriesOf, isReadyIndex, laneIndex, readyIndex, tagIndex } from './indexes.ts'
-import type { Attempt, Execution, ExecutionId, ExecutionState } from './records.ts'
+import { noMembers } from './flows/flow-state.ts'
+import {
+  edgeId,
+  entriesOf,
+  inboundIndex,
+  isReadyIndex,
+  laneIndex,
+  membersIndex,
+  outboundIndex,
+  readyIndex,
+  tagIndex,
+} from './indexes.ts'
+import type {
+  Attempt,
+  Edge,
+  EdgeGroup,
+  EdgeState,
+  Execution,
+  ExecutionId,
+  ExecutionState,
+  Flow,
+  FlowId,
+  Membership,
+} from './records.ts'
 import { unpackRecord } from './schema.ts'
 import { claimScore } from './state.ts'
 
@@ -73,6 +95,135 @@ describe('an execution stands', () => {
         { index: 'purge', score: 1_500, id },
       ]),
     )
+  })
+})
+
+describe('a member of a flow stands', () => {
+  const flowId = 'f0-a' as FlowId
+  const ended: ExecutionState = { phase: 'ended', outcome: 'completed', at: 500, reason: undefined, by: undefined }
+  const group: EdgeGroup = {
+    policy: 'any_of',
+    need: 1,
+    losers: 'cancel',
+    total: 2,
+    completed: 1,
+    failed: 0,
+    skipped: 0,
+    verdict: 'satisfied',
+    decidedAt: 400,
+    owedFrom: undefined,
+  }
+
+  function entriesOfMember(state: ExecutionState, fields: Partial<Membership> = {}) {
+    const member: Membership = {
+      flowId,
+      name: 'a',
+      rank: 3,
+      group: undefined,
+      delay: undefined,
+      inputCount: 0,
+      given: [],
+      payloadEdgeCount: 0,
+      payloadFrom: undefined,
+      owesEdges: false,
+      ...fields,
+    }
+    return entriesOf({ ...execution(state), member }).filter(
+      (entry) => !everywhere.some(({ index }) => index === entry.index),
+    )
+  }
+
+  test('in its flow by its rank', () => {
+    expect(entriesOfMember({ phase: 'eligible' })).toContainEqual({ index: membersIndex(flowId), score: 3, id })
+  })
+
+  test('once ended, in no purge index: it goes with its flow', () => {
+    expect(sorted(entriesOfMember(ended))).toEqual(
+      sorted([
+        { index: laneIndex('main', 'completed'), score: 100, id },
+        { index: membersIndex(flowId), score: 3, id },
+      ]),
+    )
+  })
+
+  test('in the due index since its end, while edges that lead from it are not told', () => {
+    expect(entriesOfMember(ended, { owesEdges: true })).toContainEqual({ index: 'due', score: 500, id })
+  })
+
+  test('in the due index and among those with cancels to send, while its group owes them', () => {
+    const entries = entriesOfMember({ phase: 'eligible' }, { group: { ...group, owedFrom: '' } })
+
+    expect(entries).toContainEqual({ index: 'due', score: 400, id })
+    expect(entries).toContainEqual({ index: 'sibling_cancels', score: 400, id })
+    expect(entriesOfMember({ phase: 'eligible' }, { group })).not.toContainEqual(
+      expect.objectContaining({ index: 'sibling_cancels' }),
+    )
+  })
+})
+
+test.each<[EdgeState, number]>([
+  ['open', 0],
+  ['satisfied', 1],
+  ['impossible', 1],
+])('an edge that is %s stands at %d with both its members, under the id of the other', (state, score) => {
+  const other = '0-b' as ExecutionId
+  const edge: Edge = {
+    ...unpackRecord('edge', []),
+    id: edgeId(id, other),
+    upstreamId: id,
+    downstreamId: other,
+    state,
+  }
+
+  expect(entriesOf(edge)).toEqual([
+    { index: outboundIndex(id), score, id: other },
+    { index: inboundIndex(other), score, id },
+  ])
+})
+
+describe('a flow stands among all flows by its creation', () => {
+  const flowId = 'f0-a' as FlowId
+
+  function entriesOfFlow(fields: Partial<Flow>) {
+    const flow: Flow = {
+      ...unpackRecord('flow', []),
+      id: flowId,
+      createdAt: 100,
+      changedAt: 600,
+      retentionMs: 1_000,
+      counts: noMembers(),
+      state: { phase: 'open' },
+      ...fields,
+    }
+    return entriesOf(flow).map(({ index, score }) => [index, score])
+  }
+  const cancelled = { policy: 'cancel_all' as const, at: 600, reason: '', by: '', force: false, graceMs: 0 }
+  const walk = { fromRank: undefined, fromId: undefined, rootId: undefined }
+
+  test.each<[string, Partial<Flow>, [string, number][]]>([
+    ['and nowhere else while it is open', {}, []],
+    ['and when it is given up while it is held', { state: { phase: 'held', until: 900 } }, [['due', 900]]],
+    ['and since it has members to release', { walk: { purpose: 'release', ...walk } }, [['due', 600]]],
+    [
+      'and at the end of its retention once it has ended',
+      { state: { phase: 'ended', outcome: 'failed', at: 600 } },
+      [['purge', 1_600]],
+    ],
+    [
+      'and in the backlog while it has members to cancel',
+      { state: { phase: 'cancelled', ...cancelled }, walk: { purpose: 'cancel', ...walk } },
+      [
+        ['due', 600],
+        ['cancel_backlog', 600],
+      ],
+    ],
+    [
+      'and at the end of its retention once all that was cancelled has ended',
+      { state: { phase: 'cancelled', ...cancelled } },
+      [['purge', 1_600]],
+    ],
+  ])('%s', (_, fields, others) => {
+    expect(entriesOfFlow(fields)).toEqual([['flows', 100], ...others])
   })
 })
 

@@ -2,7 +2,8 @@
  * Index membership, derived: these functions say which entries a record has, and a store applies the difference between
  * before and after a write. Nothing else writes an index, so records and indexes agree by construction.
  */
-import type { AnyRecord, Attempt, Execution, Queue } from './records.ts'
+import { flowDueAt, isFlowSettled } from './flows/flow-state.ts'
+import type { AnyRecord, Attempt, Edge, EdgeState, Execution, Flow, Membership, Queue } from './records.ts'
 import { claimScore, dueAt, publicState } from './state.ts'
 import type { PublicState } from './state.ts'
 import { SEPARATOR, joinName } from './text.ts'
@@ -16,6 +17,13 @@ export const DUE_INDEX = 'due'
 export const PURGE_INDEX = 'purge'
 /** Every queue that was ever submitted to and still has a record. */
 export const QUEUES_INDEX = 'queues'
+
+/** All flows of the partition, by creation. */
+export const FLOWS_INDEX = 'flows'
+/** Members whose decided group still owes cancels to those that lost, by the decision. */
+export const SIBLING_CANCELS_INDEX = 'sibling_cancels'
+/** Cancelled flows with members that still have to be cancelled, by the cancel. */
+export const CANCEL_BACKLOG_INDEX = 'cancel_backlog'
 
 const READY_PREFIX = 'ready' + SEPARATOR
 
@@ -43,6 +51,33 @@ export function attemptsIndex(executionId: string): string {
   return joinName('attempts', executionId)
 }
 
+/** The members of one flow, by rank: those that an edge leads from come before those that it leads to. */
+export function membersIndex(flowId: string): string {
+  return joinName('members', flowId)
+}
+
+/** Where edges stand that still wait for their upstream … */
+export const OPEN_EDGES = 0
+/** … and those that have been resolved. */
+export const RESOLVED_EDGES = 1
+
+export const OUTBOUND_PREFIX = 'out' + SEPARATOR
+export const INBOUND_PREFIX = 'in' + SEPARATOR
+
+/** The downstream members of one member: first those whose edge is open, then the others. */
+export function outboundIndex(executionId: string): string {
+  return OUTBOUND_PREFIX + executionId
+}
+
+/** The upstream members of one member, in the same order. */
+export function inboundIndex(executionId: string): string {
+  return INBOUND_PREFIX + executionId
+}
+
+export function edgeId(upstreamId: string, downstreamId: string): string {
+  return joinName(upstreamId, downstreamId)
+}
+
 export function queueId(lane: string, className: string): string {
   return joinName(lane, className)
 }
@@ -58,11 +93,13 @@ function queueEntry(execution: Execution): IndexEntry {
 /** Where time finds it: to change it as long as it lives, to remove it afterwards. */
 function timedEntry(execution: Execution): IndexEntry | undefined {
   const state = execution.state
-  if (state.phase === 'ended') {
+  const due = dueAt(execution)
+  if (due !== undefined) return { index: DUE_INDEX, score: due, id: execution.id }
+  // A member stays as long as its flow, which looks after its removal.
+  if (state.phase === 'ended' && execution.member === undefined) {
     return { index: PURGE_INDEX, score: state.at + execution.retentionMs, id: execution.id }
   }
-  const due = dueAt(execution)
-  return due === undefined ? undefined : { index: DUE_INDEX, score: due, id: execution.id }
+  return undefined
 }
 
 function executionEntries(execution: Execution): IndexEntry[] {
@@ -72,9 +109,39 @@ function executionEntries(execution: Execution): IndexEntry[] {
   const timed = timedEntry(execution)
   // Written in one go: inside Valkey a list that grows costs as much as everything else here.
   const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
+  if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
   for (const tag of execution.tags) {
     if (tag.indexed) entries.push({ index: tagIndex(tag.name, tag.value), score: execution.createdAt, id })
   }
+  return entries
+}
+
+function addMemberEntries(execution: Execution, member: Membership, entries: IndexEntry[]): void {
+  entries.push({ index: membersIndex(member.flowId), score: member.rank, id: execution.id })
+  const group = member.group
+  if (group?.owedFrom === undefined) return
+  entries.push({ index: SIBLING_CANCELS_INDEX, score: group.decidedAt ?? execution.changedAt, id: execution.id })
+}
+
+function edgeEntries(edge: Edge): IndexEntry[] {
+  const score = edgeScore(edge.state)
+  return [
+    { index: outboundIndex(edge.upstreamId), score, id: edge.downstreamId },
+    { index: inboundIndex(edge.downstreamId), score, id: edge.upstreamId },
+  ]
+}
+
+function edgeScore(state: EdgeState): number {
+  return state === 'open' ? OPEN_EDGES : RESOLVED_EDGES
+}
+
+function flowEntries(flow: Flow): IndexEntry[] {
+  const id = flow.id
+  const entries: IndexEntry[] = [{ index: FLOWS_INDEX, score: flow.createdAt, id }]
+  const due = flowDueAt(flow)
+  if (due !== undefined) entries.push({ index: DUE_INDEX, score: due, id })
+  else if (isFlowSettled(flow)) entries.push({ index: PURGE_INDEX, score: flow.changedAt + flow.retentionMs, id })
+  if (flow.walk?.purpose === 'cancel') entries.push({ index: CANCEL_BACKLOG_INDEX, score: flow.changedAt, id })
   return entries
 }
 
@@ -94,5 +161,9 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return attemptEntries(record)
     case 'queue':
       return queueEntries(record)
+    case 'flow':
+      return flowEntries(record)
+    case 'edge':
+      return edgeEntries(record)
   }
 }

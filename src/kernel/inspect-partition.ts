@@ -1,5 +1,12 @@
 /** How a partition stands: how much it holds, and what has come due that nobody has seen to yet. Reads only. */
-import { CREATED_INDEX, DUE_INDEX, PURGE_INDEX } from './indexes.ts'
+import {
+  CANCEL_BACKLOG_INDEX,
+  CREATED_INDEX,
+  DUE_INDEX,
+  FLOWS_INDEX,
+  PURGE_INDEX,
+  SIBLING_CANCELS_INDEX,
+} from './indexes.ts'
 import { COUNT_MAX } from './limits.ts'
 import type { Instant } from './records.ts'
 import type { Tx } from './tx.ts'
@@ -21,10 +28,15 @@ export interface Backlog {
 export interface InspectResult {
   readonly kind: 'inspected'
   readonly executions: number
-  /** Timers: delays, leases, timeouts, deadlines. */
+  readonly flows: number
+  /** Timers: delays, leases, timeouts, deadlines; and what flows were left to do. */
   readonly due: Backlog
-  /** Ended executions whose retention is over. */
+  /** Ended executions and flows whose retention is over. */
   readonly purge: Backlog
+  /** Members whose group is decided and still owes cancels to those that lost. */
+  readonly siblingCancels: Backlog
+  /** Cancelled flows with members that still have to be cancelled. */
+  readonly flowCancels: Backlog
   readonly at: Instant
 }
 
@@ -33,8 +45,11 @@ export function inspectPartition(tx: Tx, input: InspectInput): InspectResult {
   return {
     kind: 'inspected',
     executions: tx.countUpTo({ index: CREATED_INDEX, limit }),
+    flows: tx.countUpTo({ index: FLOWS_INDEX, limit }),
     due: backlog(tx, DUE_INDEX, limit),
     purge: backlog(tx, PURGE_INDEX, limit),
+    siblingCancels: backlog(tx, SIBLING_CANCELS_INDEX, limit),
+    flowCancels: backlog(tx, CANCEL_BACKLOG_INDEX, limit),
     at: tx.now,
   }
 }

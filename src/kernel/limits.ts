@@ -41,6 +41,8 @@ export const DURATION_MAX_MS = 3_155_760_000_000
 export const CLAIM_COUNT_MAX = 50
 /** Queues (lane and class) one claim may ask for. */
 export const CLAIM_QUEUE_COUNT_MAX = 64
+/** Records that claiming one execution puts at most: the execution and its flow. */
+export const CLAIM_ITEM_WORK = 2
 /** Bytes of payload after which a claim takes no further execution. */
 export const CLAIM_PAYLOAD_BYTES = 1_048_576
 /** Active executions a repeated claim looks through to find the ones it already holds. */
@@ -67,5 +69,44 @@ export const AHEAD_COUNT_MAX = 1_000
 export const ATTEMPT_HISTORY_MAX = 50
 /** Records that seeing to one due execution puts or removes at most. */
 export const DUE_ITEM_WORK = 3
+/** Room that seeing to one due member of a flow, or to one flow, should find: it does as much as there is room for. */
+export const FLOW_ITEM_WORK = 28
 /** Executions one purge removes at most. */
 export const PURGE_COUNT_MAX = 50
+
+/** Members one flow may have. */
+export const FLOW_MEMBER_MAX = 10_000
+/** Edges one flow may have. */
+export const FLOW_EDGE_MAX = 50_000
+/** Edges that may lead to one member. */
+export const IN_DEGREE_MAX = 1_000
+/** Nodes up to which a flow is submitted in one operation, if its records fit the work of one. */
+export const FLOW_ATOMIC_NODE_MAX = 50
+/** How long a submission in several calls may rest before it is given up. */
+export const SUBMISSION_REST_MS = 3_600_000
+/** Members that the search for a cycle looks at, and that one new edge may move to another rank. */
+export const GRAPH_SEARCH_MAX = 80
+/** Steps away from an ended member that one operation follows its consequences; the rest is seen to by the next. */
+export const RESOLVE_LEVEL_MAX = 24
+/** Edges of one member, or members of one flow, that an operation reads at once. */
+export const RESOLVE_PAGE_COUNT = 40
+/** Records that resolving one edge puts at most: the edge, its downstream, and the end of an attempt. */
+export const RESOLVE_EDGE_WORK = 4
+/** Records that are left to the rest of an operation that resolves edges: its flow, and what is claimed next. */
+export const RESOLVE_RESERVE = 16
+/** Groups that a member may feed and still be cancelled for having lost: one that feeds more runs on. */
+export const SHARED_GROUP_MAX = 100
+/** Inputs up to which a member notes what it was given; with more they are looked up when it is claimed. */
+export const GIVEN_INPUT_MAX = 8
+/** Inputs that a claim hands out with an execution; further ones are asked for. */
+export const CLAIM_INPUT_COUNT = 32
+/** Bytes of inputs that a claim hands out with one execution. */
+export const CLAIM_INPUT_BYTES = 65_536
+/** Members that one listing of a flow looks at. */
+export const MEMBER_PAGE_MAX = 200
+/** Edges that one listing tells of. */
+export const EDGE_PAGE_MAX = 1_000
+/** Groups that a refused seal names, and upstreams that an explanation names. */
+export const NAMED_MEMBER_MAX = 10
+/** Entries that one step of a flow's reconcilers looks at. */
+export const FLOW_RECONCILE_COUNT = 50

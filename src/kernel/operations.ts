@@ -9,7 +9,22 @@ import { delayExecution } from './delay-execution.ts'
 import { describeExecution } from './describe-execution.ts'
 import { explainExecution } from './explain-execution.ts'
 import { failExecution } from './fail-execution.ts'
+import { addDependency } from './flows/add-dependency.ts'
+import { addExecutionToFlow } from './flows/add-execution-to-flow.ts'
+import { auditFlows } from './flows/audit-flows.ts'
+import { cancelFlow } from './flows/cancel-flow.ts'
+import { createFlow } from './flows/create-flow.ts'
+import { describeFlow, listEdges, listFlowMembers, listFlows } from './flows/describe-flow.ts'
+import { readInputs } from './flows/member-inputs.ts'
+import { reconcileFlowCancels, reconcileSiblingCancels } from './flows/reconcile-cancels.ts'
+import { reconcileDependencies } from './flows/reconcile-dependencies.ts'
+import { sealFlow } from './flows/seal-flow.ts'
+import { setEdgeGroupPolicy } from './flows/set-edge-group-policy.ts'
+import { setFlowTags } from './flows/set-flow-tags.ts'
+import { submitFlow } from './flows/submit-flow.ts'
+import { waitForChildren } from './flows/wait-for-children.ts'
 import { inspectPartition } from './inspect-partition.ts'
+import { CALL_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
 import { listExecutions } from './list-executions.ts'
 import { purgeExecutions } from './purge-executions.ts'
 import { reconcileIndexes } from './reconcile-indexes.ts'
@@ -43,6 +58,24 @@ export const operations = {
   countExecutions,
   explainExecution,
   inspectPartition,
+  submitFlow,
+  createFlow,
+  addExecutionToFlow,
+  addDependency,
+  setEdgeGroupPolicy,
+  sealFlow,
+  cancelFlow,
+  setFlowTags,
+  waitForChildren,
+  readInputs,
+  describeFlow,
+  listFlows,
+  listFlowMembers,
+  listEdges,
+  reconcileDependencies,
+  reconcileSiblingCancels,
+  reconcileFlowCancels,
+  auditFlows,
 }
 
 export type OperationName = keyof typeof operations
@@ -55,6 +88,12 @@ const READ_OPERATIONS: readonly OperationName[] = [
   'countExecutions',
   'explainExecution',
   'inspectPartition',
+  'readInputs',
+  'describeFlow',
+  'listFlows',
+  'listFlowMembers',
+  'listEdges',
+  'auditFlows',
 ]
 
 const FINISHING_OPERATIONS: readonly OperationName[] = [
@@ -68,6 +107,11 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'revokeLease',
   'runDue',
   'purgeExecutions',
+  'cancelFlow',
+  'waitForChildren',
+  'reconcileDependencies',
+  'reconcileSiblingCancels',
+  'reconcileFlowCancels',
 ]
 
 /** Whether an operation brings work to its end or frees what it held, so that even a store without room should take it. */
@@ -78,4 +122,12 @@ export function finishesWork(name: OperationName): boolean {
 /** Whether an operation never writes, so that a store may run it beside a writer. */
 export function isReadOperation(name: OperationName): boolean {
   return READ_OPERATIONS.includes(name)
+}
+
+/** Operations that may do alone what else a whole call may. */
+const LARGE_OPERATIONS: readonly OperationName[] = ['submitFlow']
+
+/** How many records an operation may put or remove; one that it writes again counts once. */
+export function workLimitOf(name: OperationName): number {
+  return LARGE_OPERATIONS.includes(name) ? CALL_WORK_LIMIT : OPERATION_WORK_LIMIT
 }

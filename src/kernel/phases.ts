@@ -1,6 +1,8 @@
 /** One helper per phase owns entering it: its fields, its timers, its event. Nobody else writes a phase. */
 import { recordAttempt } from './attempts.ts'
 import type { EventType } from './events.ts'
+import { countChange } from './flows/flow-counts.ts'
+import { bucketOf } from './flows/flow-state.ts'
 import type {
   AttemptOutcome,
   DelayCause,
@@ -35,6 +37,7 @@ export interface Requeue {
 
 /** Puts an execution where the next claim finds it. */
 export function makeEligible(tx: Tx, execution: Execution, requeue: Requeue): void {
+  const before = bucketOf(execution)
   if (requeue.how !== undefined) leaveLease(tx, execution, requeue.how, undefined)
   execution.state = { phase: 'eligible' }
   execution.next = requeue.next
@@ -48,6 +51,7 @@ export function makeEligible(tx: Tx, execution: Execution, requeue: Requeue): vo
     reason: requeue.reason,
     by: requeue.by,
   })
+  if (execution.member !== undefined) countChange(tx, execution, before)
 }
 
 /** Parks an execution until a time; the due pass or a claim brings it back. A time that has come already is no delay. */
@@ -60,6 +64,7 @@ export function delayExecutionUntil(
   event: EventType,
   failure: Failure | undefined,
 ): void {
+  const before = bucketOf(execution)
   leaveLease(tx, execution, how, until)
   execution.state = until > tx.now ? { phase: 'delayed', until, cause } : { phase: 'eligible' }
   execution.next = cause === 'retry' ? 'retry' : 'continue'
@@ -74,9 +79,46 @@ export function delayExecutionUntil(
     reason: failure?.message,
     category: failure?.category,
   })
+  if (execution.member !== undefined) countChange(tx, execution, before)
 }
 
-/** Gives an execution to a worker: a new epoch, and a new attempt unless it goes on with one that was parked. */
+/**
+ * Lets a member go on whose dependencies are met, or whose flow is held no more: where it would be without them. Its flow
+ * is counted by the caller.
+ */
+export function unblock(tx: Tx, execution: Execution): void {
+  const member = execution.member
+  const delay = member?.delay
+  const isDelayed = delay !== undefined && delay.until > tx.now
+  execution.state = isDelayed ? { phase: 'delayed', until: delay.until, cause: delay.cause } : { phase: 'eligible' }
+  if (member !== undefined) member.delay = undefined
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_unblocked', execution, { until: isDelayed ? delay.until : undefined })
+}
+
+/** Takes an execution that nobody holds out of every queue. Its flow is counted by the caller, and it is put by it too. */
+export function block(tx: Tx, execution: Execution, by: 'dependencies' | 'hold'): void {
+  const state = execution.state
+  if (state.phase === 'delayed' && execution.member !== undefined) {
+    execution.member.delay = { until: state.until, cause: state.cause }
+  }
+  execution.state = { phase: 'blocked', by }
+  execution.changedAt = tx.now
+  tx.emit('execution_blocked', execution, { reason: by })
+}
+
+/** A holder waits for members that it depends on: it lets go, and the same attempt goes on when they have ended. */
+export function park(tx: Tx, execution: Execution): void {
+  leaveLease(tx, execution, 'parked', undefined)
+  execution.next = 'continue'
+  block(tx, execution, 'dependencies')
+}
+
+/**
+ * Gives an execution to a worker: a new epoch, and a new attempt unless it goes on with one that was parked. Its flow is
+ * counted by the caller, who has looked at it before.
+ */
 export function activate(tx: Tx, execution: Execution, lease: Lease): void {
   const previous = execution.attempt
   const next = execution.next
@@ -136,8 +178,11 @@ function hasOpenAttempt(execution: Execution): boolean {
   return execution.state.phase === 'active' || execution.next === 'continue'
 }
 
-/** The last phase. Said for any other phase: closes the lease and the attempt, and leaves only the retention to run. */
-export function endExecution(tx: Tx, execution: Execution, ending: Ending): void {
+/**
+ * The last phase. Said for any other phase: closes the lease and the attempt, and leaves only the retention to run. What it
+ * means for a flow is seen to by whoever calls this.
+ */
+export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
   if (ending.attemptOutcome !== undefined && hasOpenAttempt(execution)) {
     recordAttempt(tx, execution, ending.attemptOutcome, tx.now, ending.failure)
   }
@@ -155,17 +200,5 @@ export function endExecution(tx: Tx, execution: Execution, ending: Ending): void
     reason: ending.reason,
     by: ending.by,
     category: ending.failure?.category,
-  })
-}
-
-/** Ends an execution as cancelled, from any phase that is not the last. */
-export function endCancelled(tx: Tx, execution: Execution, reason: string, by: string, how: LeaseEnd): void {
-  endExecution(tx, execution, {
-    outcome: 'cancelled',
-    how,
-    reason,
-    by,
-    failure: undefined,
-    attemptOutcome: 'cancelled',
   })
 }

@@ -6,8 +6,18 @@
 import { attemptId } from './attempts.ts'
 import { payloadKey, resultKey } from './blobs.ts'
 import type { ClaimInput } from './claim-for-worker.ts'
-import { DUE_INDEX, PURGE_INDEX, attemptsIndex, queueId, readyIndex } from './indexes.ts'
-import { ATTEMPT_HISTORY_MAX, CLAIM_COUNT_MAX, PURGE_COUNT_MAX } from './limits.ts'
+import { listFlowsRange } from './flows/describe-flow.ts'
+import {
+  DUE_INDEX,
+  PURGE_INDEX,
+  attemptsIndex,
+  edgeId,
+  membersIndex,
+  outboundIndex,
+  queueId,
+  readyIndex,
+} from './indexes.ts'
+import { ATTEMPT_HISTORY_MAX, CLAIM_COUNT_MAX, MEMBER_PAGE_MAX, PURGE_COUNT_MAX, RESOLVE_PAGE_COUNT } from './limits.ts'
 import { listRange } from './list-executions.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 import type { RecordType } from './records.ts'
@@ -35,11 +45,13 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   renewLease: planExecution,
   completeExecution: (plan, input) => {
     plan.record('execution', input.executionId)
+    planMember(plan, input)
     if (input.next !== undefined) planClaim(plan, input.next)
   },
   failExecution: (plan, input) => {
     plan.record('execution', input.executionId)
     plan.record('attempt', attemptId(input.executionId, input.fence.attempt))
+    planMember(plan, input)
   },
   releaseExecution: planExecution,
   delayExecution: planExecution,
@@ -63,6 +75,57 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   countExecutions: () => undefined,
   explainExecution: planExecution,
   inspectPartition: () => undefined,
+  submitFlow: (plan, input) => {
+    plan.record('flow', input.flowId)
+    for (const { create } of input.nodes) {
+      plan.record('execution', create.executionId)
+      plan.record('queue', queueId(create.lane, create.class))
+    }
+    for (const { upstreamId, downstreamId } of input.edges) {
+      plan.record('execution', upstreamId)
+      plan.record('execution', downstreamId)
+      plan.record('edge', edgeId(upstreamId, downstreamId))
+    }
+  },
+  createFlow: planFlow,
+  addExecutionToFlow: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.record('execution', input.executionId)
+    if (input.create !== undefined) plan.record('queue', queueId(input.create.lane, input.create.class))
+    for (const { upstreamId } of input.after) {
+      plan.record('execution', upstreamId)
+      plan.record('edge', edgeId(upstreamId, input.executionId))
+    }
+    if (input.holder === undefined) return
+    plan.record('execution', input.holder.executionId)
+    plan.record('edge', edgeId(input.executionId, input.holder.executionId))
+  },
+  addDependency: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.record('execution', input.upstreamId)
+    plan.record('execution', input.downstreamId)
+    plan.record('edge', edgeId(input.upstreamId, input.downstreamId))
+  },
+  setEdgeGroupPolicy: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.record('execution', input.executionId)
+  },
+  sealFlow: planFlow,
+  cancelFlow: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.head(membersIndex(input.flowId), MEMBER_PAGE_MAX + 1)
+  },
+  setFlowTags: planFlow,
+  waitForChildren: planExecution,
+  readInputs: planExecution,
+  describeFlow: planFlow,
+  listFlows: (plan, input) => plan.page(listFlowsRange(input)),
+  listFlowMembers: planFlow,
+  listEdges: planExecution,
+  reconcileDependencies: () => undefined,
+  reconcileSiblingCancels: () => undefined,
+  reconcileFlowCancels: () => undefined,
+  auditFlows: () => undefined,
 }
 
 /** Notes what a call of any operation will read. */
@@ -73,6 +136,17 @@ export function planCall<N extends OperationName>(plan: Plan, operation: N, inpu
 
 function planExecution(plan: Plan, input: { readonly executionId: string }): void {
   plan.record('execution', input.executionId)
+}
+
+function planFlow(plan: Plan, input: { readonly flowId: string }): void {
+  plan.record('flow', input.flowId)
+}
+
+/** What the end of a member reads of its flow. */
+function planMember(plan: Plan, input: { readonly executionId: string; readonly flowId?: string | undefined }): void {
+  if (input.flowId === undefined) return
+  plan.record('flow', input.flowId)
+  plan.head(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
 }
 
 function planClaim(plan: Plan, input: ClaimInput): void {

@@ -1,11 +1,14 @@
-/** Removes ended executions whose retention is over, oldest first, with everything that belongs to them. */
-import { payloadKey, resultKey } from './blobs.ts'
+/** Removes ended executions and flows whose retention is over, oldest first, with everything that belongs to them. */
 import { matchesFilter } from './filter.ts'
 import type { TenantFilter } from './filter.ts'
-import { PURGE_INDEX, QUEUES_INDEX, attemptsIndex, laneIndex, readyIndex } from './indexes.ts'
-import { ATTEMPT_HISTORY_MAX, PURGE_COUNT_MAX } from './limits.ts'
+import { isFlowSettled } from './flows/flow-state.ts'
+import { removeFlow } from './flows/remove-flow.ts'
+import { forgetEmptyQueues } from './forget-queues.ts'
+import { PURGE_INDEX } from './indexes.ts'
+import { PURGE_COUNT_MAX } from './limits.ts'
 import type { Execution, Instant } from './records.ts'
-import { publicStates } from './state.ts'
+import { removeExecution } from './remove-execution.ts'
+import { isFlowId } from './text.ts'
 import type { IndexEntry, Position, Tx } from './tx.ts'
 
 export interface PurgeInput {
@@ -17,7 +20,9 @@ export interface PurgeInput {
 
 export interface PurgeResult {
   readonly kind: 'purged'
+  /** Executions, those of flows included. */
   readonly purged: string[]
+  readonly purgedFlows: string[]
   /** Where to go on, if more is due beyond what this call looked at. */
   readonly next: Position | undefined
   /** When the next retention ends, if nothing more is due now. */
@@ -29,13 +34,18 @@ export interface PurgeResult {
 
 export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
   const due = tx.range({ index: PURGE_INDEX, from: input.from, to: tx.now, limit: PURGE_COUNT_MAX })
-  const ids: string[] = []
-  for (const entry of due) if (input.skip === undefined || !input.skip.includes(entry.id)) ids.push(entry.id)
-  const purged: string[] = []
-  const lanes: string[] = []
+  const executionIds: string[] = []
+  const flowIds: string[] = []
+  for (const entry of due) {
+    if (input.skip?.includes(entry.id) === true) continue
+    if (isFlowId(entry.id)) flowIds.push(entry.id)
+    else executionIds.push(entry.id)
+  }
+  const removed: Execution[] = []
+  const purgedFlows: string[] = []
   let oldestDueAt: Instant | undefined = undefined
   let outOfRoom = false
-  for (const execution of tx.getMany('execution', ids)) {
+  for (const execution of tx.getMany('execution', executionIds)) {
     const state = execution.state
     if (state.phase !== 'ended') return tx.fault('an execution that has not ended is due to be purged', execution.id)
     if (!matchesFilter(execution, input.filter)) continue
@@ -43,16 +53,31 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
       outOfRoom = true
       break
     }
-    purged.push(execution.id)
+    removed.push(execution)
     oldestDueAt = oldestDueAt ?? state.at + execution.retentionMs
-    if (!lanes.includes(execution.lane)) lanes.push(execution.lane)
     tx.emit('execution_purged', execution, {})
+  }
+  for (const flow of outOfRoom ? [] : tx.getMany('flow', flowIds)) {
+    if (!isFlowSettled(flow)) return tx.fault('a flow that has not settled is due to be purged', flow.id)
+    if (!matchesFilter(flow, input.filter)) continue
+    oldestDueAt = oldestDueAt ?? flow.changedAt + flow.retentionMs
+    if (!removeFlow(tx, flow, removed)) {
+      outOfRoom = true
+      break
+    }
+    purgedFlows.push(flow.id)
+  }
+  const purged: string[] = []
+  const lanes: string[] = []
+  for (const execution of removed) {
+    purged.push(execution.id)
+    if (!lanes.includes(execution.lane)) lanes.push(execution.lane)
   }
   for (const lane of lanes) forgetEmptyQueues(tx, lane)
   const next = nextPosition(due, input, outOfRoom)
   const first =
     next === undefined ? tx.range({ index: PURGE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0] : undefined
-  return { kind: 'purged', purged, next, nextDueAt: first?.score, oldestDueAt, at: tx.now }
+  return { kind: 'purged', purged, purgedFlows, next, nextDueAt: first?.score, oldestDueAt, at: tx.now }
 }
 
 /** What there was no room for stays at the head of the next call; a full page is followed by the one behind it. */
@@ -60,26 +85,4 @@ function nextPosition(due: readonly IndexEntry[], input: PurgeInput, outOfRoom: 
   if (outOfRoom) return input.from ?? { score: 0 }
   const last = due[due.length - 1]
   return due.length < PURGE_COUNT_MAX || last === undefined ? undefined : { score: last.score, id: last.id }
-}
-
-/** Removes an execution and all its attempts, or nothing at all: false if the operation has no room for it. */
-export function removeExecution(tx: Tx, execution: Execution): boolean {
-  const attempts = tx.range({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 })
-  if (tx.room() < attempts.length + 2) return false
-  for (const entry of attempts) tx.remove('attempt', entry.id)
-  tx.forget(payloadKey(execution.id))
-  tx.forget(resultKey(execution.id))
-  tx.remove('execution', execution.id)
-  return true
-}
-
-/** Queues that nobody uses any more would otherwise stay for ever, one for each lane and class that was ever named. */
-export function forgetEmptyQueues(tx: Tx, lane: string): void {
-  // What is not ready stands in an index of its lane, whatever its class: only a lane without any tells of each queue.
-  for (const state of publicStates) if (tx.countUpTo({ index: laneIndex(lane, state), limit: 1 }) > 0) return
-  const queues = tx.scan({ index: QUEUES_INDEX, from: { score: 0, id: lane }, limit: tx.room() }, 'queue')
-  for (const queue of queues) {
-    if (queue.lane !== lane) return
-    if (tx.countUpTo({ index: readyIndex(lane, queue.class), limit: 1 }) === 0) tx.remove('queue', queue.id)
-  }
 }

@@ -11,6 +11,9 @@ export type Instant = number
 /** `<partition>-<uuid>`: the id says where the execution lives. */
 export type ExecutionId = string & { readonly [brand]: 'ExecutionId' }
 
+/** `f<partition>-<uuid>`: a flow lives in one partition, together with all its members. */
+export type FlowId = string & { readonly [brand]: 'FlowId' }
+
 export type Outcome = 'completed' | 'failed' | 'cancelled' | 'expired' | 'skipped'
 
 /** The exclusive, time-limited right of one worker process to change an active execution. */
@@ -121,6 +124,8 @@ export type LeaseEnd =
   | 'timed_out'
   | 'lease_expired'
   | 'lease_revoked'
+  | 'skipped'
+  | 'parked'
 
 /** How the latest lease ended, kept until the next one: a holder that repeats its last call is answered as before. */
 export interface EndedLease {
@@ -136,6 +141,64 @@ export interface Replay {
   reason: string | undefined
   by: string | undefined
   at: Instant
+}
+
+/** `all_of` wants every upstream completed, `any_of` one of them, `quorum` as many as its number says. */
+export type GroupPolicy = 'all_of' | 'any_of' | 'quorum'
+/** What becomes of the upstreams that still run once a group of `any_of` or `quorum` is decided. */
+export type Losers = 'cancel' | 'let_run'
+export type GroupVerdict = 'pending' | 'satisfied' | 'impossible'
+
+/** All inbound edges of one member, judged together. `total` is the sum of the three buckets and of the open edges. */
+export interface EdgeGroup {
+  policy: GroupPolicy
+  /** How many must complete: the number of a quorum, one of `any_of`; of `all_of` it is not looked at. */
+  need: number
+  losers: Losers
+  total: number
+  completed: number
+  /** Upstreams that failed, expired or were cancelled. */
+  failed: number
+  skipped: number
+  verdict: GroupVerdict
+  decidedAt: Instant | undefined
+  /** While it owes cancels to those that lost: the upstream behind which they go on, in the order of ids; first ''. */
+  owedFrom: string | undefined
+}
+
+/** A delay that a dependency has pushed aside; it counts again once the dependency is met. */
+export interface DisplacedDelay {
+  until: Instant
+  cause: DelayCause
+}
+
+/** A result that a satisfied edge hands on under a name. */
+export interface GivenInput {
+  name: string
+  upstreamId: ExecutionId
+  result: BlobInfo | undefined
+}
+
+/** What makes an execution part of a flow. */
+export interface Membership {
+  flowId: FlowId
+  /** The node's name, unique in its flow as far as its maker named it. */
+  name: string
+  /** Every edge leads from a lower rank to a higher one. */
+  rank: number
+  /** Absent as long as no edge leads here and nobody has set a policy. */
+  group: EdgeGroup | undefined
+  delay: DisplacedDelay | undefined
+  /** Edges that hand their upstream's result on under a name. */
+  inputCount: number
+  /** What it has been given so far, if it is to be given only a few: then nobody has to look for it when it is claimed. */
+  given: GivenInput[]
+  /** Edges that hand their upstream's result on as the payload. */
+  payloadEdgeCount: number
+  /** The upstream whose result is this member's payload. */
+  payloadFrom: ExecutionId | undefined
+  /** It has ended, and not all edges that lead from it have been told. */
+  owesEdges: boolean
 }
 
 export interface Execution {
@@ -177,6 +240,7 @@ export interface Execution {
   progress: Progress | undefined
   lastLease: EndedLease | undefined
   lastReplay: Replay | undefined
+  member: Membership | undefined
 }
 
 export type AttemptOutcome =
@@ -207,10 +271,121 @@ export interface Queue {
   createdAt: Instant
 }
 
+export type EdgeState = 'open' | 'satisfied' | 'impossible'
+
+/** Hands an upstream's result on: under a name, or as the payload itself. */
+export type Handover = { as: 'input'; name: string } | { as: 'payload' }
+
+/** One dependency. Its id is the upstream's id and the downstream's: there is one edge between two members at most. */
+export interface Edge {
+  type: 'edge'
+  id: string
+  flowId: FlowId
+  upstreamId: ExecutionId
+  downstreamId: ExecutionId
+  hands: Handover | undefined
+  state: EdgeState
+  /** What the upstream's result is, once it has completed. */
+  result: BlobInfo | undefined
+  createdAt: Instant
+  resolvedAt: Instant | undefined
+}
+
+/** Members by their public state; those that lost to a satisfied group count as superseded, not as cancelled. */
+export interface MemberCounts {
+  waiting: number
+  delayed: number
+  rate_limited: number
+  waiting_children: number
+  active: number
+  suspended: number
+  completed: number
+  failed: number
+  cancelled: number
+  expired: number
+  skipped: number
+  superseded: number
+}
+
+export type FlowCancelPolicy = 'cancel_all' | 'cancel_pending' | 'flow_only'
+/** `all_members`: no member may fail. `sinks`: only members that nothing depends on count. */
+export type OutcomeRule = 'all_members' | 'sinks'
+export type FlowOutcome = 'completed' | 'failed'
+
+/** Guards what may be done to a flow. Held: nothing of it runs yet. Sealed: it takes no more members and will end. */
+export type FlowState =
+  | {
+      phase: 'held'
+      /** When a submission that nobody goes on with is given up. */
+      until: Instant | undefined
+    }
+  | { phase: 'open' }
+  | { phase: 'sealed' }
+  | { phase: 'ended'; outcome: FlowOutcome; at: Instant }
+  | {
+      phase: 'cancelled'
+      policy: FlowCancelPolicy
+      at: Instant
+      reason: string
+      by: string
+      force: boolean
+      graceMs: number
+    }
+
+/** What a submission in several calls brings in the end. */
+export interface Submission {
+  digest: string
+  nodeCount: number
+  edgeCount: number
+}
+
+/** Work on all members of a flow, one after the other in the order of their ranks, as far as it has come. */
+export interface FlowWalk {
+  purpose: 'release' | 'cancel' | 'replay' | 'remove'
+  fromRank: number | undefined
+  fromId: string | undefined
+  /** The member that a replay begins with: it stays back until the walk is over. */
+  rootId: ExecutionId | undefined
+}
+
+export interface Flow {
+  type: 'flow'
+  id: FlowId
+  /** The caller's own id, from which `id` was derived. */
+  key: string | undefined
+  requestId: string | undefined
+  namespace: string
+  /** The name of its definition. */
+  name: string
+  tags: Tag[]
+  outcomeRule: OutcomeRule
+  retentionMs: number
+  createdAt: Instant
+  changedAt: Instant
+  state: FlowState
+  submission: Submission | undefined
+  memberCount: number
+  edgeCount: number
+  counts: MemberCounts
+  /** Members that nothing depends on and that ended other than completed; counted where the outcome rule asks for it. */
+  failedSinkCount: number
+  /** Groups that need more upstreams than they have. */
+  shortGroupCount: number
+  /** Whether any group cancels those that it does not need. */
+  cancelsLosers: boolean
+  /** Whether any member was replayed, so that its result may not be the one that others have been told of. */
+  hasReplays: boolean
+  walk: FlowWalk | undefined
+  /** Rises with every change, so that a count over several calls can tell whether it is still true. */
+  version: number
+}
+
 export interface RecordTypes {
   execution: Execution
   attempt: Attempt
   queue: Queue
+  flow: Flow
+  edge: Edge
 }
 
 export type RecordType = keyof RecordTypes

@@ -1,9 +1,15 @@
-/** Makes an ended execution runnable again. History, numbering and epoch go on; the counters of the run start over. */
-import { recordAttempt } from './attempts.ts'
-import { resultKey } from './blobs.ts'
+/**
+ * Makes an ended execution runnable again. History, numbering and epoch go on; the counters of the run start over. In a
+ * flow its outbound edges keep what they told: with `subtree`, all that was skipped behind it is replayed as well.
+ */
+import { rejudge, refuseReplay, replayMember } from './flows/replay-member.ts'
+import { flowOf, putFlow } from './flows/flow-counts.ts'
+import { walkFlow } from './flows/flow-walk.ts'
+import { memberOf } from './flows/graph.ts'
 import { REPLAY_CAP } from './limits.ts'
 import { makeEligible } from './phases.ts'
-import type { ExecutionId } from './records.ts'
+import type { Execution, ExecutionId, Flow } from './records.ts'
+import { prepareReplay } from './replay.ts'
 import { refused, refusedFor } from './results.ts'
 import type { Refused } from './results.ts'
 import type { Tx } from './tx.ts'
@@ -14,11 +20,21 @@ export interface ReplayInput {
   readonly requestId: string
   readonly reason?: string | undefined
   readonly by?: string | undefined
+  /** Replays the members of its flow that were skipped because of it, and theirs in turn. */
+  readonly subtree?: boolean | undefined
 }
 
 export type ReplayResult =
   | { readonly kind: 'replayed' | 'already_replayed'; readonly replayCount: number }
-  | Refused<'execution_not_found' | 'execution_not_ended' | 'replays_exhausted'>
+  | Refused<
+      | 'execution_not_found'
+      | 'execution_not_ended'
+      | 'replays_exhausted'
+      | 'flow_ended'
+      | 'flow_busy'
+      | 'upstream_not_replayed'
+      | 'graph_limit_exceeded'
+    >
 
 export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
   const execution = tx.get('execution', input.executionId)
@@ -30,26 +46,33 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
   if (state.phase !== 'ended') return refusedFor('execution_not_ended', execution)
   if (execution.replayCount >= REPLAY_CAP)
     return refused('replays_exhausted', { executionId: execution.id, limit: REPLAY_CAP })
+  const flow = flowOf(tx, execution)
+  if (flow !== undefined) return replayInFlow(tx, flow, execution, input)
 
-  // A completed attempt lives in the execution's record only; the next attempt takes its place there.
-  if (state.outcome === 'completed') {
-    recordAttempt(tx, execution, 'completed', state.at, undefined)
+  prepareReplay(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by })
+  makeEligible(tx, execution, { next: execution.next, event: 'execution_replayed', reason: input.reason, by: input.by })
+  return { kind: 'replayed', replayCount: execution.replayCount }
+}
+
+function replayInFlow(tx: Tx, flow: Flow, execution: Execution, input: ReplayInput): ReplayResult {
+  const rejudged = rejudge(tx, flow, execution)
+  const isSubtree = input.subtree === true
+  const refusal = refuseReplay(tx, flow, execution, rejudged, isSubtree)
+  if (refusal !== undefined) return refusal
+
+  const request = { requestId: input.requestId, reason: input.reason, by: input.by }
+  replayMember(tx, flow, execution, rejudged, request, isSubtree)
+  if (!isSubtree) {
+    putFlow(tx, flow)
+    return { kind: 'replayed', replayCount: execution.replayCount }
   }
-  execution.failureCount = 0
-  execution.reclaimCount = 0
-  execution.failure = undefined
-  execution.progress = undefined
-  execution.result = undefined
-  execution.lastLease = undefined
-  execution.deadlineAt = execution.totalTimeoutMs === undefined ? undefined : tx.now + execution.totalTimeoutMs
-  execution.replayCount = execution.replayCount + 1
-  execution.lastReplay = { requestId: input.requestId, reason: input.reason, by: input.by, at: tx.now }
-  tx.forget(resultKey(execution.id))
-  makeEligible(tx, execution, {
-    next: execution.attempt === undefined ? 'initial' : 'replay',
-    event: 'execution_replayed',
-    reason: input.reason,
-    by: input.by,
-  })
+  // Nothing that was skipped may be judged by an upstream that has ended again before it was replayed itself.
+  flow.walk = {
+    purpose: 'replay',
+    fromRank: memberOf(tx, execution).rank,
+    fromId: execution.id,
+    rootId: execution.id,
+  }
+  walkFlow(tx, flow)
   return { kind: 'replayed', replayCount: execution.replayCount }
 }

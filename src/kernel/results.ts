@@ -1,6 +1,6 @@
 /** The shapes that every operation answers in. A refusal has written nothing. */
 import type { ErrorCode } from './errors.ts'
-import type { Execution, ExecutionId, Outcome, Phase } from './records.ts'
+import type { Execution, ExecutionId, FlowId, Outcome, Phase } from './records.ts'
 import type { PublicState } from './state.ts'
 import { publicState } from './state.ts'
 
@@ -13,6 +13,12 @@ export interface RefusalDetail {
   readonly epoch?: number | undefined
   readonly attempt?: number | undefined
   readonly limit?: number | undefined
+  readonly flowId?: FlowId | undefined
+  /** The members from one end of a cycle to the other. */
+  readonly path?: readonly string[] | undefined
+  /** The names of the nodes that stand in the way. */
+  readonly nodes?: readonly string[] | undefined
+  readonly revision?: number | undefined
 }
 
 export interface Refused<C extends ErrorCode = ErrorCode> {

@@ -2,16 +2,22 @@
 import { attemptTimeout } from './due/attempt-timeout.ts'
 import { cancelGrace } from './due/cancel-grace.ts'
 import { delayedPromoter } from './due/delayed-promoter.ts'
-import type { DueCase, DueCaseName } from './due/due-case.ts'
+import type { DueCase, DueCaseName, FlowDueCase } from './due/due-case.ts'
+import { edgeCancelDispatcher } from './due/edge-cancel-dispatcher.ts'
+import { edgeDispatcher } from './due/edge-dispatcher.ts'
 import { executionDeadline } from './due/execution-deadline.ts'
+import { flowCancel, flowRelease, flowReplay } from './due/flow-walks.ts'
 import { leaseExpiry } from './due/lease-expiry.ts'
+import { submissionAbandoned } from './due/submission-abandoned.ts'
 import { matchesFilter } from './filter.ts'
+import { flowDueAt } from './flows/flow-state.ts'
 import type { TenantFilter } from './filter.ts'
 import { DUE_INDEX } from './indexes.ts'
-import { DUE_ITEM_WORK, DUE_SCAN_COUNT } from './limits.ts'
+import { DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from './limits.ts'
 import { nextSeed } from './random.ts'
 import type { Execution, Instant } from './records.ts'
 import { dueAt } from './state.ts'
+import { isFlowId } from './text.ts'
 import type { Position, Tx } from './tx.ts'
 
 /** In this order: what is final comes first, and a lost lease is not mistaken for a slow attempt. */
@@ -21,7 +27,11 @@ export const dueCases: readonly DueCase[] = [
   leaseExpiry,
   attemptTimeout,
   delayedPromoter,
+  edgeDispatcher,
+  edgeCancelDispatcher,
 ]
+
+export const flowDueCases: readonly FlowDueCase[] = [flowRelease, flowCancel, flowReplay, submissionAbandoned]
 
 export interface DueInput {
   readonly limit: number
@@ -72,28 +82,86 @@ export function runDueRecords(
   const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
   const handled: { readonly case: DueCaseName; readonly executionId: string }[] = []
   if (due.length === 0) return { handled, next: undefined, oldestDueAt: undefined }
-  const ids: string[] = []
-  for (const entry of due) if (input.skip === undefined || !input.skip.includes(entry.id)) ids.push(entry.id)
-  let seed = input.seed
-  let oldestDueAt: Instant | undefined = undefined
-  for (const execution of tx.getMany('execution', ids)) {
-    // What there is no room for stays where it is, at the head of the next call.
-    if (tx.room() < DUE_ITEM_WORK) return { handled, next: input.from ?? { score: 0 }, oldestDueAt }
-    if (!matchesFilter(execution, input.filter)) continue
+  const pass: DuePass = { input, isStrict, handled, oldestDueAt: undefined, isShortOfRoom: false, hasMoved: false }
+  const executionIds: string[] = []
+  const flowIds: string[] = []
+  for (const entry of due) {
+    if (input.skip?.includes(entry.id) === true) continue
+    if (isFlowId(entry.id)) flowIds.push(entry.id)
+    else executionIds.push(entry.id)
+  }
+  runDueExecutions(tx, pass, executionIds)
+  // Flows are the engine's to walk: a claim has its own work to do.
+  if (isStrict) runDueFlows(tx, pass, flowIds)
+  const last = due[due.length - 1]
+  const isWhole = due.length < limit || last === undefined
+  // What there is no room for stays where it is, at the head of the next call; so does what a flow still owes.
+  if (pass.isShortOfRoom || (pass.hasMoved && isWhole)) {
+    return { handled, next: input.from ?? { score: 0 }, oldestDueAt: pass.oldestDueAt }
+  }
+  return { handled, next: isWhole ? undefined : { score: last.score, id: last.id }, oldestDueAt: pass.oldestDueAt }
+}
+
+/** One pass as far as it has come. */
+interface DuePass {
+  readonly input: DueInput
+  readonly isStrict: boolean
+  readonly handled: { readonly case: DueCaseName; readonly executionId: string }[]
+  oldestDueAt: Instant | undefined
+  isShortOfRoom: boolean
+  /** Whether a flow was moved, which may have left work that is due at once. */
+  hasMoved: boolean
+}
+
+function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
+  let seed = pass.input.seed
+  for (const found of tx.getMany('execution', ids)) {
+    const isMember = found.member !== undefined
+    // What happened to others of its flow in this very pass may have changed it.
+    const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
+    if (tx.room() < (isMember ? FLOW_ITEM_WORK : DUE_ITEM_WORK)) {
+      pass.isShortOfRoom = true
+      return
+    }
+    if (!matchesFilter(execution, pass.input.filter)) continue
     const dueCase = firstDue(execution, tx.now)
     if (dueCase === undefined) {
-      if (isStrict) return tx.fault('the due index names an execution for which nothing is due', execution.id)
+      if (pass.isStrict && !isMember) {
+        return tx.fault('the due index names an execution for which nothing is due', execution.id)
+      }
       continue
     }
+    if (!pass.isStrict && dispatchers.includes(dueCase.name)) continue
     seed = nextSeed(seed)
-    oldestDueAt = oldestDueAt ?? dueAt(execution)
+    pass.oldestDueAt = pass.oldestDueAt ?? dueAt(execution)
     dueCase.run(tx, execution, seed)
-    handled.push({ case: dueCase.name, executionId: execution.id })
+    pass.handled.push({ case: dueCase.name, executionId: execution.id })
+    if (isMember) pass.hasMoved = true
   }
-  const last = due[due.length - 1]
-  const next = due.length < limit || last === undefined ? undefined : { score: last.score, id: last.id }
-  return { handled, next, oldestDueAt }
 }
+
+function runDueFlows(tx: Tx, pass: DuePass, ids: string[]): void {
+  for (const found of tx.getMany('flow', ids)) {
+    const flow = tx.get('flow', found.id) ?? found
+    if (tx.room() < FLOW_ITEM_WORK) {
+      pass.isShortOfRoom = true
+      return
+    }
+    if (!matchesFilter(flow, pass.input.filter)) continue
+    const since = flowDueAt(flow)
+    for (const dueCase of flowDueCases) {
+      if (!dueCase.isDue(flow, tx.now)) continue
+      pass.oldestDueAt = pass.oldestDueAt ?? since
+      dueCase.run(tx, flow)
+      pass.handled.push({ case: dueCase.name, executionId: flow.id })
+      pass.hasMoved = true
+      break
+    }
+  }
+}
+
+/** What goes on with a flow's own work: the engine's to see to, not a claimer's. */
+const dispatchers: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher']
 
 function firstDue(execution: Execution, now: Instant): DueCase | undefined {
   for (const dueCase of dueCases) if (dueCase.isDue(execution, now)) return dueCase

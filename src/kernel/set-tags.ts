@@ -21,14 +21,14 @@ export function setTags(tx: Tx, input: SetTagsInput): SetTagsResult {
   const tags = mergeTags(execution.tags, input.set, input.remove)
   if (tags.length > TAG_COUNT_MAX) return refused('invalid_input', { executionId: execution.id, limit: TAG_COUNT_MAX })
 
-  if (areEqual(tags, execution.tags)) return { kind: 'set', tags }
+  if (areSameTags(tags, execution.tags)) return { kind: 'set', tags }
   execution.tags = tags
   tx.put(execution)
   tx.emit('tags_set', execution, {})
   return { kind: 'set', tags }
 }
 
-function areEqual(a: readonly Tag[], b: readonly Tag[]): boolean {
+export function areSameTags(a: readonly Tag[], b: readonly Tag[]): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) {
     const one = a[i]

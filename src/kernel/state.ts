@@ -1,5 +1,5 @@
 /** What follows from an execution's record alone: its public state, its timers, the order in which it is claimed. */
-import type { BlockCause, Execution, ExecutionState, Instant } from './records.ts'
+import type { BlockCause, Execution, ExecutionState, Instant, Membership } from './records.ts'
 
 export const publicStates = [
   'waiting',
@@ -49,10 +49,22 @@ function earlier(a: Instant | undefined, b: Instant | undefined): Instant | unde
   return Math.min(a, b)
 }
 
-/** The earliest moment at which time alone changes this execution. */
+/** The earliest moment at which time alone changes this execution, or at which its flow was left with work to do for it. */
 export function dueAt(execution: Execution): Instant | undefined {
   const state = execution.state
-  if (state.phase === 'ended') return undefined
+  const owedAt = execution.member === undefined ? undefined : owedSince(execution, execution.member)
+  if (state.phase === 'ended') return owedAt
+  return earlier(owedAt, timerOf(execution))
+}
+
+/** Since when edges that lead from it, or cancels that its group decided, have waited to be seen to. */
+function owedSince(execution: Execution, member: Membership): Instant | undefined {
+  if (member.group?.owedFrom !== undefined) return member.group.decidedAt ?? execution.changedAt
+  return member.owesEdges && execution.state.phase === 'ended' ? execution.state.at : undefined
+}
+
+function timerOf(execution: Execution): Instant | undefined {
+  const state = execution.state
   if (state.phase === 'active') return earlier(activeUntil(state), execution.deadlineAt)
   return state.phase === 'delayed' ? earlier(state.until, execution.deadlineAt) : execution.deadlineAt
 }

@@ -25,3 +25,19 @@ export function isTextBefore(a: string, b: string): boolean {
   }
   return a.length < b.length
 }
+
+/** An index that holds executions and flows tells them apart by their ids: that of a flow begins with a letter. */
+export function isFlowId(id: string): boolean {
+  return id.startsWith('f')
+}
+
+/** Whether a text looks like an execution's id: a partition's number, a dash, and more. */
+export function isExecutionId(id: string): boolean {
+  const dash = id.indexOf('-')
+  if (dash < 1 || dash === id.length - 1) return false
+  for (let i = 0; i < dash; i++) {
+    const code = id.charCodeAt(i)
+    if (code < 48 || code > 57) return false
+  }
+  return true
+}

@@ -55,15 +55,68 @@ const untouched = {
   ended: to('ended'),
 }
 
+/** What concerns a flow leaves an execution where it is, whatever its phase. */
+function inAnyCase<C extends ErrorCode>(...codes: C[]): Readonly<Record<Place, Transition<C>>> {
+  return {
+    absent: either(['absent'], codes),
+    eligible: either(['eligible'], codes),
+    delayed: either(['delayed'], codes),
+    blocked: either(['blocked'], codes),
+    active: either(['active'], codes),
+    suspended: either(['suspended'], codes),
+    ended: either(['ended'], codes),
+  }
+}
+
+/** The id belongs to an execution already, or the flow's id to a flow. */
+const taken = ['flow_exists', 'execution_exists', 'graph_limit_exceeded'] as const
+
+/** Why a flow takes no member, whatever the member's phase. */
+const noMember = [
+  'flow_not_found',
+  'flow_ended',
+  'flow_sealed',
+  'flow_busy',
+  'execution_not_found',
+  'execution_not_in_flow',
+  'graph_limit_exceeded',
+  'invalid_input',
+] as const
+
+/** Why a flow takes no edge to a member, whatever the member's phase. */
+const noEdge = [
+  'self_referencing_edge',
+  'flow_not_found',
+  'execution_not_found',
+  'execution_not_in_flow',
+  'dependency_already_exists',
+  'flow_ended',
+  'flow_sealed',
+  'flow_busy',
+  'stale_graph_revision',
+] as const
+
+/** Why a member that has not ended may not wait for one more. */
+const notNow = ['edge_group_already_fired', 'graph_limit_exceeded', 'cycle_detected'] as const
+
+const noPolicy = [
+  'flow_not_found',
+  'execution_not_in_flow',
+  'flow_ended',
+  'flow_sealed',
+  'flow_busy',
+  'edge_group_policy_fixed',
+] as const
+
 export const transitions: Transitions = {
   createExecution: {
     absent: to('eligible', 'delayed'),
-    eligible: either(['eligible', 'delayed'], ['execution_exists', 'execution_in_progress']),
-    delayed: either(['delayed', 'eligible'], ['execution_exists', 'execution_in_progress']),
-    blocked: either(['blocked', 'eligible', 'delayed'], ['execution_exists']),
-    active: either(['active'], ['execution_exists', 'execution_in_progress']),
-    suspended: either(['suspended'], ['execution_exists', 'execution_in_progress']),
-    ended: either(['ended', 'eligible', 'delayed'], ['execution_exists']),
+    eligible: either(['eligible', 'delayed'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    delayed: either(['delayed', 'eligible'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    blocked: either(['blocked', 'eligible', 'delayed'], ['execution_exists', 'execution_in_flow']),
+    active: either(['active'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    suspended: either(['suspended'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    ended: either(['ended', 'eligible', 'delayed'], ['execution_exists', 'execution_in_flow']),
   },
   claimForWorker: {
     absent: to('absent'),
@@ -164,16 +217,16 @@ export const transitions: Transitions = {
     absent: notFound,
     eligible: either(['eligible'], ['execution_not_ended']),
     delayed: refuse('execution_not_ended'),
-    blocked: refuse('execution_not_ended'),
+    blocked: either(['blocked'], ['execution_not_ended']),
     active: refuse('execution_not_ended'),
     suspended: refuse('execution_not_ended'),
-    ended: either(['eligible'], ['replays_exhausted']),
+    ended: either(['eligible', 'blocked'], ['replays_exhausted', 'flow_ended', 'flow_busy', 'upstream_not_replayed']),
   },
   runDue: {
     absent: to('absent'),
     eligible: to('eligible', 'ended'),
     delayed: to('delayed', 'eligible', 'ended'),
-    blocked: to('blocked', 'ended'),
+    blocked: to('blocked', 'eligible', 'delayed', 'ended'),
     active: to('active', 'eligible', 'delayed', 'ended'),
     suspended: to('suspended', 'ended'),
     ended: to('ended'),
@@ -185,4 +238,96 @@ export const transitions: Transitions = {
   countExecutions: { ...untouched, absent: to('absent') },
   explainExecution: { ...untouched, absent: notFound },
   inspectPartition: { ...untouched, absent: to('absent') },
+  submitFlow: {
+    absent: either(
+      ['absent', 'eligible', 'blocked'],
+      [
+        'flow_exists',
+        'graph_limit_exceeded',
+        'execution_not_found',
+        'cycle_detected',
+        'unreachable_quorum',
+        'invalid_input',
+      ],
+    ),
+    eligible: either(['eligible'], taken),
+    delayed: either(['delayed'], taken),
+    blocked: either(['blocked', 'eligible'], taken),
+    active: either(['active'], taken),
+    suspended: either(['suspended'], taken),
+    ended: either(['ended'], taken),
+  },
+  createFlow: inAnyCase('flow_exists'),
+  addExecutionToFlow: {
+    absent: either(['eligible', 'blocked', 'ended'], noMember),
+    eligible: either(['eligible', 'blocked', 'ended'], [...noMember, 'execution_in_flow', ...lost.refused]),
+    delayed: either(['delayed', 'blocked', 'ended'], [...noMember, 'execution_in_flow', ...notHeld.refused]),
+    blocked: either(['blocked'], [...noMember, 'execution_in_flow', ...notHeld.refused]),
+    active: either(
+      ['active'],
+      [...noMember, 'execution_in_flow', 'not_runnable', 'edge_group_already_fired', ...whileHeld('active').refused],
+    ),
+    suspended: either(['suspended'], [...noMember, 'execution_in_flow', 'not_runnable', ...notHeld.refused]),
+    ended: either(['ended'], [...noMember, 'execution_in_flow', 'execution_ended', ...lost.refused]),
+  },
+  addDependency: {
+    absent: refuse('flow_not_found', 'execution_not_found', 'self_referencing_edge'),
+    eligible: either(['blocked', 'eligible', 'ended'], [...noEdge, ...notNow, ...lost.refused]),
+    delayed: either(['blocked', 'delayed', 'ended'], [...noEdge, ...notNow, ...notHeld.refused]),
+    blocked: either(['blocked', 'ended'], [...noEdge, ...notNow, 'invalid_input', ...notHeld.refused]),
+    active: either(['active'], [...noEdge, ...notNow, 'not_runnable', ...whileHeld('active').refused]),
+    suspended: either(['suspended'], [...noEdge, 'not_runnable', ...notHeld.refused]),
+    ended: either(['ended'], [...noEdge, 'execution_ended', ...lost.refused]),
+  },
+  setEdgeGroupPolicy: {
+    absent: refuse('flow_not_found', 'execution_not_found'),
+    eligible: either(['eligible'], noPolicy),
+    delayed: either(['delayed'], noPolicy),
+    blocked: either(['blocked'], noPolicy),
+    active: either(['active'], noPolicy),
+    suspended: either(['suspended'], noPolicy),
+    ended: either(['ended'], noPolicy),
+  },
+  sealFlow: {
+    ...inAnyCase('flow_not_found', 'flow_ended', 'flow_busy', 'unreachable_quorum'),
+    blocked: either(
+      ['blocked', 'eligible', 'delayed', 'ended'],
+      ['flow_not_found', 'flow_ended', 'flow_busy', 'flow_sealed', 'unreachable_quorum'],
+    ),
+  },
+  cancelFlow: {
+    absent: either(['absent'], ['flow_not_found']),
+    eligible: either(['eligible', 'ended'], ['flow_not_found']),
+    delayed: either(['delayed', 'ended'], ['flow_not_found']),
+    blocked: either(['blocked', 'eligible', 'delayed', 'ended'], ['flow_not_found']),
+    active: either(['active', 'ended'], ['flow_not_found']),
+    suspended: either(['suspended', 'ended'], ['flow_not_found']),
+    ended: either(['ended'], ['flow_not_found', 'flow_ended']),
+  },
+  setFlowTags: inAnyCase('flow_not_found', 'invalid_input'),
+  waitForChildren: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(['active', 'blocked', 'ended'], [...whileHeld('active').refused, 'execution_not_in_flow']),
+    suspended: notHeld,
+    ended: either(['ended'], lost.refused),
+  },
+  readInputs: { ...untouched, absent: notFound },
+  describeFlow: inAnyCase('flow_not_found'),
+  listFlows: { ...untouched, absent: to('absent') },
+  listFlowMembers: inAnyCase('flow_not_found'),
+  listEdges: { ...untouched, absent: notFound },
+  reconcileDependencies: { ...untouched, absent: to('absent'), blocked: to('blocked', 'eligible', 'ended') },
+  reconcileSiblingCancels: { ...untouched, absent: to('absent') },
+  reconcileFlowCancels: {
+    ...untouched,
+    absent: to('absent'),
+    eligible: to('eligible', 'ended'),
+    delayed: to('delayed', 'ended'),
+    blocked: to('blocked', 'ended'),
+    suspended: to('suspended', 'ended'),
+  },
+  auditFlows: { ...untouched, absent: to('absent') },
 }

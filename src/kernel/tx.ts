@@ -2,7 +2,7 @@
  * All that the kernel sees of a store, and all that a store must provide. Reads see the operation's own writes; writes
  * take effect when the operation returns, or not at all.
  */
-import type { EventDetail, EventType } from './events.ts'
+import type { EventDetail, EventSubject, EventType } from './events.ts'
 import type { Instant, RecordType, RecordTypes } from './records.ts'
 
 /** A place in an index: entries are ordered by score, then by id. With an id, a range begins just past that entry. */
@@ -50,13 +50,13 @@ export interface Tx {
    * which it was found: a damaged index may hold an id more than once.
    */
   readonly repair: (index: string, id: string, score: number | undefined, standsAt?: number) => void
-  /** Tells of an execution's transition. */
-  readonly emit: (type: EventType, execution: RecordTypes['execution'], detail: EventDetail) => void
+  /** Tells of a transition. */
+  readonly emit: (type: EventType, subject: EventSubject, detail: EventDetail) => void
   readonly keep: (key: string, blob: BlobRef) => void
   readonly forget: (key: string) => void
   /** Attaches stored bytes to the reply and says under which number; undefined if nothing is stored there. */
   readonly send: (key: string) => number | undefined
-  /** Records that this operation may still put or remove. */
+  /** Records that this operation may still put or remove; one that it has put already may be put again. */
   readonly room: () => number
   /** An impossible state: this operation fails with `corruption` and writes nothing. `recordId` names the record at fault. */
   readonly fault: (reason: string, recordId: string) => never

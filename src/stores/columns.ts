@@ -2,8 +2,9 @@
  * What a person sees of a record in a table: columns beside the packed record, derived from it at every write. They are
  * for queries and constraints alone; a store reads only the packed record back.
  */
+import { flowDueAt, publicFlowState } from '../kernel/flows/flow-state.ts'
 import { dueAt, publicState } from '../kernel/index.ts'
-import type { Attempt, Execution, FabricEvent, Queue, RecordType, RecordTypes } from '../kernel/index.ts'
+import type { Attempt, Edge, Execution, FabricEvent, Flow, Queue, RecordType, RecordTypes } from '../kernel/index.ts'
 
 export interface Column<T> {
   readonly name: string
@@ -33,6 +34,7 @@ const executionColumns: readonly Column<Execution>[] = [
   },
   { name: 'worker_id', type: 'text', value: (execution) => execution.attempt?.workerId },
   { name: 'failure_message', type: 'text', value: (execution) => execution.failure?.message },
+  { name: 'flow_id', type: 'text', value: (execution) => execution.member?.flowId },
 ]
 
 const attemptColumns: readonly Column<Attempt>[] = [
@@ -53,11 +55,41 @@ const queueColumns: readonly Column<Queue>[] = [
   { name: 'created_at', type: 'integer', value: (queue) => queue.createdAt },
 ]
 
+const flowColumns: readonly Column<Flow>[] = [
+  { name: 'key', type: 'text', value: (flow) => flow.key },
+  { name: 'namespace', type: 'text', value: (flow) => flow.namespace },
+  { name: 'name', type: 'text', value: (flow) => flow.name },
+  { name: 'state', type: 'text', value: (flow) => publicFlowState(flow) },
+  { name: 'phase', type: 'text', value: (flow) => flow.state.phase },
+  { name: 'member_count', type: 'integer', value: (flow) => flow.memberCount },
+  { name: 'edge_count', type: 'integer', value: (flow) => flow.edgeCount },
+  { name: 'created_at', type: 'integer', value: (flow) => flow.createdAt },
+  { name: 'changed_at', type: 'integer', value: (flow) => flow.changedAt },
+  { name: 'due_at', type: 'integer', value: (flow) => flowDueAt(flow) },
+  {
+    name: 'ended_at',
+    type: 'integer',
+    value: ({ state }) => (state.phase === 'ended' || state.phase === 'cancelled' ? state.at : undefined),
+  },
+]
+
+const edgeColumns: readonly Column<Edge>[] = [
+  { name: 'flow_id', type: 'text', value: (edge) => edge.flowId },
+  { name: 'upstream_id', type: 'text', value: (edge) => edge.upstreamId },
+  { name: 'downstream_id', type: 'text', value: (edge) => edge.downstreamId },
+  { name: 'state', type: 'text', value: (edge) => edge.state },
+  { name: 'input_name', type: 'text', value: ({ hands }) => (hands?.as === 'input' ? hands.name : undefined) },
+  { name: 'created_at', type: 'integer', value: (edge) => edge.createdAt },
+  { name: 'resolved_at', type: 'integer', value: (edge) => edge.resolvedAt },
+]
+
 /** The columns of each record type's table, which bears the type's name and also has `partition`, `id` and `record`. */
 export const recordColumns: { readonly [T in RecordType]: readonly Column<RecordTypes[T]>[] } = {
   execution: executionColumns,
   attempt: attemptColumns,
   queue: queueColumns,
+  flow: flowColumns,
+  edge: edgeColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */
@@ -70,4 +102,5 @@ export const eventColumns: readonly Column<FabricEvent>[] = [
   { name: 'lane', type: 'text', value: (event) => event.lane },
   { name: 'attempt_number', type: 'integer', value: (event) => event.attempt },
   { name: 'outcome', type: 'text', value: (event) => event.outcome },
+  { name: 'flow_id', type: 'text', value: (event) => event.flowId },
 ]

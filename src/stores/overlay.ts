@@ -6,7 +6,6 @@ import {
   CALL_REPLY_BYTES,
   CALL_WORK_LIMIT,
   DUE_INDEX,
-  OPERATION_WORK_LIMIT,
   concernsHolder,
   entriesOf,
   eventOf,
@@ -16,13 +15,14 @@ import {
   packRecord,
   recordTypes,
   unpackRecord,
+  workLimitOf,
 } from '../kernel/index.ts'
 import type {
   AnyRecord,
   Cell,
   EventDetail,
+  EventSubject,
   EventType,
-  Execution,
   ExecutionId,
   IndexEntry,
   Instant,
@@ -68,7 +68,9 @@ export class Overlay {
   readonly #tx: Tx
   /** Steps that take the running operation's writes back, newest last. */
   #undo: (() => void)[] = []
-  #operationWork = 0
+  /** The records that the running operation has written: however often, each counts once. */
+  #written = new Set<HeldRecord>()
+  #workLimit = 0
   #callWork = 0
   #callBlobs: readonly Uint8Array[] = []
   #replyBlobs: Uint8Array[] = []
@@ -130,7 +132,8 @@ export class Overlay {
 
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
     this.#undo = []
-    this.#operationWork = 0
+    this.#written = new Set()
+    this.#workLimit = workLimitOf(call.operation)
     this.#callBlobs = call.blobs
     this.#replyBlobs = []
     const replyBytesBefore = this.#replyBytes
@@ -140,7 +143,7 @@ export class Overlay {
     ) => Extract<Answer<N>, { kind: 'answered' }>['result']
     try {
       const result = operation(this.#tx, call.input)
-      this.#callWork += this.#operationWork
+      this.#callWork += this.#written.size
       return { kind: 'answered', result, blobs: this.#replyBlobs }
     } catch (error) {
       for (const step of this.#undo.reverse()) step()
@@ -164,12 +167,12 @@ export class Overlay {
       score: (index, id, expected) => this.#index(index).score(id, expected),
       repair: (index, id, score, standsAt) =>
         this.#setEntry(index, id, standsAt ?? this.#data.score(index, id, score), score),
-      emit: (type, execution, detail) => this.#emit(type, execution, detail),
+      emit: (type, subject, detail) => this.#emit(type, subject, detail),
       keep: (key, blob) =>
         this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
       forget: (key) => this.#setBlob(key, undefined),
       send: (key) => this.#send(key),
-      room: () => OPERATION_WORK_LIMIT - this.#operationWork,
+      room: () => this.#workLimit - this.#written.size,
       fault: (reason, recordId) => this.#fail(reason, recordId),
     }
   }
@@ -232,10 +235,10 @@ export class Overlay {
   }
 
   #write(held: HeldRecord, kept: KeptRecord | undefined, after: readonly IndexEntry[]): void {
-    if (this.#operationWork >= OPERATION_WORK_LIMIT) {
+    if (this.#written.size >= this.#workLimit && !this.#written.has(held)) {
       this.#fail('the operation writes more records than it may', held.id)
     }
-    this.#operationWork += 1
+    this.#written.add(held)
     const before = this.#entriesOf(held)
     const { kept: oldKept, isChanged } = held
     this.#undo.push(() => {
@@ -273,8 +276,8 @@ export class Overlay {
     this.#undo.push(this.#index(index).set(id, stored, after))
   }
 
-  #emit(type: EventType, execution: Execution, detail: EventDetail): void {
-    const event = eventOf(type, execution, detail, this.#now)
+  #emit(type: EventType, subject: EventSubject, detail: EventDetail): void {
+    const event = eventOf(type, subject, detail, this.#now)
     this.#events.push({ event, cells: packEvent(event) })
     this.#undo.push(() => void this.#events.pop())
     // A hint too many, should the operation be taken back, does no harm.

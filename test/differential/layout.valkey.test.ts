@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { luaLayout } from '../../scripts/lua-layout.ts'
 import { eventOf, eventTypes, fieldsOf, recordTypes } from '../../src/kernel/index.ts'
-import type { EventDetail, EventType, Execution, Field } from '../../src/kernel/index.ts'
+import type { EventDetail, EventSubject, EventType, Field } from '../../src/kernel/index.ts'
 import { LayoutReader, LayoutWriter } from '../../src/stores/valkey/layout.ts'
 import { eventFieldsByType, inputLayouts, resultLayouts, wakeFields } from '../../src/stores/valkey/wire.ts'
 import { runs } from '../properties/random-runs.ts'
@@ -17,7 +17,7 @@ import type { Values } from './any-values.ts'
 
 const RUNS = 200
 
-const TOLD = ['at', 'executionId', 'namespace', 'task', 'lane', 'tags']
+const TOLD = ['at', 'executionId', 'namespace', 'task', 'lane', 'tags', 'flowId']
 const instant = fc.nat()
 
 const { valkey, redis } = serverLocations()!
@@ -41,14 +41,18 @@ const library = functionLibrary(
   ],
 )
 
-/** What an event tells of every execution. */
-const anyTold = fc.record({
-  id: anyText,
-  namespace: anyText,
-  task: anyText,
-  lane: anyText,
-  tags: fc.array(fc.record({ name: anyText, value: anyText, indexed: fc.boolean() }), { maxLength: 3 }),
-}) as unknown as fc.Arbitrary<Execution>
+/** What an event tells of every execution and of every flow. */
+const anySubject = fc.record(
+  {
+    id: anyText,
+    namespace: anyText,
+    task: anyText,
+    lane: anyText,
+    tags: fc.array(fc.record({ name: anyText, value: anyText, indexed: fc.boolean() }), { maxLength: 3 }),
+    member: fc.record({ flowId: anyText }),
+  },
+  { requiredKeys: ['id', 'namespace', 'task', 'lane', 'tags'] },
+) as unknown as fc.Arbitrary<EventSubject>
 
 /** What an event of a type can tell besides. */
 function anyDetail(type: EventType): fc.Arbitrary<EventDetail> {
@@ -120,10 +124,10 @@ describe.each(servers)('the layout inside $name', ({ location }) => {
 
   test.each(eventTypes)('of an event of type %s: what the server writes, the store reads', async (type) => {
     await fc.assert(
-      fc.asyncProperty(anyTold, anyDetail(type), instant, async (execution, detail, at) => {
-        const bytes = await ask('layout_write_event', type, encode([execution, detail, at]))
+      fc.asyncProperty(anySubject, anyDetail(type), instant, async (subject, detail, at) => {
+        const bytes = await ask('layout_write_event', type, encode([subject, detail, at]))
 
-        expect(read(eventFieldsByType, bytes)).toEqual({ event: eventOf(type, execution, detail, at) })
+        expect(read(eventFieldsByType, bytes)).toEqual({ event: eventOf(type, subject, detail, at) })
       }),
       runs(RUNS / 4),
     )

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest'
+import { recordTypes } from '../../src/kernel/index.ts'
 import { migrate } from '../../src/stores/postgres/migrate.ts'
 import { migrations } from '../../src/stores/postgres/migrations.ts'
 import { migrateStore } from '../../src/stores/migrate-store.ts'
-import { lifeOn } from '../valkey/fabrics.ts'
+import { PARTITION, claimAll, problemsOf, run, submit } from '../../src/stores/store.fixture.ts'
+import { lifeOn, open } from '../valkey/fabrics.ts'
 import { asNewRole, failureOf, newPlace, runAt, sessionAt, versions } from './places.ts'
+import type { Place } from './places.ts'
+import { newStore } from './store-place.ts'
 
-const TABLES = ['attempt', 'blob', 'entry', 'event_batch', 'execution', 'inbox', 'meta', 'partition', 'queue']
+const TABLES = [...recordTypes, 'blob', 'entry', 'event_batch', 'inbox', 'meta', 'partition'].sort()
 const AT_ONCE = 8
 
 async function tablesIn(location: string, schema: string): Promise<unknown[]> {
@@ -14,7 +18,46 @@ async function tablesIn(location: string, schema: string): Promise<unknown[]> {
   return rows.map(({ tablename }) => tablename)
 }
 
+/** Makes the tables of a store's first steps in a place, and copies what another store holds as far as they have room for it. */
+async function makeOlder(place: Place, from: Place, stepCount: number): Promise<void> {
+  const session = await sessionAt(place.location)
+  await migrate(session, place.schema, { steps: migrations.slice(0, stepCount) })
+  for (const table of await tablesIn(place.location, place.schema)) {
+    const columns = await session.query(
+      `select string_agg(quote_ident(column_name), ', ') as names from information_schema.columns
+       where table_schema = $1 and table_name = $2 and is_identity = 'NO'`,
+      [place.schema, table],
+    )
+    const names = String(columns[0]?.['names'])
+    await session.query(`insert into ${place.schema}.${String(table)} (${names})
+      select ${names} from ${from.schema}.${String(table)} on conflict do nothing`)
+  }
+}
+
 describe.each(versions)('a migration on %s', (version) => {
+  test('of a store of an older version keeps all that is in it', async () => {
+    const newer = await newStore(version)
+    const older = newPlace(version)
+    for (let i = 0; i < 5; i++) await submit(newer.store, { key: `key ${i}` })
+    await submit(newer.store, { delayMs: 60_000 })
+    const [first] = await claimAll(newer.store)
+    await run(newer.store, 'completeExecution', first!)
+    const before = await newer.store.dump(PARTITION)
+    const shown = await newer.query('select * from event order by sequence')
+    await makeOlder(older, newer, 1)
+
+    expect((await failureOf(open(older.location))).code).toBe('older_schema')
+    expect(await migrateStore(older.location)).toMatchObject({ kind: 'migrated', from: 1, to: migrations.length })
+
+    const store = await open(older.location)
+    expect(await store.dump(PARTITION)).toEqual(before)
+    const session = await sessionAt(older.location)
+    expect(await session.query(`select * from ${older.schema}.event order by sequence`)).toEqual(shown)
+    await submit(store)
+    expect(await claimAll(store)).toHaveLength(1)
+    expect(problemsOf(await store.dump(PARTITION))).toEqual([])
+  })
+
   test('makes the tables, and finds nothing to do the next time', async () => {
     const { schema, location } = newPlace(version)
 

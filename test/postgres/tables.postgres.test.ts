@@ -1,11 +1,13 @@
 /** The tables as a person sees them: what is in them, and what they refuse to hold. */
 import { describe, expect, test } from 'vitest'
-import { eventTypes, recordTypes } from '../../src/kernel/index.ts'
+import { eventTypes, flowSubject, recordTypes, unpackRecord } from '../../src/kernel/index.ts'
+import type { EventType, FlowId } from '../../src/kernel/index.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import type { VirtualRuntime } from '../../src/runtime/index.ts'
 import { eventColumns, recordColumns } from '../../src/stores/columns.ts'
 import { PARTITION, claim, creation, run, submit } from '../../src/stores/store.fixture.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { writeInProcess } from '../conformance/write-in-process.ts'
 import { versions } from './places.ts'
 import { newStore } from './store-place.ts'
 import type { StorePlace } from './store-place.ts'
@@ -26,6 +28,25 @@ const RETRIED = {
   backoff: { kind: 'fixed' as const, delayMs: 1_000 },
   jitter: false,
   onlyCategories: [],
+}
+
+/** What is told of flows and of their members. */
+const FLOW_EVENTS: readonly EventType[] = [
+  'execution_blocked',
+  'execution_unblocked',
+  'flow_created',
+  'flow_sealed',
+  'flow_ended',
+  'flow_cancelled',
+  'flow_reopened',
+  'flow_purged',
+]
+
+async function everyFlowEvent(store: Store): Promise<void> {
+  const flow = { ...unpackRecord('flow', []), id: 'f0-1' as FlowId, namespace: 'default', name: 'brief', tags: [] }
+  await writeInProcess(store, PARTITION, (tx) => {
+    for (const type of FLOW_EVENTS) tx.emit(type, flowSubject(flow), { reason: 'told' })
+  })
 }
 
 /** Lives in which everything happens that can be told of an execution. */
@@ -115,6 +136,39 @@ describe.each(versions)('the tables of a store on %s', (version) => {
     await expect(query(`update execution set ${change}`)).rejects.toMatchObject({ code: '23514', constraint })
   })
 
+  test('take an execution that has ended and is due only as a member of a flow', async () => {
+    const { store, query } = await newStore(version)
+    await submit(store)
+    const end = `state = 'cancelled', ended_at = 1, due_at = 1`
+
+    await expect(query(`update execution set ${end}`)).rejects.toMatchObject({
+      constraint: 'execution_ended_is_due_for_a_flow',
+    })
+    await query(`update execution set ${end}, flow_id = 'f0-1'`)
+  })
+
+  test.each([
+    ['flow', 'ended_at = 1', 'flow_state_is_whole'],
+    ['flow', `phase = 'ended'`, 'flow_state_is_whole'],
+    ['flow', `phase = 'ended', state = 'running', ended_at = 1`, 'flow_state_is_whole'],
+    ['flow', `state = 'cancelled'`, 'flow_state_is_whole'],
+    ['flow', `phase = 'odd'`, 'flow_state_is_whole'],
+    ['flow', `state = 'odd'`, 'flow_state_is_known'],
+    ['flow', 'member_count = -1', 'flow_member_count_check'],
+    ['edge', 'resolved_at = 1', 'edge_state_is_whole'],
+    ['edge', `state = 'satisfied'`, 'edge_state_is_whole'],
+    ['edge', `state = 'odd', resolved_at = 1`, 'edge_state_is_known'],
+    ['edge', 'downstream_id = upstream_id', 'edge_joins_two'],
+  ])('refuse an open %s with %s', async (table, change, constraint) => {
+    const { query } = await newStore(version)
+    await query(`insert into flow (id, partition, namespace, name, state, phase, member_count, edge_count, created_at,
+      changed_at, record) values ('f0-1', 0, 'default', 'brief', 'open', 'open', 2, 1, 1, 1, '[]')`)
+    await query(`insert into edge (id, partition, flow_id, upstream_id, downstream_id, state, created_at, record)
+      values ('a-b', 0, 'f0-1', 'a', 'b', 'open', 1, '[]')`)
+
+    await expect(query(`update ${table} set ${change}`)).rejects.toMatchObject({ code: '23514', constraint })
+  })
+
   test.each([
     `insert into event_batch values (0, 0, 1, 1, '[]')`,
     `insert into event_batch values (0, 3, 2, 1, '[]')`,
@@ -134,6 +188,7 @@ describe.each(versions)('the events of a store on %s', (version) => {
     const { store, query } = await newStore(version, 'partitions=1', { runtime, clock: 'runtime' })
     const seen = new Set<string>()
     await everyEvent(store, runtime)
+    await everyFlowEvent(store)
 
     const { events } = await store.readEvents(PARTITION, 0, 1_000)
     const rows = await query('select * from event order by sequence')

@@ -1,6 +1,7 @@
 /** One cell of the table as a line that a person can check against the specification. Times count from the start. */
-import type { Execution, FabricEvent, OperationName, OperationResult } from '../../src/kernel/index.ts'
+import type { Execution, ExecutionId, FabricEvent, OperationName, OperationResult } from '../../src/kernel/index.ts'
 import { nameText } from './dialect/canonical-text.ts'
+import { flowId, nodeName } from './dialect/flow-world.ts'
 import { storedEntries, storedRecord } from './dialect/memory.ts'
 import type { Memory } from './dialect/memory.ts'
 import { trialName } from './dialect/table.ts'
@@ -72,20 +73,35 @@ function resultText(result: AnyResult): string {
     case 'purged':
       return details([
         `purged ${result.purged.length}`,
+        result.purgedFlows.length > 0 && `flows ${result.purgedFlows.length}`,
         result.next && 'more',
         result.nextDueAt !== undefined && `next ${since(result.nextDueAt)}`,
       ])
     case 'reconciled':
-      return details([`examined ${result.examined}, repaired ${result.repaired.length}`, !result.cursor && 'done'])
+    case 'dependencies_reconciled':
+      return details([
+        `examined ${result.examined}, repaired ${result.repaired.length}`,
+        ...result.repaired.map(({ problem }) => problem),
+        result.cursor === undefined && 'done',
+      ])
+    case 'siblings_reconciled':
+      return details(['reconciled', ...result.outcomes.map((one) => one.outcome)])
+    case 'cancels_reconciled':
+      return `walked ${result.walked.length}, stale ${result.removedStale.length}, left ${result.depth}`
+    case 'audited':
+      return details([`audited ${result.audited}`, ...result.drifts.map((drift) => `drift ${drift.what}`)])
     case 'inspected':
       return details([
         `inspected ${result.executions}`,
+        result.flows > 0 && `flows ${result.flows}`,
         result.due.count > 0 && `due ${result.due.count}`,
         result.due.oldestAt !== undefined && `oldest ${since(result.due.oldestAt)}`,
         result.due.nextAt !== undefined && `next ${since(result.due.nextAt)}`,
         result.purge.count > 0 && `to purge ${result.purge.count}`,
         result.purge.oldestAt !== undefined && `oldest ${since(result.purge.oldestAt)}`,
         result.purge.nextAt !== undefined && `purge next ${since(result.purge.nextAt)}`,
+        result.siblingCancels.count > 0 && `sibling cancels ${result.siblingCancels.count}`,
+        result.flowCancels.count > 0 && `flow cancels ${result.flowCancels.count}`,
       ])
     case 'described':
       return details([
@@ -94,8 +110,23 @@ function resultText(result: AnyResult): string {
         result.payloadBlob !== undefined && 'with payload',
         result.resultBlob !== undefined && 'with result',
       ])
+    case 'flow_described':
+      return details([
+        `described ${result.view.state}`,
+        `live ${result.view.liveCount}`,
+        result.view.settled && 'settled',
+      ])
     case 'listed':
       return details([`listed ${result.executions.length}`, result.cursor && 'more'])
+    case 'flows_listed':
+      return `listed ${result.flows.length} flows`
+    case 'members_listed':
+      return details([
+        `listed ${result.members.length}`,
+        ...result.members.map(({ execution, upstreams }) => `${execution.member?.name} after ${upstreams.length}`),
+      ])
+    case 'edges_listed':
+      return details([`listed ${result.edges.length}`, ...result.edges.map((edge) => edge.state)])
     case 'counted':
       return details([
         'counted',
@@ -106,9 +137,32 @@ function resultText(result: AnyResult): string {
       ])
     case 'explained':
       return `explained ${result.explanation.why}`
+    case 'submitted':
+    case 'accepted':
+      return `${result.kind} ${result.state} nodes ${result.nodes} edges ${result.edges}`
+    case 'added':
+    case 'already_added':
+    case 'already_member':
+      return addedText(result)
+    case 'sealed':
+    case 'already_sealed':
+      return `${result.kind} ${result.state}`
+    case 'cancelled':
+    case 'already_cancelled':
+      return 'policy' in result
+        ? details([result.kind, result.policy, result.settled && 'settled', `live ${result.liveCount}`])
+        : result.kind
+    case 'read':
+      return `read ${result.page.inputs.length}`
     default:
       return result.kind
   }
+}
+
+function addedText(result: Extract<AnyResult, { kind: 'added' | 'already_added' | 'already_member' }>): string {
+  return 'verdict' in result
+    ? `${result.kind} edge ${result.edge} group ${result.verdict}`
+    : `${result.kind} ${result.state} members ${result.memberCount}`
 }
 
 function sayingText({ said }: Saying): string {
@@ -131,6 +185,7 @@ function stateText(execution: Execution): string {
       break
     case 'ended':
       parts.push(state.outcome, state.reason !== undefined && `(${state.reason})`)
+      parts.push(execution.member?.owesEdges === true && 'owes edges')
       break
     case 'eligible':
     case 'suspended':
@@ -144,10 +199,17 @@ function stateText(execution: Execution): string {
   return details(parts)
 }
 
+/** Members and the flow by their names, which are shorter than their ids. */
+function shortName(index: string): string {
+  const [kind = '', owner = ''] = nameText(index).split('/')
+  if (kind === 'members') return owner === flowId ? kind : `${kind} of another`
+  return kind === 'in' || kind === 'out' ? `${kind}/${nodeName(owner as ExecutionId)}` : nameText(index)
+}
+
 function indexText(memory: Memory): string {
   const names = storedEntries(memory)
     .filter((entry) => entry.id === executionId)
-    .map((entry) => nameText(entry.index) + (timedIndexes.includes(entry.index) ? ` ${since(entry.score)}` : ''))
+    .map((entry) => shortName(entry.index) + (timedIndexes.includes(entry.index) ? ` ${since(entry.score)}` : ''))
   return names.sort().join(', ')
 }
 
@@ -158,7 +220,19 @@ function eventText(events: readonly FabricEvent[]): string {
 function storedText(outcome: Outcome): string {
   if (outcome.again.stored === outcome.storedBefore) return 'unchanged'
   const execution = storedRecord(outcome.memory, 'execution', executionId)
-  return execution === undefined ? 'absent' : `${stateText(execution)}; in ${indexText(outcome.memory)}`
+  const flow = flowText(outcome.memory)
+  return execution === undefined ? `absent${flow}` : `${stateText(execution)}; in ${indexText(outcome.memory)}${flow}`
+}
+
+/** How the flow stands that the table is about, if it is there. */
+function flowText(memory: Memory): string {
+  const flow = storedRecord(memory, 'flow', flowId)
+  if (flow === undefined) return ''
+  const counts = Object.entries(flow.counts as unknown as Record<string, number>)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state}`)
+  const walk = flow.walk === undefined ? '' : `, to ${flow.walk.purpose}`
+  return `; flow ${flow.state.phase}${walk}: ${counts.join(' ')}`
 }
 
 export function goldenLine(outcome: Outcome): string {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { DATA_VERSION } from '../../src/kernel/index.ts'
+import { LAYOUT_VERSION } from '../../src/stores/valkey/layout.ts'
 import { functionLibrary } from '../../src/stores/valkey/library.ts'
 import { startServer } from '../servers/server.ts'
 import type { ServerProgram } from '../servers/server-process.ts'
@@ -58,10 +60,11 @@ describe.each(programs)('on a %s, a program', (program) => {
     await using server = await startServer({ program })
     const store = await open(`${server.location}?partitions=3`)
     await server.restart()
+    const versions = { dataVersion: DATA_VERSION, layoutVersion: LAYOUT_VERSION }
     await server.call(
       'SET',
       'ff:{m}:settings',
-      '{"dataVersion":1,"layoutVersion":1,"executionPartitions":4,"indexedTags":[]}',
+      JSON.stringify({ ...versions, executionPartitions: 4, indexedTags: [] }),
     )
 
     await expect(submitInto(store, 0)).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { cancelIfAsked, scheduleRetry } from '../fail-execution.ts'
-import { endExecution } from '../phases.ts'
+import { endExecution } from '../endings.ts'
 import type { Failure } from '../records.ts'
 import type { DueCase } from './due-case.ts'
 

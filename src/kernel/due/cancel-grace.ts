@@ -1,4 +1,4 @@
-import { endCancelled } from '../phases.ts'
+import { endCancelled } from '../endings.ts'
 import type { DueCase } from './due-case.ts'
 
 /** Ends a running execution whose holder was asked to stop and has not answered within the grace. */

@@ -1,3 +1,4 @@
+import { cancelIfAsked } from '../fail-execution.ts'
 import { makeEligible } from '../phases.ts'
 import type { DueCase } from './due-case.ts'
 
@@ -5,5 +6,8 @@ import type { DueCase } from './due-case.ts'
 export const delayedPromoter: DueCase = {
   name: 'delayed_promoter',
   isDue: (execution, now) => execution.state.phase === 'delayed' && execution.state.until <= now,
-  run: (tx, execution) => makeEligible(tx, execution, { next: execution.next, event: 'execution_promoted' }),
+  run: (tx, execution) => {
+    if (cancelIfAsked(tx, execution)) return
+    makeEligible(tx, execution, { next: execution.next, event: 'execution_promoted' })
+  },
 }

@@ -1,5 +1,5 @@
 /** A timed case says what to do with one execution whose time has come. The due pass calls the first that is due. */
-import type { Execution, Instant } from '../records.ts'
+import type { Execution, Flow, Instant } from '../records.ts'
 import type { Tx } from '../tx.ts'
 
 export interface DueCase {
@@ -9,5 +9,22 @@ export interface DueCase {
   readonly run: (tx: Tx, execution: Execution, seed: number) => void
 }
 
+/** What a flow has to do by itself, or what becomes of it when nobody goes on with it. */
+export interface FlowDueCase {
+  readonly name: DueCaseName
+  readonly isDue: (flow: Flow, now: Instant) => boolean
+  readonly run: (tx: Tx, flow: Flow) => void
+}
+
 export type DueCaseName =
-  'execution_deadline' | 'cancel_grace' | 'lease_expiry' | 'attempt_timeout' | 'delayed_promoter'
+  | 'execution_deadline'
+  | 'cancel_grace'
+  | 'lease_expiry'
+  | 'attempt_timeout'
+  | 'delayed_promoter'
+  | 'edge_dispatcher'
+  | 'edge_cancel_dispatcher'
+  | 'flow_release'
+  | 'flow_cancel'
+  | 'flow_replay'
+  | 'submission_abandoned'

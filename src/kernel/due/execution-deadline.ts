@@ -1,4 +1,4 @@
-import { endExecution } from '../phases.ts'
+import { endExecution } from '../endings.ts'
 import type { DueCase } from './due-case.ts'
 
 /** The total deadline ends an execution in any phase, whatever retries remain. */

@@ -1,6 +1,8 @@
 import { recordAttempt } from '../attempts.ts'
 import { RECLAIM_CAP } from '../limits.ts'
-import { endCancelled, endExecution, makeEligible } from '../phases.ts'
+import { endExecution } from '../endings.ts'
+import { cancelIfAsked } from '../fail-execution.ts'
+import { makeEligible } from '../phases.ts'
 import type { Execution, Failure, Outcome } from '../records.ts'
 import type { Tx } from '../tx.ts'
 import type { DueCase } from './due-case.ts'
@@ -27,10 +29,7 @@ export function requeueLostLease(
 ): Outcome | undefined {
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('a lease is lost that nobody holds', execution.id)
-  if (state.cancel !== undefined) {
-    endCancelled(tx, execution, state.cancel.reason, state.cancel.by, how)
-    return 'cancelled'
-  }
+  if (cancelIfAsked(tx, execution, how)) return 'cancelled'
   const failure: Failure = { category: how, message: reason, stack: undefined, at: tx.now }
   if (execution.reclaimCount >= RECLAIM_CAP) {
     endExecution(tx, execution, {

@@ -4,32 +4,21 @@
  * partition a thing is in comes with the thing, never as a constant, and what one row leads to is a query of its own, in
  * which everything that the index wants is known.
  */
-import { CALL_REPLY_BYTES, payloadKey, recordTypes } from '../../kernel/index.ts'
-import type { IndexEntry, Range, RecordType } from '../../kernel/index.ts'
-import { flagArray, nameArray, numberArray, textArray } from './array-text.ts'
+import { CALL_REPLY_BYTES, recordTypes } from '../../kernel/index.ts'
+import type { RecordType } from '../../kernel/index.ts'
+import { nameArray, numberArray, textArray } from './array-text.ts'
 import { bytesOf } from './bytes.ts'
-import type { Statement, StatementReply } from './connection.ts'
+import type { Statement } from './connection.ts'
+import { countText, directionOf, numbersOf, rangeStep, rangeText, rangeValues } from './load-range.ts'
+import type { Direction, LoadStep, WantedRange } from './load-range.ts'
 import type { Needs } from './needs.ts'
 import type { WorkingSet } from './working-set.ts'
-
-/** A payload up to this size is loaded with its execution; a larger one only once it is certain that it is wanted. */
-export const SMALL_PAYLOAD_BYTES = 16_384
-const SCORE_MIN = '-9223372036854775808'
-const SCORE_MAX = '9223372036854775807'
-/** Behind every id, in the order of bytes. */
-const LAST_ID = '\u{10ffff}'
 
 /** What is needed of one partition, and where it goes. */
 export interface PartitionNeeds {
   readonly number: number
   readonly needs: Needs
   readonly into: WorkingSet
-}
-
-/** A statement and what to do with its reply. */
-export interface LoadStep {
-  readonly statement: Statement
-  readonly take: (reply: StatementReply) => void
 }
 
 export class Loader {
@@ -43,15 +32,7 @@ export class Loader {
   /** `schema` is a quoted name. */
   constructor(schema: string) {
     this.#records = new Map(
-      recordTypes.map((type) => [
-        type,
-        {
-          name: `ff_load_record_${type}`,
-          text: `select k.place, r.record
-            from unnest($1::integer[], $2::text[]) with ordinality as k (partition, id, place)
-            join ${schema}.${type} r on r.id = k.id and r.partition = k.partition`,
-        },
-      ]),
+      recordTypes.map((type) => [type, { name: `ff_load_record_${type}`, text: recordsText(schema, type) }]),
     )
     this.#forward = { name: 'ff_load_range', text: rangeText(schema, 'forward') }
     this.#backward = { name: 'ff_load_range_back', text: rangeText(schema, 'backward') }
@@ -109,9 +90,10 @@ export class Loader {
       statement: { ...statement, values: [numbersOf(wanted), textArray(wanted.map(({ id }) => id))] },
       take: ({ rows }) => {
         for (const { id, into } of wanted) into.keepRecord(type, id, undefined)
-        for (const [place, record] of rows as [number, string][]) {
+        for (const [place, record, flowId, flow] of rows as RecordRow[]) {
           const found = wanted[place - 1]
           found?.into.keepRecord(type, found.id, record)
+          if (typeof flowId === 'string') found?.into.keepRecord('flow', flowId, flow ?? undefined)
         }
       },
     }
@@ -186,14 +168,15 @@ export class Loader {
   }
 }
 
-type Direction = 'forward' | 'backward'
+type RecordRow = [place: number, record: string, flowId?: string | null, flow?: string | null]
 
-interface WantedRange {
-  readonly number: number
-  readonly range: Range
-  readonly hasPayloads: boolean
-  readonly into: WorkingSet
-  readonly keep: (entries: IndexEntry[]) => void
+/** An execution that belongs to a flow brings it along: nothing becomes of the one without the other. */
+function recordsText(schema: string, type: RecordType): string {
+  const keys = 'unnest($1::integer[], $2::text[]) with ordinality as k (partition, id, place)'
+  const found = `join ${schema}.${type} r on r.id = k.id and r.partition = k.partition`
+  if (type !== 'execution') return `select k.place, r.record from ${keys} ${found}`
+  return `select k.place, r.record, r.flow_id, f.record from ${keys} ${found}
+    left join ${schema}.flow f on f.id = r.flow_id and f.partition = k.partition`
 }
 
 function pagesOf(all: readonly PartitionNeeds[], direction: Direction): WantedRange[] {
@@ -208,94 +191,4 @@ function pagesOf(all: readonly PartitionNeeds[], direction: Direction): WantedRa
         keep: (entries) => into.keepPage(key, entries),
       })),
   )
-}
-
-function rangeStep(statement: Omit<Statement, 'values'>, wanted: readonly WantedRange[]): LoadStep | undefined {
-  if (wanted.length === 0) return undefined
-  const values = [...rangeValues(wanted), flagArray(wanted.map(({ hasPayloads }) => hasPayloads))]
-  return {
-    statement: { ...statement, values },
-    take: ({ rows }) => {
-      const entries = wanted.map((): IndexEntry[] => [])
-      for (const [place, score, id, record, isPayloadKnown, payload] of rows as RangeRow[]) {
-        const found = wanted[place - 1]
-        if (found === undefined) continue
-        entries[place - 1]?.push({ index: found.range.index, score, id })
-        found.into.keepRecord('execution', id, record ?? undefined)
-        if (isPayloadKnown) found.into.keepBlob(payloadKey(id), payload === null ? undefined : bytesOf(payload))
-      }
-      for (const [i, { keep }] of wanted.entries()) keep(entries[i] ?? [])
-    },
-  }
-}
-
-type RangeRow = [
-  place: number,
-  score: number,
-  id: string,
-  record: string | null,
-  isPayloadKnown: boolean,
-  payload: Buffer | null,
-]
-
-function rangeText(schema: string, direction: Direction): string {
-  const order = direction === 'forward' ? 'e.score, e.id' : 'e.score desc, e.id desc'
-  return `select k.place, e.score, e.id, r.record,
-      k.has_payloads and (b.bytes is null or octet_length(b.bytes) <= ${SMALL_PAYLOAD_BYTES}),
-      case when octet_length(b.bytes) <= ${SMALL_PAYLOAD_BYTES} then b.bytes end
-    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::integer[], $7::boolean[])
-      with ordinality as k (partition, name, from_score, from_id, to_score, most, has_payloads, place)
-    cross join lateral (
-      select e.score, e.id from ${schema}.entry e where ${conditionOf(direction)} order by ${order} limit k.most
-    ) e
-    left join lateral (
-      select r.record from ${schema}.execution r where r.id = e.id and r.partition = k.partition limit 1
-    ) r on true
-    left join lateral (
-      select b.bytes from ${schema}.blob b
-      where k.has_payloads and b.key = '${PAYLOAD_PREFIX}' || e.id and b.partition = k.partition limit 1
-    ) b on true
-    order by k.place, ${order}`
-}
-
-/** What comes before the id in the key of a payload. */
-const PAYLOAD_PREFIX = payloadKey('')
-
-function countText(schema: string, direction: Direction): string {
-  return `select (
-      select count(*) from (
-        select 1 from ${schema}.entry e where ${conditionOf(direction)} limit k.most
-      ) counted
-    )
-    from unnest($1::integer[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::integer[])
-      with ordinality as k (partition, name, from_score, from_id, to_score, most, place)
-    order by k.place`
-}
-
-function conditionOf(direction: Direction): string {
-  const [past, within] = direction === 'forward' ? ['>', '<='] : ['<', '>=']
-  return `e.partition = k.partition and e.name = k.name
-    and (e.score, e.id) ${past} (k.from_score, k.from_id) and e.score ${within} k.to_score`
-}
-
-function directionOf({ reverse }: Range): Direction {
-  return reverse === true ? 'backward' : 'forward'
-}
-
-/** The columns of `k` that describe a range. A range without a beginning begins before, or behind, every entry there can be. */
-function rangeValues(wanted: readonly { readonly number: number; readonly range: Range }[]): string[] {
-  const isBackward = wanted[0]?.range.reverse === true
-  const [firstScore, lastScore, firstId] = isBackward ? [SCORE_MAX, SCORE_MIN, LAST_ID] : [SCORE_MIN, SCORE_MAX, '']
-  return [
-    numbersOf(wanted),
-    nameArray(wanted.map(({ range }) => range.index)),
-    `{${wanted.map(({ range }) => range.from?.score ?? firstScore).join(',')}}`,
-    textArray(wanted.map(({ range }) => range.from?.id ?? firstId)),
-    `{${wanted.map(({ range }) => range.to ?? lastScore).join(',')}}`,
-    numberArray(wanted.map(({ range }) => range.limit)),
-  ]
-}
-
-function numbersOf(wanted: readonly { readonly number: number }[]): string {
-  return numberArray(wanted.map(({ number }) => number))
 }

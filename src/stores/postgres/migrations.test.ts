@@ -35,6 +35,7 @@ test.each([
   ['outcome', 'outcome'],
   ['worker_id', 'workerId'],
   ['reason', 'reason'],
+  ['flow_id', 'flowId'],
 ])('the view of events finds its column %s where the kernel keeps %s', (column, field) => {
   expect(positionInView(column)).toBe(eventFields.findIndex(({ name }) => name === field))
 })

@@ -161,4 +161,110 @@ const tables = `
   create index inbox_pending on $schema.inbox (partition, id) where failure is null;
 `
 
-export const migrations: readonly Migration[] = [{ title: 'create the tables of a store', sql: tables }]
+/**
+ * - What has ended may still be due where others depend on it.
+ * - A flow's row changes with every step of its members, an edge's once: they too stay on their pages.
+ */
+const flows = `
+  create table $schema.flow (
+    id text collate "C" not null,
+    partition integer not null,
+    key text,
+    namespace text not null,
+    name text not null,
+    state text not null,
+    phase text not null,
+    member_count integer not null check (member_count >= 0),
+    edge_count integer not null check (edge_count >= 0),
+    created_at bigint not null,
+    changed_at bigint not null,
+    due_at bigint,
+    ended_at bigint,
+    record text not null,
+    primary key (id, partition),
+    constraint flow_state_is_known check (state in ('open', 'running', 'blocked', 'completed', 'failed', 'cancelled')),
+    constraint flow_state_is_whole check (
+      case phase
+        when 'held' then ended_at is null and state <> 'cancelled'
+        when 'open' then ended_at is null and state <> 'cancelled'
+        when 'sealed' then ended_at is null and state <> 'cancelled'
+        when 'ended' then ended_at is not null and state in ('completed', 'failed')
+        when 'cancelled' then ended_at is not null and state = 'cancelled'
+        else false
+      end
+    )
+  ) with (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05,
+    autovacuum_vacuum_cost_delay = 0
+  );
+
+  create table $schema.edge (
+    id text collate "C" not null,
+    partition integer not null,
+    flow_id text collate "C" not null,
+    upstream_id text collate "C" not null,
+    downstream_id text collate "C" not null,
+    state text not null,
+    input_name text,
+    created_at bigint not null,
+    resolved_at bigint,
+    record text not null,
+    primary key (id, partition),
+    constraint edge_state_is_known check (state in ('open', 'satisfied', 'impossible')),
+    constraint edge_state_is_whole check ((state = 'open') = (resolved_at is null)),
+    constraint edge_joins_two check (upstream_id <> downstream_id)
+  ) with (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05,
+    autovacuum_vacuum_cost_delay = 0
+  );
+
+  alter table $schema.execution
+    add column flow_id text collate "C",
+    drop constraint execution_state_is_whole,
+    add constraint execution_state_is_whole check (
+      case state
+        when 'waiting' then ended_at is null
+        when 'active' then ended_at is null and due_at is not null and worker_id is not null
+        when 'completed' then ended_at is not null and worker_id is not null
+        when 'delayed' then ended_at is null and due_at is not null
+        when 'rate_limited' then ended_at is null
+        when 'waiting_children' then ended_at is null
+        when 'suspended' then ended_at is null
+        when 'failed' then ended_at is not null
+        when 'cancelled' then ended_at is not null
+        when 'expired' then ended_at is not null
+        when 'skipped' then ended_at is not null
+        else false
+      end
+    ),
+    add constraint execution_ended_is_due_for_a_flow check (ended_at is null or due_at is null or flow_id is not null);
+
+  create or replace view $schema.event as
+    select
+      b.partition,
+      b.first_sequence + e.place - 1 as sequence,
+      b.at,
+      ('{execution_created,execution_replaced,attempt_started,attempt_failed,lease_expired,lease_revoked,'
+        'execution_released,execution_delayed,execution_promoted,cancel_requested,execution_ended,execution_replayed,'
+        'execution_purged,progress_updated,priority_changed,tags_set,execution_blocked,execution_unblocked,'
+        'flow_created,flow_sealed,flow_ended,flow_cancelled,flow_reopened,flow_purged}'::text[])[(e.cells ->> 0)::integer + 1] as type,
+      e.cells ->> 2 as execution_id,
+      e.cells ->> 3 as namespace,
+      e.cells ->> 4 as task,
+      e.cells ->> 5 as lane,
+      nullif(e.cells ->> 7, 'false')::integer as attempt_number,
+      ('{completed,failed,cancelled,expired,skipped}'::text[])[nullif(e.cells ->> 11, 'false')::integer + 1] as outcome,
+      case json_typeof(e.cells -> 9) when 'string' then e.cells ->> 9 end as worker_id,
+      case json_typeof(e.cells -> 13) when 'string' then e.cells ->> 13 end as reason,
+      case json_typeof(e.cells -> 18) when 'string' then e.cells ->> 18 end as flow_id
+    from $schema.event_batch b
+    cross join lateral json_array_elements(
+      -- Characters that no text can hold.
+      regexp_replace(b.records, '\\\\u(0000|d[89a-f]..)', '\\\\ufffd', 'g')::json
+    ) with ordinality as e (cells, place);
+`
+
+export const migrations: readonly Migration[] = [
+  { title: 'create the tables of a store', sql: tables },
+  { title: 'add flows and the edges between their members', sql: flows },
+]

@@ -1,11 +1,11 @@
 /** A partition that is loaded as from a server, need by need, and counts how often its batches had to run. */
-import { payloadKey } from '../../kernel/index.ts'
+import { isFlowId, payloadKey, unpackRecord } from '../../kernel/index.ts'
 import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import { compareEntries, inRange } from '../index-overlay.ts'
 import { recordText } from '../record-text.ts'
 import type { Answer, Call } from '../store.ts'
 import type { Writes } from '../stored-data.ts'
-import { SMALL_PAYLOAD_BYTES } from './load.ts'
+import { SMALL_PAYLOAD_BYTES, edgesOf } from './load-range.ts'
 import type { Needs } from './needs.ts'
 import { Passes } from './passes.ts'
 import { WorkingSet } from './working-set.ts'
@@ -36,8 +36,8 @@ export class LoadedPartition {
     for (const [type, ids] of needs.records) for (const id of ids) this.#loadRecord(set, type, id)
     for (const { index, limit, hasPayloads } of needs.heads.values()) {
       const entries = this.#range({ index, limit })
+      this.#loadNamed(set, index, entries)
       for (const { id } of entries) {
-        this.#loadRecord(set, 'execution', id)
         const payload = this.#blobs.get(payloadKey(id))
         const isSmall = payload === undefined || payload.byteLength <= SMALL_PAYLOAD_BYTES
         if (hasPayloads && isSmall) set.keepBlob(payloadKey(id), payload)
@@ -46,7 +46,7 @@ export class LoadedPartition {
     }
     for (const [key, range] of needs.pages) {
       const entries = this.#range(range)
-      for (const { id } of entries) this.#loadRecord(set, 'execution', id)
+      this.#loadNamed(set, range.index, entries)
       set.keepPage(key, entries)
     }
     for (const [key, range] of needs.counts) set.keepCount(key, this.#range(range).length)
@@ -56,9 +56,22 @@ export class LoadedPartition {
     for (const key of needs.blobs) set.keepBlob(key, this.#blobs.get(key))
   }
 
+  /** The records that come with entries. */
+  #loadNamed(set: WorkingSet, index: string, entries: readonly IndexEntry[]): void {
+    const edges = edgesOf(index)
+    for (const { id } of entries) {
+      this.#loadRecord(set, 'execution', id)
+      if (isFlowId(id)) this.#loadRecord(set, 'flow', id)
+      if (edges !== undefined) this.#loadRecord(set, 'edge', edges.before + id + edges.after)
+    }
+  }
+
   #loadRecord(set: WorkingSet, type: RecordType, id: string): void {
     const cells = this.#records.get(`${type} ${id}`)
     set.keepRecord(type, id, cells === undefined ? undefined : recordText(cells))
+    if (type !== 'execution' || cells === undefined) return
+    const { member } = unpackRecord('execution', cells)
+    if (member !== undefined) this.#loadRecord(set, 'flow', member.flowId)
   }
 
   #range(range: Range): IndexEntry[] {

@@ -3,8 +3,11 @@ import { Overlay } from '../overlay.ts'
 import type { Answer, Call } from '../store.ts'
 import type { WorkingSet } from './working-set.ts'
 
-/** How often an operation may run until it has found out what it reads. Those of one batch find out together. */
-export const PASS_MAX = 6
+/**
+ * How often an operation may run until it has found out what it reads: one that walks through a graph takes a pass for each
+ * level. Those of one batch find out together.
+ */
+export const PASS_MAX = 40
 
 /** How often all of a batch may run, whatever its operations wait for: one by one they take as long as they need. */
 const BATCH_PASS_MAX = 4 * PASS_MAX

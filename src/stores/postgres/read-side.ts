@@ -4,7 +4,8 @@
  */
 import type { Answer, Call } from '../store.ts'
 import type { Statement, StatementReply } from './connection.ts'
-import type { Loader, LoadStep } from './load.ts'
+import type { LoadStep } from './load-range.ts'
+import type { Loader } from './load.ts'
 import { answerOneByOne, isOwnFault } from './own-fault.ts'
 import { Passes } from './passes.ts'
 import type { Pool } from './pool.ts'

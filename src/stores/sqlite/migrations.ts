@@ -110,4 +110,108 @@ const tables = `
   ) strict;
 `
 
-export const migrations: readonly string[] = [tables]
+/**
+ * What has ended may still be due where others depend on it. A check cannot be changed in place, so the executions move to
+ * a table that has the new one.
+ */
+const flows = `
+  create table flow (
+    id text not null primary key,
+    partition integer not null,
+    key text,
+    namespace text not null,
+    name text not null,
+    state text not null check (state in ('open', 'running', 'blocked', 'completed', 'failed', 'cancelled')),
+    phase text not null,
+    member_count integer not null check (member_count >= 0),
+    edge_count integer not null check (edge_count >= 0),
+    created_at integer not null,
+    changed_at integer not null,
+    due_at integer,
+    ended_at integer,
+    record text not null,
+    check (
+      case phase
+        when 'held' then ended_at is null and state <> 'cancelled'
+        when 'open' then ended_at is null and state <> 'cancelled'
+        when 'sealed' then ended_at is null and state <> 'cancelled'
+        when 'ended' then ended_at is not null and state in ('completed', 'failed')
+        when 'cancelled' then ended_at is not null and state = 'cancelled'
+        else false
+      end
+    )
+  ) strict;
+
+  create table edge (
+    id text not null primary key,
+    partition integer not null,
+    flow_id text not null,
+    upstream_id text not null,
+    downstream_id text not null,
+    state text not null check (state in ('open', 'satisfied', 'impossible')),
+    input_name text,
+    created_at integer not null,
+    resolved_at integer,
+    record text not null,
+    check ((state = 'open') = (resolved_at is null)),
+    check (upstream_id <> downstream_id)
+  ) strict;
+
+  create table moved_execution (
+    id text not null primary key,
+    partition integer not null,
+    key text,
+    namespace text not null,
+    task text not null,
+    lane text not null,
+    class text not null,
+    state text not null,
+    priority integer not null check (priority >= 0),
+    attempt_number integer,
+    failure_count integer not null check (failure_count >= 0),
+    created_at integer not null,
+    changed_at integer not null,
+    started_at integer,
+    due_at integer,
+    ended_at integer,
+    worker_id text,
+    failure_message text,
+    flow_id text,
+    record text not null,
+    check (
+      case state
+        when 'waiting' then ended_at is null
+        when 'active' then ended_at is null and due_at is not null and worker_id is not null
+        when 'completed' then ended_at is not null and worker_id is not null
+        when 'delayed' then ended_at is null and due_at is not null
+        when 'rate_limited' then ended_at is null
+        when 'waiting_children' then ended_at is null
+        when 'suspended' then ended_at is null
+        when 'failed' then ended_at is not null
+        when 'cancelled' then ended_at is not null
+        when 'expired' then ended_at is not null
+        when 'skipped' then ended_at is not null
+        else false
+      end
+    ),
+    check (ended_at is null or due_at is null or flow_id is not null),
+    check ((attempt_number is null) = (worker_id is null))
+  ) strict;
+
+  insert into moved_execution (
+    id, partition, key, namespace, task, lane, class, state, priority, attempt_number, failure_count, created_at,
+    changed_at, started_at, due_at, ended_at, worker_id, failure_message, record
+  )
+  select
+    id, partition, key, namespace, task, lane, class, state, priority, attempt_number, failure_count, created_at,
+    changed_at, started_at, due_at, ended_at, worker_id, failure_message, record
+  from execution order by rowid;
+
+  drop table execution;
+
+  alter table moved_execution rename to execution;
+
+  alter table event add column flow_id text;
+`
+
+export const migrations: readonly string[] = [tables, flows]

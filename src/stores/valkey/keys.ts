@@ -7,6 +7,8 @@
  * | `<prefix>:{fp:3}:x:<id>`           | string     | the record of an execution, as src/stores/valkey/layout.ts lays it out |
  * | `<prefix>:{fp:3}:a:<id>`           | string     | the record of an attempt                                  |
  * | `<prefix>:{fp:3}:q:<id>`           | string     | the record of a queue                                     |
+ * | `<prefix>:{fp:3}:f:<id>`           | string     | the record of a flow                                      |
+ * | `<prefix>:{fp:3}:e:<id>`           | string     | the record of an edge                                     |
  * | `<prefix>:{fp:3}:i:<name>`         | sorted set | one index: ids by score                                   |
  * | `<prefix>:{fp:3}:b:<key>`          | string     | raw bytes: a payload or a result                          |
  * | `<prefix>:{fp:3}:events`           | list       | the event log, oldest first                               |
@@ -23,7 +25,15 @@ import type { Partition } from '../store.ts'
 export const LIBRARIES_KEY = 'flowfabric:{m}:libraries'
 
 /** What follows the prefix of a partition, by what the key holds. */
-export const keyKinds = { execution: 'x:', attempt: 'a:', queue: 'q:', index: 'i:', blob: 'b:' } as const
+export const keyKinds = {
+  execution: 'x:',
+  attempt: 'a:',
+  queue: 'q:',
+  flow: 'f:',
+  edge: 'e:',
+  index: 'i:',
+  blob: 'b:',
+} as const
 
 export class Keys {
   readonly #prefix: string

@@ -72,6 +72,7 @@ const completeInput: readonly Field[] = [
   { name: 'executionId', of: text },
   { name: 'fence', of: fence },
   { name: 'result', of: blob },
+  { name: 'flowId', of: text, rare: true },
   { name: 'next', of: object(claimInput) },
 ]
 
@@ -99,6 +100,20 @@ const claimed: readonly Field[] = [
   { name: 'createdAt', of: whole },
   { name: 'payload', of: object(blobInfo) },
   { name: 'payloadBlob', of: whole },
+  { name: 'flowId', of: text, rare: true },
+  { name: 'node', of: text, rare: true },
+  {
+    name: 'inputs',
+    of: list(
+      object([
+        { name: 'name', of: text },
+        { name: 'upstreamId', of: text },
+        { name: 'result', of: object(blobInfo) },
+        { name: 'blob', of: whole },
+      ]),
+    ),
+  },
+  { name: 'inputsFrom', of: text, rare: true },
 ]
 
 const claimResult: readonly Field[] = [
@@ -143,7 +158,10 @@ export const resultLayouts: Readonly<Partial<Record<OperationName, ResultLayout>
 
 const holderNames = ['attempt', 'epoch', 'workerId', 'workerInstanceId']
 
-/** The fields of the most frequent events that are seldom absent, and those that they can have besides; others can have any. */
+/**
+ * The fields of the most frequent events that are seldom absent, and those that they can have besides; others can have any,
+ * and every one a flow.
+ */
 const frequentEvents: Readonly<Partial<Record<EventType, readonly [always: string[], perhaps: string[]]>>> = {
   execution_created: [[], ['until']],
   attempt_started: [holderNames, []],
@@ -159,7 +177,7 @@ function eventFieldsOf(type: EventType): Field[] {
     if (name === 'type') return []
     const isCommon = rare !== true && name !== 'outcome'
     if (isCommon || always.includes(name)) return [{ name, of }]
-    return perhaps.includes(name) ? [{ name, of, rare: true }] : []
+    return name === 'flowId' || perhaps.includes(name) ? [{ name, of, rare: true }] : []
   })
 }
 

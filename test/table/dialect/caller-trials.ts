@@ -1,6 +1,7 @@
 /** What somebody without a lease may ask: submit, claim, steer and look. */
 import { TAG_COUNT_MAX, integerText } from '../../../src/kernel/index.ts'
 import type { ClaimInput, CreateInput, Tag } from '../../../src/kernel/index.ts'
+import { busyFlow, upstreamReplayed } from './flow-world.ts'
 import { DEADLINE_OVER_MS, LEASES_OVER_MS, SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
 import {
@@ -80,6 +81,17 @@ function tag(manner: string, set: readonly Tag[], remove: readonly string[]): Tr
   }
 }
 
+function replay(manner: string, subtree: boolean, prepare: Trial['prepare']): Trial {
+  return {
+    operation: 'replayExecution',
+    manner,
+    atMs: SOON_MS,
+    blobs: [],
+    prepare,
+    input: { executionId, requestId: 'replay-1', reason: 'fixed', by: 'bob', subtree },
+  }
+}
+
 export const callerTrials: readonly Trial[] = [
   create('the first submit repeated', newSubmit(submitRequest)),
   create('reject', anotherSubmit('reject')),
@@ -106,13 +118,10 @@ export const callerTrials: readonly Trial[] = [
   tag('set and remove', [{ name: 'plan', value: 'free', indexed: true }], ['team']),
   tag('as they are', [{ name: 'plan', value: 'pro', indexed: true }], []),
   tag('too many', manyTags(), []),
-  {
-    operation: 'replayExecution',
-    manner: '',
-    atMs: SOON_MS,
-    blobs: [],
-    input: { executionId, requestId: 'replay-1', reason: 'fixed', by: 'bob' },
-  },
+  replay('', false, undefined),
+  replay('with all that was skipped behind it', true, undefined),
+  replay('behind one that is replayed', false, upstreamReplayed),
+  replay('while its flow is busy', false, busyFlow),
   {
     operation: 'describeExecution',
     manner: '',

@@ -7,6 +7,7 @@ import {
   LEASES_OVER_MS,
   RETENTION_OVER_MS,
   SOON_MS,
+  SUBMISSION_OVER_MS,
   TIMEOUT_OVER_MS,
 } from './trial.ts'
 import type { Trial } from './trial.ts'
@@ -40,11 +41,15 @@ export const engineTrials: readonly Trial[] = [
   due("the attempt's timeout is over", TIMEOUT_OVER_MS),
   due('the lease is over', LEASES_OVER_MS),
   due('the deadline is over', DEADLINE_OVER_MS),
+  due('the submission was given up', SUBMISSION_OVER_MS),
   purge('within the retention', SOON_MS),
   purge('after the retention', RETENTION_OVER_MS),
   reconcile('records', undefined),
+  reconcile('flows', { stage: 'flows', step: 0 }),
   reconcile('shared indexes', { stage: 'shared_indexes', step: 1 }),
   reconcile('queues', { stage: 'queue_indexes', step: 0 }),
+  reconcile('members', { stage: 'member_indexes', step: 0 }),
+  reconcile('edges', { stage: 'edge_indexes', step: 0 }),
   inspect('before anything is due', SOON_MS),
   inspect('after the retention', RETENTION_OVER_MS),
 ]

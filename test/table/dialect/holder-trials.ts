@@ -64,6 +64,10 @@ const calls: readonly FencedCall[] = [
       input: { executionId, fence, reason: 'gave up', by: 'pool-a', force: false, graceMs: CANCEL_GRACE_MS },
     }),
   },
+  {
+    blobs: [],
+    with: (fence) => ({ operation: 'waitForChildren', input: { executionId, fence } }),
+  },
 ]
 
 function fencedTrials(): Trial[] {

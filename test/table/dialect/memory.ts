@@ -131,9 +131,13 @@ function entryText(entry: IndexEntry): string {
 
 function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], replyBlobs: string[]): Tx {
   let work = 0
+  const written: Record<string, boolean> = {}
   const fail = (reason: string, recordId: string): never => memory.platform.stop({ reason, recordId })
-  const count = (recordId: string): void => {
+  const count = (type: RecordType, recordId: string): void => {
+    const key = joinName(type, recordId)
+    if (written[key] === true) return
     if (work >= OPERATION_WORK_LIMIT) fail('the operation writes more records than it may', recordId)
+    written[key] = true
     work = work + 1
   }
   return {
@@ -142,11 +146,11 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
     has: (type, id) => memory.records[joinName(type, id)] !== undefined,
     getMany: (type, ids) => getMany(memory, type, ids),
     put: (record) => {
-      count(record.id)
+      count(record.type, record.id)
       writeRecord(memory, record.type, record.id, record)
     },
     remove: (type, id) => {
-      count(id)
+      count(type, id)
       writeRecord(memory, type, id, undefined)
     },
     range: (range) => readRange(memory, range),
@@ -154,8 +158,8 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
     countUpTo: (range) => readRange(memory, range).length,
     score: (index, id) => scoreOf(memory, index, id),
     repair: (index, id, score) => setEntry(memory, index, id, score),
-    emit: (type, execution, detail) => {
-      memory.events.push(packEvent(eventOf(type, execution, detail, now)))
+    emit: (type, subject, detail) => {
+      memory.events.push(packEvent(eventOf(type, subject, detail, now)))
       memory.undo.push(() => {
         memory.events.pop()
       })

@@ -37,17 +37,17 @@ const STEP_MS = 1_000
 /** Less than it takes to get to the second lease and lose it. */
 const SHORT_TOTAL_TIMEOUT_MS = 3_500
 
-function submitted(platform: Platform, input: CreateInput): World {
+export function submitted(platform: Platform, input: CreateInput): World {
   const world = newWorld(platform)
   submit(world, input)
   return world
 }
 
-function fresh(platform: Platform): World {
+export function fresh(platform: Platform): World {
   return submitted(platform, newSubmit(submitRequest))
 }
 
-function heldAgain(world: World, leaseTtlMs: number): World {
+export function heldAgain(world: World, leaseTtlMs: number): World {
   claim(world, STEP_MS, newClaim(firstClaim))
   const fence = { leaseId: firstClaim, epoch: 1, attempt: 1 }
   step(world, STEP_MS, { operation: 'releaseExecution', input: { executionId, fence, reason: 'shutdown' } })
@@ -55,11 +55,11 @@ function heldAgain(world: World, leaseTtlMs: number): World {
   return world
 }
 
-function held(platform: Platform): World {
+export function held(platform: Platform): World {
   return heldAgain(fresh(platform), LEASE_MS)
 }
 
-function inState(world: World, state: ExecutionState): World {
+export function inState(world: World, state: ExecutionState): World {
   const execution = theExecution(world)
   execution.state = state
   execution.next = execution.attempt === undefined ? execution.next : 'continue'
@@ -87,7 +87,7 @@ function revoked(world: World): World {
   return world
 }
 
-function failed(platform: Platform, category: string): World {
+export function failed(platform: Platform, category: string): World {
   const world = held(platform)
   const input = { executionId, fence: ownFence, failure: { category, message: 'no luck' }, seed: 7 }
   step(world, STEP_MS, { operation: 'failExecution', input })
@@ -133,7 +133,7 @@ export const situations: readonly Situation[] = [
       return world
     },
   },
-  { name: 'blocked', build: (platform) => inState(fresh(platform), { phase: 'blocked', by: 'dependencies' }) },
+  { name: 'blocked', build: (platform) => inState(fresh(platform), { phase: 'blocked', by: 'limit' }) },
   { name: 'active', build: (platform) => held(platform) },
   {
     name: 'active, cancel requested',
@@ -181,13 +181,6 @@ export const situations: readonly Situation[] = [
     build: (platform) => {
       const input = { ...newSubmit(submitRequest), totalTimeoutMs: SHORT_TOTAL_TIMEOUT_MS }
       return afterDuePass(heldAgain(submitted(platform, input), LEASE_MS))
-    },
-  },
-  {
-    name: 'ended, skipped',
-    build: (platform) => {
-      const world = fresh(platform)
-      return inState(world, { phase: 'ended', outcome: 'skipped', at: world.now, reason: undefined, by: undefined })
     },
   },
 ]

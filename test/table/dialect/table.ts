@@ -3,6 +3,9 @@ import type { FabricEvent, Phase } from '../../../src/kernel/index.ts'
 import { callerTrials } from './caller-trials.ts'
 import { canonicalText } from './canonical-text.ts'
 import { engineTrials } from './engine-trials.ts'
+import { besideSituations, memberSituations } from './flow-situations.ts'
+import { flowTrials } from './flow-trials.ts'
+import { graphTrials } from './graph-trials.ts'
 import { holderTrials } from './holder-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
@@ -12,8 +15,28 @@ import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
 import type { Trial } from './trial.ts'
 import { START_AT, executionId, say } from './world.ts'
+import type { World } from './world.ts'
 
-export const trials: readonly Trial[] = callerTrials.concat(holderTrials).concat(engineTrials)
+export const trials: readonly Trial[] = callerTrials
+  .concat(holderTrials)
+  .concat(engineTrials)
+  .concat(flowTrials)
+  .concat(graphTrials)
+
+const alone = situations.concat(memberSituations)
+const withFlows = situations.slice(0, 1).concat(besideSituations).concat(memberSituations)
+
+/** Where a trial is made: an execution beside a flow is to most operations like one without. */
+export function situationsOf(trial: Trial): readonly Situation[] {
+  return trial.about === 'flow' ? withFlows : alone
+}
+
+/** Brings a situation about, and whatever the trial wants to have happened. */
+export function arrange(platform: Platform, trial: Trial, situation: Situation): World {
+  const world = situation.build(platform)
+  trial.prepare?.(world)
+  return world
+}
 
 /** Between the first saying and the second, so that an answer from memory can be told from a fresh one. */
 export const REPEAT_AFTER_MS = 500
@@ -42,7 +65,7 @@ export function trialName(trial: Trial): string {
 }
 
 export function runTrial(platform: Platform, trial: Trial, situation: Situation): Outcome {
-  const world = situation.build(platform)
+  const world = arrange(platform, trial, situation)
   const memory = world.memory
   const phaseBefore = phaseIn(memory)
   const storedBefore = storedText(memory)
@@ -76,7 +99,7 @@ function phaseIn(memory: Memory): Phase | 'absent' {
 /** All that one row of the table came to, to the last field, in words that both languages print alike. */
 export function rowText(platform: Platform, trial: Trial): string {
   const lines: string[] = []
-  for (const situation of situations) {
+  for (const situation of situationsOf(trial)) {
     const outcome = runTrial(platform, trial, situation)
     lines.push(cellText(platform, trial, situation, [outcome.first, outcome.again]))
   }

@@ -1,6 +1,8 @@
 /** One way of calling one operation. The table tries each of them in every situation. */
+import { SUBMISSION_REST_MS } from '../../../src/kernel/index.ts'
 import type { OperationCall } from './operation-call.ts'
 import { RETENTION_MS, TOTAL_TIMEOUT_MS } from './world.ts'
+import type { World } from './world.ts'
 
 export type Trial = OperationCall & {
   /** What sets this way of calling it apart from the others; empty if there is only one. */
@@ -8,6 +10,10 @@ export type Trial = OperationCall & {
   /** Counted from the start of the world. */
   readonly atMs: number
   readonly blobs: readonly string[]
+  /** A trial of what concerns flows only is made where there is a flow, and where there is nothing at all. */
+  readonly about?: 'flow' | undefined
+  /** What else has happened before the operation is tried, if anything. */
+  readonly prepare?: ((world: World) => void) | undefined
 }
 
 /** When an operation is tried, unless the trial is about time: soon after the situation came about. */
@@ -22,3 +28,4 @@ export const TIMEOUT_OVER_MS = 50_000
 export const LEASES_OVER_MS = 70_000
 export const DEADLINE_OVER_MS = TOTAL_TIMEOUT_MS + SOON_MS
 export const RETENTION_OVER_MS = RETENTION_MS + SOON_MS
+export const SUBMISSION_OVER_MS = SUBMISSION_REST_MS + SOON_MS

@@ -10,11 +10,10 @@ local kernel, layout = bootKernel(), bootLayout(struct.pack, struct.unpack, tabl
 local redisCall, tonumber, pcall, error, type = redis.call, tonumber, pcall, error, type
 local packNamed, unpackNamed = cmsgpack.pack, cmsgpack.unpack
 local unpackList, byte, char, sub = unpack, string.byte, string.char, string.sub
-local operations, entriesOf = kernel.operations, kernel.entriesOf
+local operations, workLimitOf, entriesOf = kernel.operations, kernel.workLimitOf, kernel.entriesOf
 local isReadyIndex, concernsHolder, comesBefore = kernel.isReadyIndex, kernel.concernsHolder, kernel.comesBefore
 local DUE_INDEX = kernel.DUE_INDEX
-local OPERATION_WORK_LIMIT, CALL_WORK_LIMIT = kernel.OPERATION_WORK_LIMIT, kernel.CALL_WORK_LIMIT
-local CALL_REPLY_BYTES = kernel.CALL_REPLY_BYTES
+local CALL_WORK_LIMIT, CALL_REPLY_BYTES = kernel.CALL_WORK_LIMIT, kernel.CALL_REPLY_BYTES
 local packers, unpackers, packEvents, packWake = layout.pack, layout.unpack, layout.packEvents, layout.packWake
 local inputs, results, operationNames = layout.inputs, layout.results, layout.operationNames
 
@@ -40,13 +39,15 @@ local stored, storedCount = {}, 0
 -- What the call has yet to write: records and blobs by their keys, entries in the order of their changes.
 local dirty, dirtyCount, dirtyKeys = {}, 0, {}
 local waitingCount, waitingIndexes, waitingIds, waitingScores = 0, {}, {}, {}
+local isWaiting = {}
 local waitingEventCount, waitingEvents = 0, {}
 -- Of the operation: the records it has met, in the order in which it met them.
 local slotOf, slotCount, slotKeys, slotTypes, slotEntries, slotWrites = {}, 0, {}, {}, {}, {}
 local entryCount, entryIndexes, entryIds, entryScores = 0, {}, {}, {}
+local isEntered = {}
 local blobCount, blobKeys, blobBytes = 0, {}, {}
 local eventCount, events = 0, {}
-local firstBlob, givenCount, sentCount, work, isRepairing
+local firstBlob, givenCount, sentCount, work, workLimit, isRepairing
 
 local indexKeysOf, indexKeyCount = {}, 0
 
@@ -56,19 +57,25 @@ local tx = {}
 
 -- What follows the prefix of a key, by what the key holds. Keys are many, so their names are short.
 local keyKinds = layout.keyKinds
+local INDEX_KIND = keyKinds.index
 
 local function recordKey(recordType, id)
   return prefix .. keyKinds[recordType] .. id
 end
 
+-- The first letter of an index that many share, such as those of a lane. What one execution or one flow has for itself is
+-- hardly asked for twice, so its key is not worth remembering.
+local SHARED = { [byte('r')] = true, [byte('l')] = true, [byte('c')] = true, [byte('d')] = true, [byte('p')] = true }
+
 local function indexKey(index)
+  if not SHARED[byte(index)] then return prefix .. INDEX_KIND .. index end
   local key = indexKeys[index]
   if not key then
     if indexKeyCount >= INDEX_KEYS_MAX then
       indexKeys, indexKeyCount = {}, 0
       indexKeysOf = { [prefix] = indexKeys }
     end
-    key = prefix .. keyKinds.index .. index
+    key = prefix .. INDEX_KIND .. index
     indexKeys[index] = key
     indexKeyCount = indexKeyCount + 1
   end

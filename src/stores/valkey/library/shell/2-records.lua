@@ -92,6 +92,7 @@ local function setEntry(index, id, score, isAgain)
     end
   end
   entryCount = entryCount + 1
+  isEntered[index] = true
   entryIndexes[entryCount], entryIds[entryCount], entryScores[entryCount] = index, id, score or false
 end
 
@@ -102,29 +103,33 @@ local function entryOf(entries, index)
   return nil
 end
 
+-- A record counts once, however often the operation writes it.
 local function write(recordType, id, bytes, after)
-  if work >= OPERATION_WORK_LIMIT then tx:fault('the operation writes more records than it may', id) end
-  work = work + 1
   local key = recordKey(recordType, id)
   local slot = slotFor(key, recordType)
+  local isAgain = slotWrites[slot] ~= nil
+  if not isAgain then
+    if work >= workLimit then tx:fault('the operation writes more records than it may', id) end
+    work = work + 1
+  end
   local before = slotEntries[slot]
   if not before then
     local old = bytesOf(slot, key)
     if old and not read(slot, old) then tx:fault('the record cannot be read', id) end
     before = slotEntries[slot] or NONE
   end
-  local isAgain = slotWrites[slot] ~= nil
   slotWrites[slot], slotEntries[slot] = bytes, after
-  -- Entries of the same index mostly stand in the same place, so that is where it is looked first.
+  -- A record stands in an index once. Entries of the same index mostly stand in the same place, so that is where it is
+  -- looked first. Under which id they stand is for them to say: it need not be the record's.
   for i = 1, #before do
-    local index = before[i].index
-    local other = after[i]
-    if not (other and other.index == index) and not entryOf(after, index) then setEntry(index, id, nil, isAgain) end
+    local entry, other = before[i], after[i]
+    local index = entry.index
+    if not (other and other.index == index) and not entryOf(after, index) then setEntry(index, entry.id, nil, isAgain) end
   end
   for i = 1, #after do
     local entry, other = after[i], before[i]
     if not (other and other.index == entry.index) then other = entryOf(before, entry.index) end
-    if not (other and other.score == entry.score) then setEntry(entry.index, id, entry.score, isAgain) end
+    if not (other and other.score == entry.score) then setEntry(entry.index, entry.id, entry.score, isAgain) end
   end
 end
 

@@ -92,10 +92,7 @@ local function isInRange(range, score, id)
 end
 
 local function isChanged(index)
-  for i = 1, entryCount do
-    if entryIndexes[i] == index then return true end
-  end
-  return false
+  return isEntered[index]
 end
 
 -- What the operation itself has changed in an index, in front of what is stored. The last change of an id counts.

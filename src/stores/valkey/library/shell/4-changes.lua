@@ -1,9 +1,9 @@
 -- Changes: collected by the operation, taken over by the call, applied to the server.
 
-function tx:emit(eventType, execution, detail)
+function tx:emit(eventType, subject, detail)
   eventCount = eventCount + 1
-  events[eventCount] = checked(packEvents[eventType](execution, detail, tx.now), execution.id)
-  if concernsHolder(eventType, detail) then holders[#holders + 1] = execution.id end
+  events[eventCount] = checked(packEvents[eventType](subject, detail, tx.now), subject.id)
+  if concernsHolder(eventType, detail) then holders[#holders + 1] = subject.id end
 end
 
 local function setBlob(key, bytes)
@@ -38,16 +38,20 @@ function tx:send(key)
 end
 
 function tx:room()
-  return OPERATION_WORK_LIMIT - work
+  return workLimit - work
 end
 
 local function forgetOperation()
   for i = 1, slotCount do slotOf[slotKeys[i]] = nil end
+  for i = 1, entryCount do isEntered[entryIndexes[i]] = nil end
   slotCount, entryCount, blobCount, eventCount, sentCount, work, isRepairing = 0, 0, 0, 0, 0, 0, false
 end
 
+-- The first letter of the indexes that workers take from; most entries are of others.
+local READY = byte('r')
+
 local function noteGain(index, gain)
-  if gain == 0 or not isReadyIndex(index) then return end
+  if gain == 0 or byte(index) ~= READY or not isReadyIndex(index) then return end
   if not readyGains[index] then readyIndexes[#readyIndexes + 1] = index end
   readyGains[index] = (readyGains[index] or 0) + gain
 end
@@ -88,15 +92,20 @@ local function applyIndex(index, first)
   if #added > 0 then noteGain(index, redisCall('ZADD', key, unpackList(added))) end
 end
 
--- A few are applied one by one; gathering them pays only for many.
+-- A few are applied one by one, and so is whatever stands alone in its index; gathering pays only for many.
 local function applyEntries()
   local isMany = waitingCount > FEW
   for i = 1, waitingCount do
     local index = waitingIndexes[i]
-    if index and isMany then
-      applyIndex(index, i)
-    elseif index then
-      applyEntry(index, waitingIds[i], waitingScores[i])
+    if index then
+      local count = isWaiting[index]
+      if isMany and count and count > 1 then
+        isWaiting[index] = nil
+        applyIndex(index, i)
+      else
+        if count then isWaiting[index] = nil end
+        applyEntry(index, waitingIds[i], waitingScores[i])
+      end
     end
   end
   waitingCount = 0
@@ -104,12 +113,7 @@ end
 
 -- Whoever reads an index sees what the operations before have changed in it.
 applyIfWaiting = function(index)
-  for i = 1, waitingCount do
-    if waitingIndexes[i] == index then
-      applyEntries()
-      return
-    end
-  end
+  if isWaiting[index] then applyEntries() end
 end
 
 local function applyValues()
@@ -167,6 +171,7 @@ local function commit()
   for i = 1, entryCount do
     local at = waitingCount + i
     waitingIndexes[at], waitingIds[at], waitingScores[at] = entryIndexes[i], entryIds[i], entryScores[i]
+    isWaiting[entryIndexes[i]] = (isWaiting[entryIndexes[i]] or 0) + 1
   end
   waitingCount = waitingCount + entryCount
   -- No record tells that an entry which was repaired changes a second time.

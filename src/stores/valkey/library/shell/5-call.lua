@@ -15,6 +15,7 @@ end
 
 local function runOperation(name, code, argument)
   local holderCount, bytesBefore = #holders, replyBytes
+  workLimit = workLimitOf(name)
   local isDone, answerCode, answer = pcall(answerOf, name, code, argument)
   if isDone then
     commit()
@@ -69,6 +70,7 @@ local function beginCall(keys, args)
   end
   storedCount = 0
   for i = 1, dirtyCount do dirty[dirtyKeys[i]] = nil end
+  if waitingCount > 0 then isWaiting = {} end
   dirtyCount, waitingCount, waitingEventCount = 0, 0, 0
   reply, replyCount, replyBytes, callWork = { '', '', '' }, 2, 0, 0
   readyIndexes, readyGains, dueGain, dueHead, holders, hasEvents = {}, {}, nil, nil, {}, false

@@ -1,0 +1,29 @@
+/** The edges that lead to a member. */
+import { OPEN_EDGES, RESOLVED_EDGES, edgeId, inboundIndex } from '../indexes.ts'
+import { IN_DEGREE_MAX, RESOLVE_PAGE_COUNT } from '../limits.ts'
+import type { Edge, ExecutionId } from '../records.ts'
+import type { Tx } from '../tx.ts'
+
+/** Edges whose upstream has ended, in the order of the upstreams' ids. */
+export function resolvedEdges(tx: Tx, downstreamId: string, from: string | undefined, limit: number): Edge[] {
+  const range = { index: inboundIndex(downstreamId), from: { score: RESOLVED_EDGES, id: from }, limit }
+  const ids: string[] = []
+  for (const entry of tx.range(range)) ids.push(edgeId(entry.id, downstreamId))
+  return tx.getMany('edge', ids)
+}
+
+/** All edges that lead to it. */
+export function inboundEdges(tx: Tx, downstreamId: string): Edge[] {
+  const range = { index: inboundIndex(downstreamId), from: { score: OPEN_EDGES }, limit: IN_DEGREE_MAX }
+  const ids: string[] = []
+  for (const entry of tx.range(range)) ids.push(edgeId(entry.id, downstreamId))
+  return tx.getMany('edge', ids)
+}
+
+/** Which upstream has made the member's group impossible, as far as a short look tells. */
+export function firstFailedUpstream(tx: Tx, downstreamId: string): ExecutionId | undefined {
+  for (const edge of resolvedEdges(tx, downstreamId, undefined, RESOLVE_PAGE_COUNT)) {
+    if (edge.state === 'impossible') return edge.upstreamId
+  }
+  return undefined
+}

@@ -1,0 +1,319 @@
+/**
+ * The situations of an execution that is a member of a flow, or that stands beside one. What only a graph larger than one
+ * operation can see to brings about is written directly.
+ */
+import type { CreateInput, EdgeGroup, Execution, ExecutionState, PolicyInput } from '../../../src/kernel/index.ts'
+import {
+  addChild,
+  addMember,
+  cancelUnderWay,
+  cancelled,
+  changeFlow,
+  childId,
+  downstreamId,
+  endOther,
+  flowId,
+  newMember,
+  newSubmission,
+  newWalk,
+  openFlows,
+  siblingId,
+  upstreamId,
+} from './flow-world.ts'
+import type { Platform } from './platform.ts'
+import { failed, fresh, held, heldAgain, inState, submitted } from './situations.ts'
+import type { Situation } from './situations.ts'
+import {
+  DELAY_MS,
+  LEASE_MS,
+  executionId,
+  newSubmit,
+  newWorld,
+  ownFence,
+  payload,
+  putDirectly,
+  step,
+  submitRequest,
+  theExecution,
+} from './world.ts'
+import type { World } from './world.ts'
+
+const anyOf: PolicyInput = { policy: 'any_of' }
+const blocked: ExecutionState = { phase: 'blocked', by: 'dependencies' }
+
+function beside(world: World): World {
+  return openFlows(world, false)
+}
+
+/** A member of an open flow, with another one behind it. */
+function member(platform: Platform): World {
+  const world = openFlows(newWorld(platform), false)
+  addMember(world, newMember(executionId, []))
+  addMember(world, newMember(downstreamId, [{ upstreamId: executionId }]))
+  return world
+}
+
+/** A member behind another one of an open flow, with a third behind itself. */
+function dependent(platform: Platform): World {
+  const world = openFlows(newWorld(platform), false)
+  addMember(world, newMember(executionId, [{ upstreamId }]))
+  addMember(world, newMember(downstreamId, [{ upstreamId: executionId }]))
+  return world
+}
+
+function met(platform: Platform): World {
+  const world = dependent(platform)
+  endOther(world, upstreamId, 'completed')
+  return world
+}
+
+/** A member that runs: what comes before it has completed, what comes behind it waits. */
+function heldMember(platform: Platform): World {
+  return heldAgain(met(platform), LEASE_MS)
+}
+
+/** A member of a flow that is held. */
+function heldBack(platform: Platform, create: CreateInput): World {
+  const world = openFlows(newWorld(platform), true)
+  addMember(world, { ...newMember(executionId, []), create })
+  return world
+}
+
+/** An execution that had failed before it became a member of a held flow, and the one under test behind it. */
+function behindFailed(platform: Platform): World {
+  const world = openFlows(newWorld(platform), false)
+  endOther(world, upstreamId, 'failed')
+  changeFlow(world, (flow) => {
+    flow.state = { phase: 'held', until: undefined }
+  })
+  addMember(world, newMember(executionId, [{ upstreamId }]))
+  return world
+}
+
+function waiting(platform: Platform): World {
+  const world = heldMember(platform)
+  addChild(world)
+  step(world, 500, { operation: 'waitForChildren', input: { executionId, fence: ownFence } })
+  return world
+}
+
+/** Two upstreams of which one is enough; the first has completed, and the other was let run. */
+function decided(platform: Platform): World {
+  const world = openFlows(newWorld(platform), false)
+  const after = [{ upstreamId }, { upstreamId: siblingId }]
+  addMember(world, { ...newMember(executionId, after), policy: { ...anyOf, losers: 'let_run' } })
+  endOther(world, upstreamId, 'completed')
+  return world
+}
+
+function groupOf(world: World, execution: Execution): EdgeGroup {
+  const group = execution.member?.group
+  if (group !== undefined) return group
+  return world.memory.platform.stop({ reason: 'the execution has no group', recordId: execution.id })
+}
+
+function owingCancels(platform: Platform): World {
+  const world = decided(platform)
+  const execution = theExecution(world)
+  const group = groupOf(world, execution)
+  group.losers = 'cancel'
+  group.owedFrom = ''
+  putDirectly(world, execution)
+  return world
+}
+
+/** Has completed, and nobody behind it knows. */
+function owingEdges(platform: Platform): World {
+  const world = heldMember(platform)
+  const execution = theExecution(world)
+  execution.state = { phase: 'ended', outcome: 'completed', at: world.now, reason: undefined, by: undefined }
+  execution.lastLease = { id: ownFence.leaseId, epoch: ownFence.epoch, how: 'completed', until: undefined }
+  if (execution.member !== undefined) execution.member.owesEdges = true
+  putDirectly(world, execution)
+  changeFlow(world, (flow) => {
+    flow.counts.active = flow.counts.active - 1
+    flow.counts.completed = flow.counts.completed + 1
+  })
+  return world
+}
+
+/** Blocked still, although what it waited for has ended. */
+function unmoved(platform: Platform, outcome: 'completed' | 'failed'): World {
+  const world = dependent(platform)
+  endOther(world, upstreamId, outcome)
+  const execution = theExecution(world)
+  const from = outcome === 'completed' ? 'waiting' : 'skipped'
+  execution.state = blocked
+  putDirectly(world, execution)
+  changeFlow(world, (flow) => {
+    flow.counts[from] = flow.counts[from] - 1
+    flow.counts.waiting_children = flow.counts.waiting_children + 1
+  })
+  return world
+}
+
+function beingReplayed(platform: Platform): World {
+  const world = member(platform)
+  const execution = theExecution(world)
+  execution.state = { phase: 'blocked', by: 'hold' }
+  putDirectly(world, execution)
+  changeFlow(world, (flow) => {
+    flow.walk = newWalk('replay')
+  })
+  return world
+}
+
+function beingCancelled(platform: Platform): World {
+  const world = member(platform)
+  cancelUnderWay(world)
+  return world
+}
+
+/** The whole graph, or its first node only. */
+function submittedFlow(platform: Platform, isWhole: boolean): World {
+  const world = newWorld(platform)
+  const input = newSubmission(flowId)
+  const part = isWhole ? input : { ...input, nodes: input.nodes.slice(0, 1), edges: [] }
+  step(world, 0, { operation: 'submitFlow', input: part }, payload)
+  return world
+}
+
+function failedFor(world: World): World {
+  const failure = { category: 'permanent', message: 'no luck' }
+  step(world, 1_000, { operation: 'failExecution', input: { executionId, fence: ownFence, failure, seed: 7 } })
+  return world
+}
+
+/** Beside a flow, in every phase: what can become a member. */
+export const besideSituations: readonly Situation[] = [
+  { name: 'absent, beside a flow', build: (platform) => beside(newWorld(platform)) },
+  { name: 'eligible, beside a flow', build: (platform) => beside(fresh(platform)) },
+  {
+    name: 'delayed, beside a flow',
+    build: (platform) => beside(submitted(platform, { ...newSubmit(submitRequest), delayMs: DELAY_MS })),
+  },
+  {
+    name: 'blocked, beside a flow',
+    build: (platform) => beside(inState(fresh(platform), { phase: 'blocked', by: 'limit' })),
+  },
+  { name: 'active, beside a flow', build: (platform) => beside(held(platform)) },
+  {
+    name: 'suspended, beside a flow',
+    build: (platform) => beside(inState(held(platform), { phase: 'suspended', suspensionId: 'suspension-1' })),
+  },
+  { name: 'ended, beside a flow', build: (platform) => beside(failed(platform, 'permanent')) },
+]
+
+export const memberSituations: readonly Situation[] = [
+  { name: 'eligible, a member', build: (platform) => member(platform) },
+  { name: 'eligible, its dependency met', build: (platform) => met(platform) },
+  { name: 'eligible, owing cancels', build: (platform) => owingCancels(platform) },
+  { name: 'eligible, its flow being cancelled', build: (platform) => beingCancelled(platform) },
+  { name: 'eligible, of a submitted flow', build: (platform) => submittedFlow(platform, true) },
+  {
+    name: 'delayed, a member',
+    build: (platform) => {
+      const world = openFlows(newWorld(platform), false)
+      const create = { ...newSubmit(submitRequest), delayMs: DELAY_MS }
+      addMember(world, { ...newMember(executionId, []), create })
+      addMember(world, newMember(downstreamId, [{ upstreamId: executionId }]))
+      return world
+    },
+  },
+  {
+    name: 'delayed, a member that is retried',
+    build: (platform) => {
+      const world = heldMember(platform)
+      const failure = { category: 'error', message: 'no luck' }
+      step(world, 1_000, { operation: 'failExecution', input: { executionId, fence: ownFence, failure, seed: 7 } })
+      return world
+    },
+  },
+  { name: 'blocked by a dependency', build: (platform) => dependent(platform) },
+  { name: 'blocked, its dependency met unseen', build: (platform) => unmoved(platform, 'completed') },
+  { name: 'blocked, its dependency failed unseen', build: (platform) => unmoved(platform, 'failed') },
+  { name: 'blocked by a hold', build: (platform) => heldBack(platform, newSubmit(submitRequest)) },
+  {
+    name: 'blocked by a hold, to be delayed',
+    build: (platform) => heldBack(platform, { ...newSubmit(submitRequest), delayMs: DELAY_MS }),
+  },
+  { name: 'blocked by a hold, to be skipped', build: (platform) => behindFailed(platform) },
+  { name: 'blocked, of an unfinished submission', build: (platform) => submittedFlow(platform, false) },
+  { name: 'blocked, waiting for a child', build: (platform) => waiting(platform) },
+  { name: 'blocked, being replayed', build: (platform) => beingReplayed(platform) },
+  { name: 'active, a member', build: (platform) => heldMember(platform) },
+  {
+    name: 'active, with a child to wait for',
+    build: (platform) => {
+      const world = heldMember(platform)
+      addChild(world)
+      return world
+    },
+  },
+  {
+    name: 'active, its child failed',
+    build: (platform) => {
+      const world = heldMember(platform)
+      addChild(world)
+      endOther(world, childId, 'failed')
+      return world
+    },
+  },
+  {
+    name: 'active, its flow cancelled around it',
+    build: (platform) => cancelled(heldMember(platform), 'cancel_pending', false),
+  },
+  {
+    name: 'active, asked to stop by its flow',
+    build: (platform) => cancelled(heldMember(platform), 'cancel_all', false),
+  },
+  {
+    name: 'suspended, a member',
+    build: (platform) => {
+      const world = inState(heldMember(platform), { phase: 'suspended', suspensionId: 'suspension-1' })
+      changeFlow(world, (flow) => {
+        flow.counts.active = flow.counts.active - 1
+        flow.counts.suspended = flow.counts.suspended + 1
+      })
+      return world
+    },
+  },
+  {
+    name: 'ended, completed in a flow',
+    build: (platform) => {
+      const world = heldMember(platform)
+      step(world, 1_000, { operation: 'completeExecution', input: { executionId, fence: ownFence } })
+      return world
+    },
+  },
+  { name: 'ended, failed in a flow', build: (platform) => failedFor(heldMember(platform)) },
+  {
+    name: 'ended, and its flow with it',
+    build: (platform) => failedFor(heldAgain(submittedFlow(platform, true), LEASE_MS)),
+  },
+  {
+    name: 'ended, skipped',
+    build: (platform) => {
+      const world = dependent(platform)
+      endOther(world, upstreamId, 'failed')
+      return world
+    },
+  },
+  {
+    name: 'ended, cancelled with its flow',
+    build: (platform) => cancelled(heldMember(platform), 'cancel_all', true),
+  },
+  {
+    name: 'ended, lost to another',
+    build: (platform) => {
+      const world = openFlows(newWorld(platform), false)
+      addMember(world, newMember(executionId, []))
+      const after = [{ upstreamId }, { upstreamId: executionId }]
+      addMember(world, { ...newMember(downstreamId, after), policy: anyOf })
+      heldAgain(world, LEASE_MS)
+      endOther(world, upstreamId, 'completed')
+      return world
+    },
+  },
+  { name: 'ended, with edges to tell', build: (platform) => owingEdges(platform) },
+]
