@@ -1,16 +1,14 @@
 /** What a program imports from `flowfabric`. */
+export { flow } from './client/flow.ts'
+export type { FlowBuilder, FlowDefinition, FlowOptions, FlowOutput, FlowReturn, FlowSettings } from './client/flow.ts'
+export type { FlowNode, NodeOptions, NodeSettings } from './client/flow-node.ts'
+export { allOf, anyOf, quorum } from './client/upstreams.ts'
+export type { AnyInputs, RaceOptions, Upstream, UpstreamSource, Upstreams } from './client/upstreams.ts'
 export { task } from './client/task.ts'
-export type {
-  Handler,
-  HandlerFunction,
-  HandlerOptions,
-  Task,
-  TaskOptions,
-  TaskPolicy,
-  TaskSettings,
-  TimeoutOptions,
-} from './client/task.ts'
+export type { Handler, HandlerFunction, HandlerOptions, Task, TaskOptions } from './client/task.ts'
+export type { TaskPolicy, TaskSettings, TimeoutOptions } from './client/task-settings.ts'
 export type { ProgressReport, TaskContext } from './client/context.ts'
+export type { AddMemberOptions, AddedMember, DependOptions, MemberFlow, MemberReference } from './client/member-flow.ts'
 export type { Duration } from './client/duration.ts'
 export type { Tags } from './client/names.ts'
 export type { ExponentialBackoff, FixedBackoff, RetryOptions } from './client/retry.ts'
@@ -36,14 +34,29 @@ export type { Worker, WorkerCloseOptions } from './worker/worker.ts'
 export type { Engine, ScannerStatus } from './engine/engine.ts'
 export type { MetricsRegistry } from './engine/metrics.ts'
 
-export type { CancelOptions, DescribedParts, ListQuery, ReplayOptions, RevokeOptions } from './client/calls.ts'
-export type { SubmitManyItem, SubmitOutcome } from './client/client.ts'
-export type { ExecutionDescription, ExecutionSummary } from './client/description.ts'
-export type { ExecutionHandle, WaitOptions } from './client/execution-handle.ts'
+export type { DescribedParts, ListQuery, ReplayOptions, RevokeOptions } from './client/calls.ts'
+export type { CancelOptions } from './client/cancel-options.ts'
+export type { Dependencies, ExecutionDescription, ExecutionSummary } from './client/description.ts'
+export type { ExecutionHandle } from './client/execution-handle.ts'
+export type { CreateFlowOptions, FlowCancelOptions, FlowQuery, FlowSubmitOptions } from './client/flow-options.ts'
+export type {
+  FlowCancel,
+  FlowDescription,
+  FlowSummary,
+  MemberSummary,
+  UpstreamSummary,
+} from './client/flow-description.ts'
+export type { FlowCancelled, FlowHandle, FlowHandleCancelOptions, MembersOptions } from './client/flow-handle.ts'
+export type { FlowPage, ListFlowsOptions } from './client/flow-listing.ts'
+export type { FlowMember } from './client/flow-member.ts'
+export type { FlowProgress } from './client/flow-submission.ts'
 export type { ExecutionPage, LaneSummary, ListOptions } from './client/listing.ts'
+export type { DependencyOptions, OpenFlow } from './client/open-flow.ts'
 export type { StagedResult, StagedSubmitOptions } from './client/staging.ts'
+export type { SubmitManyItem, SubmitOutcome } from './client/submit-many.ts'
 export type { SubmitOptions } from './client/submit.ts'
 export type { SubscribeOptions, SubscriptionItem } from './client/subscription.ts'
+export type { WaitOptions } from './client/wait-for-end.ts'
 export type { LogLevel } from './client/log.ts'
 export type { Log, LogFields } from './runtime/log.ts'
 export type { Runtime, Timer } from './runtime/runtime.ts'
@@ -64,9 +77,18 @@ export type {
   ExplainResult,
   Explanation,
   Failure,
+  FlowCancelPolicy,
+  FlowId,
+  FlowOutcome,
+  GroupPolicy,
   Lease,
+  Losers,
+  MemberCounts,
   Outcome,
+  OutcomeRule,
+  PolicyInput,
   Progress,
+  PublicFlowState,
   PublicState,
   PriorityResult,
   RefusalDetail,

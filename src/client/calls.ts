@@ -10,8 +10,6 @@ import type {
   ExecutionId,
   ExplainResult,
   ListResult,
-  OperationInput,
-  OperationName,
   Position,
   PriorityResult,
   PublicState,
@@ -19,47 +17,29 @@ import type {
   RevokeResult,
   SetTagsResult,
 } from '../kernel/index.ts'
-import type { Runtime } from '../runtime/index.ts'
-import type { Batcher, Reply } from '../stores/batcher.ts'
+import type { Reply } from '../stores/batcher.ts'
 import { executionPartition } from '../stores/store.ts'
-import type { Partition } from '../stores/store.ts'
+import { CANCEL_KEYS } from './cancel-options.ts'
+import type { CancelOptions } from './cancel-options.ts'
 import { parseDuration } from './duration.ts'
-import type { Duration } from './duration.ts'
-import { executionIdFromKey, mintExecutionId, partitionOf, resolveExecutionId } from './ids.ts'
-import {
-  checkBoolean,
-  checkKey,
-  checkOptions,
-  checkPriority,
-  checkReason,
-  checkTagName,
-  checkTagObject,
-  checkTags,
-} from './names.ts'
-import type { Tags } from './names.ts'
-import { repeatWhileUnavailable } from './repetition.ts'
+import { FlowCalls } from './flow-calls.ts'
+import { executionIdFromKey, mintExecutionId, partitionOf } from './ids.ts'
+import { checkBoolean, checkKey, checkOptions, checkPriority, checkReason } from './names.ts'
 import { stagingOf } from './staging.ts'
 import type { StagedResult, StagedSubmitOptions } from './staging.ts'
 import { checkSubmitOptions, prepareSubmit } from './submit.ts'
 import type { SubmitOptions } from './submit.ts'
+import { splitTags } from './tag-changes.ts'
 import type { AnyTask, Task } from './task.ts'
-
-export interface CancelOptions {
-  readonly by?: string
-  /** End a running execution now instead of asking its worker to stop. */
-  readonly force?: boolean
-  /** How long its worker is given to stop. */
-  readonly grace?: Duration
-}
-
-const CANCEL_KEYS = ['by', 'force', 'grace'] as const satisfies readonly (keyof CancelOptions)[]
 
 export interface ReplayOptions {
   readonly reason?: string
   readonly by?: string
+  /** In a flow: replays everything that was skipped because of it as well. */
+  readonly subtree?: boolean
 }
 
-const REPLAY_KEYS = ['reason', 'by'] as const satisfies readonly (keyof ReplayOptions)[]
+const REPLAY_KEYS = ['reason', 'by', 'subtree'] as const satisfies readonly (keyof ReplayOptions)[]
 
 export interface RevokeOptions {
   readonly leaseId?: string
@@ -73,6 +53,8 @@ export interface DescribedParts {
   readonly attempts?: boolean
   readonly payload?: boolean
   readonly result?: boolean
+  /** The results that upstreams have handed on to it. */
+  readonly inputs?: boolean
 }
 
 export interface ListQuery {
@@ -96,74 +78,41 @@ export const LIST_QUERY_KEYS = [
   'createdTo',
 ] as const satisfies readonly (keyof ListQuery)[]
 
-export class Calls {
-  readonly #batcher: Batcher
-  readonly #runtime: Runtime
-  readonly namespace: string
-
-  constructor(batcher: Batcher, runtime: Runtime, namespace: string) {
-    this.#batcher = batcher
-    this.#runtime = runtime
-    this.namespace = namespace
-  }
-
-  get #settings() {
-    return this.#batcher.store.settings
-  }
-
-  /** The execution that an id or a key names. */
-  resolve(idOrKey: string): ExecutionId {
-    return resolveExecutionId(idOrKey, this.namespace, this.#settings.executionPartitions)
-  }
-
-  /**
-   * One operation of the kernel, in the partition that the id names.
-   * @internal
-   */
-  run<N extends OperationName>(
-    id: ExecutionId,
-    operation: N,
-    input: OperationInput<N>,
-    blobs?: readonly Uint8Array[],
-  ): Promise<Reply<N>> {
-    return this.#ask(partitionOf(id), operation, input, blobs)
-  }
-
-  submit<Input, Parsed, Returned, Output>(
-    task: Task<Input, Parsed, Returned, Output>,
+export class Calls extends FlowCalls {
+  submit<Input, Parsed, Returned, Output, Inputs, Given>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     input: Input,
     options: StagedSubmitOptions,
   ): Promise<StagedResult>
-  submit<Input, Parsed, Returned, Output>(
-    task: Task<Input, Parsed, Returned, Output>,
+  submit<Input, Parsed, Returned, Output, Inputs, Given>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     input: Input,
     options?: SubmitOptions & { readonly tx?: never },
   ): Promise<CreateResult>
-  submit<Input, Parsed, Returned, Output>(
-    task: Task<Input, Parsed, Returned, Output>,
+  submit<Input, Parsed, Returned, Output, Inputs, Given>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     input: Input,
     options?: SubmitOptions,
   ): Promise<CreateResult | StagedResult>
   async submit(task: AnyTask, input: unknown, options: SubmitOptions = {}): Promise<CreateResult | StagedResult> {
     checkSubmitOptions(options)
-    const stage = stagingOf(options, this.#batcher.store)
+    const stage = stagingOf(options, this.batcher.store)
     const key = options.id
-    const count = this.#settings.executionPartitions
+    const count = this.settings.executionPartitions
     const executionId =
       key === undefined
-        ? mintExecutionId(this.#batcher.partitionNumberToFill(), this.#runtime)
+        ? mintExecutionId(this.batcher.partitionNumberToFill(), this.runtime)
         : executionIdFromKey(this.namespace, checkKey(key), count)
     // An id that nobody else can have tells a repetition by itself.
-    const ids = { executionId, requestId: key === undefined ? undefined : this.#runtime.uuid() }
-    const setting = { namespace: this.namespace, indexedTags: this.#settings.indexedTags }
-    const prepared = await prepareSubmit({ task, input, options }, ids, setting)
+    const ids = { executionId, requestId: key === undefined ? undefined : this.runtime.uuid() }
+    const prepared = await prepareSubmit({ task, input, options }, ids, this.submitSetting)
     if (stage !== undefined) {
       await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
       return { kind: 'staged', executionId }
     }
     const { lane, class: className, delayMs = 0 } = prepared.input
     const answer = this.run(executionId, 'createExecution', prepared.input, prepared.blobs)
-    if (delayMs <= 0) this.#batcher.announceSubmit(partitionOf(executionId), readyIndex(lane, className))
+    if (delayMs <= 0) this.batcher.announceSubmit(partitionOf(executionId), readyIndex(lane, className))
     return (await answer).result
   }
 
@@ -187,9 +136,9 @@ export class Calls {
     checkOptions(options, REPLAY_KEYS, "{ reason: 'the outage is over' }")
     const reason = options.reason === undefined ? undefined : checkReason(options.reason)
     const by = checkReason(options.by ?? 'client', 'by')
-    return (
-      await this.run(executionId, 'replayExecution', { executionId, requestId: this.#runtime.uuid(), reason, by })
-    ).result
+    checkBoolean(options.subtree, 'subtree')
+    const input = { executionId, requestId: this.runtime.uuid(), reason, by, subtree: options.subtree }
+    return (await this.run(executionId, 'replayExecution', input)).result
   }
 
   /** Revokes the lease that is held now, or the one given: said again, it never takes the next holder's away. */
@@ -219,19 +168,14 @@ export class Calls {
   /** Sets the tags that have a value and removes those that are `undefined`. */
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<SetTagsResult> {
     const executionId = this.resolve(idOrKey)
-    checkTagObject(tags)
-    const set: Tags = Object.fromEntries(
-      Object.entries(tags).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    )
-    const remove = Object.keys(tags).filter((name) => tags[name] === undefined)
-    for (const name of remove) checkTagName(name)
-    const input = { executionId, set: checkTags(set, this.#settings.indexedTags), remove }
+    const input = { executionId, ...splitTags(tags, this.settings.indexedTags) }
     return (await this.run(executionId, 'setTags', input)).result
   }
 
   describe(idOrKey: string, parts: DescribedParts = {}): Promise<Reply<'describeExecution'>> {
     const executionId = this.resolve(idOrKey)
-    return this.run(executionId, 'describeExecution', { executionId, ...parts })
+    const { attempts, payload, result } = parts
+    return this.run(executionId, 'describeExecution', { executionId, attempts, payload, result })
   }
 
   async why(idOrKey: string): Promise<ExplainResult> {
@@ -252,22 +196,13 @@ export class Calls {
     const tag =
       query.tag === undefined
         ? undefined
-        : { ...query.tag, indexed: this.#settings.indexedTags.includes(query.tag.name) }
+        : { ...query.tag, indexed: this.settings.indexedTags.includes(query.tag.name) }
     const input = { ...query, tag, limit: Math.min(limit, LIST_PAGE_MAX), cursor }
-    return (await this.#ask(executionPartition(partition), 'listExecutions', input)).result
+    return (await this.ask(executionPartition(partition), 'listExecutions', input)).result
   }
 
   /** @internal */
   async countStep(partition: number, lane: string | undefined, cursor: Position | undefined): Promise<CountResult> {
-    return (await this.#ask(executionPartition(partition), 'countExecutions', { lane, cursor })).result
-  }
-
-  #ask<N extends OperationName>(
-    partition: Partition,
-    operation: N,
-    input: OperationInput<N>,
-    blobs?: readonly Uint8Array[],
-  ): Promise<Reply<N>> {
-    return repeatWhileUnavailable(this.#runtime, () => this.#batcher.run(partition, operation, input, blobs))
+    return (await this.ask(executionPartition(partition), 'countExecutions', { lane, cursor })).result
   }
 }

@@ -1,47 +1,52 @@
 /** What a program uses to submit work and to look after it. Refusals are thrown as `EngineError`; `try` returns them. */
-import type { ExecutionId, Explanation, OperationName, OperationResult, Refused } from '../kernel/index.ts'
+import type { ExecutionId, Explanation, FlowId } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import { Batcher } from '../stores/batcher.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
+import { accept } from './accept.ts'
 import { Calls } from './calls.ts'
-import type { CancelOptions, DescribedParts, ReplayOptions, RevokeOptions } from './calls.ts'
-import { describe } from './description.ts'
+import type { DescribedParts, ReplayOptions, RevokeOptions } from './calls.ts'
+import type { CancelOptions } from './cancel-options.ts'
+import { describe, summarise } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { EndWatcher } from './end-watcher.ts'
 import type { EndListener } from './end-watcher.ts'
 import { ExecutionHandle } from './execution-handle.ts'
-import type { HandleClient } from './execution-handle.ts'
 import { explanationText } from './explanation-text.ts'
+import type { SkippedBy } from './explanation-text.ts'
+import { drawFlow } from './flow-calls.ts'
+import type { CreateFlowOptions, FlowSubmitOptions } from './flow-options.ts'
+import { cancelFlow } from './flow-cancel.ts'
+import { summariseFlow } from './flow-description.ts'
+import type { FlowDescription } from './flow-description.ts'
+import { FlowHandle } from './flow-handle.ts'
+import type { FlowCancelled, FlowClient, FlowHandleCancelOptions } from './flow-handle.ts'
+import { listFlows } from './flow-listing.ts'
+import type { FlowPage, ListFlowsOptions } from './flow-listing.ts'
+import { isFlow } from './flow.ts'
+import type { AnyFlow, FlowDefinition } from './flow.ts'
+import { readHandedInputs } from './handed-inputs.ts'
 import { countLanes, listExecutions } from './listing.ts'
 import type { ExecutionPage, LaneSummary, ListOptions } from './listing.ts'
-import { checkKeys, checkList, checkNamespace, checkObject, checkOptions, checkSignal, invalidInput } from './names.ts'
-import type { StagedResult } from './staging.ts'
+import { checkNamespace, checkOptions, checkSignal } from './names.ts'
+import { OpenFlow } from './open-flow.ts'
+import { submitEach } from './submit-many.ts'
+import type { SubmitManyItem, SubmitOutcome } from './submit-many.ts'
 import type { SubmitOptions } from './submit.ts'
 import { SUBSCRIBE_KEYS, subscribe } from './subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
+import { tooManyTags } from './tag-changes.ts'
 import type { AnyTask, Task } from './task.ts'
+import type { AnyInputs } from './upstreams.ts'
 
 export interface ClientOptions {
   readonly namespace?: string
 }
 
-export type SubmitOutcome<Output> =
-  | { readonly ok: true; readonly execution: ExecutionHandle<Output> }
-  | { readonly ok: false; readonly error: EngineError }
-
-export interface SubmitManyItem<Input> {
-  readonly input: Input
-  readonly options?: SubmitOptions
-}
-
-const SUBMIT_MANY_KEYS = ['input', 'options'] as const satisfies readonly (keyof SubmitManyItem<unknown>)[]
-
 const ALL_PARTS: DescribedParts = { attempts: true, payload: true, result: true }
-/** Items that one `submitMany` takes. */
-const SUBMIT_MANY_MAX = 10_000
 
-export class Client implements HandleClient {
+export class Client implements FlowClient {
   /** @internal */
   readonly store: Store
   /** @internal */
@@ -65,54 +70,48 @@ export class Client implements HandleClient {
   }
 
   /**
-   * Hands over a piece of work. When this resolves, the work is stored and will not get lost. With `tx` it is left in your
-   * own transaction: stored with its commit, gone with its rollback.
+   * Hands over a piece of work, or a whole graph of it. When this resolves, the work is stored and will not get lost. With
+   * `tx` a task's is left in your own transaction: stored with its commit, gone with its rollback.
    *
    * @example
    * const execution = await fabric.submit(greet, { name: 'Ada' }, { id: 'greet:ada', delay: '5s' })
    * console.log(await execution.result())
    */
-  async submit<Input, Parsed, Returned, Output>(
-    task: Task<Input, Parsed, Returned, Output>,
+  submit<Input, Parsed, Returned, Output, Inputs, Given>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     input: Input,
-    options: SubmitOptions = {},
-  ): Promise<ExecutionHandle<Output>> {
+    options?: SubmitOptions,
+  ): Promise<ExecutionHandle<Output>>
+  submit<Input, Output>(
+    flow: FlowDefinition<Input, Output>,
+    input: Input,
+    options?: FlowSubmitOptions,
+  ): Promise<FlowHandle<Output>>
+  async submit(
+    what: AnyTask | AnyFlow,
+    input: unknown,
+    options: SubmitOptions | FlowSubmitOptions = {},
+  ): Promise<ExecutionHandle | FlowHandle> {
     this.#refuseIfClosed()
-    const result = accept(await this.try.submit(task, input, options))
-    return new ExecutionHandle<Output>(this, result.executionId, task, result.kind)
+    return isFlow(what) ? await this.#submitFlow(what, input, options) : await this.#submitTask(what, input, options)
   }
 
   /**
    * Many at once: one outcome for each item, in their order. Not atomic: some may be refused while others are accepted.
    * Those that are left in a transaction go there one after the other.
    */
-  async submitMany<Input, Parsed, Returned, Output>(
-    task: Task<Input, Parsed, Returned, Output>,
+  async submitMany<Input, Parsed, Returned, Output, Inputs, Given>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     items: readonly SubmitManyItem<Input>[],
   ): Promise<SubmitOutcome<Output>[]> {
     this.#refuseIfClosed()
-    checkList(items, 'items')
-    if (items.length > SUBMIT_MANY_MAX) {
-      throw invalidInput(
-        'items',
-        `items has ${items.length} entries, but at most ${SUBMIT_MANY_MAX} can be submitted at once.`,
-      )
-    }
-    let staged: Promise<unknown> = Promise.resolve()
-    const outcomes = items.map((item, i) => {
-      const submit = () => this.#submitOne<Output>(task, item, `items[${i}]`)
-      if (!isStaged(item)) return submit()
-      const outcome = staged.then(submit)
-      staged = outcome
-      return outcome
-    })
-    return await Promise.all(outcomes)
+    return await submitEach<Input, Output>(items, (item) => this.#submitTask(task, item.input, item.options))
   }
 
   /** A handle for an execution that exists, by its id or by its key. */
-  execution<Input, Parsed, Returned, Output = unknown>(
+  execution<Input, Parsed, Returned, Output = unknown, Inputs = AnyInputs, Given = Inputs>(
     idOrKey: string,
-    task?: Task<Input, Parsed, Returned, Output>,
+    task?: Task<Input, Parsed, Returned, Output, Inputs, Given>,
   ): ExecutionHandle<Output> {
     return new ExecutionHandle<Output>(this, this.try.resolve(idOrKey), task)
   }
@@ -121,13 +120,14 @@ export class Client implements HandleClient {
   async describe(idOrKey: string, parts: DescribedParts = ALL_PARTS): Promise<ExecutionDescription> {
     this.#refuseIfClosed()
     const reply = await this.try.describe(idOrKey, parts)
-    return describe(accept(reply.result), reply.blobs)
+    const inputs = parts.inputs === true ? await readHandedInputs(this.try, idOrKey) : undefined
+    return describe(accept(reply.result), reply.blobs, inputs)
   }
 
   async why(idOrKey: string): Promise<{ readonly explanation: Explanation; readonly text: string }> {
     this.#refuseIfClosed()
     const { explanation } = accept(await this.try.why(idOrKey))
-    return { explanation, text: explanationText(explanation) }
+    return { explanation, text: explanationText(explanation, await this.#skippedBy(explanation)) }
   }
 
   async cancel(
@@ -158,9 +158,50 @@ export class Client implements HandleClient {
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
     this.#refuseIfClosed()
     const result = await this.try.setTags(idOrKey, tags)
-    if (result.kind === 'refused' && result.code === 'invalid_input') {
-      throw new EngineError(result.code, { ...result.detail, field: 'tags', message: tooManyTags(result.detail.limit) })
-    }
+    if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, 'execution')
+    accept(result)
+  }
+
+  /**
+   * A handle for a flow that exists, by its id or by its key. With its definition and the input of its submit, its
+   * `result()` answers what the flow's function returns for them.
+   */
+  flow<Input, Output>(idOrKey: string, flow: FlowDefinition<Input, Output>, input: Input): FlowHandle<Output>
+  flow(idOrKey: string): FlowHandle<undefined>
+  flow(idOrKey: string, ...drawn: [] | [AnyFlow, unknown]): FlowHandle {
+    const [flow, input] = drawn
+    return new FlowHandle(this, this.try.resolveFlow(idOrKey), flow && (() => drawFlow(flow, input)))
+  }
+
+  /** Opens a flow whose graph is put together step by step. Said twice with one id, it is opened once. */
+  async createFlow(name: string, options?: CreateFlowOptions): Promise<OpenFlow> {
+    this.#refuseIfClosed()
+    const result = accept(await this.try.createFlow(name, options))
+    return new OpenFlow(this, result.flowId, undefined, result.kind === 'created' ? 'created' : 'joined')
+  }
+
+  /** Flows of all partitions, newest first. */
+  async flows(options: ListFlowsOptions = {}): Promise<FlowPage> {
+    this.#refuseIfClosed()
+    return await listFlows(this.try, this.store.settings.executionPartitions, options)
+  }
+
+  async describeFlow(idOrKey: string): Promise<FlowDescription> {
+    this.#refuseIfClosed()
+    const { view, at } = accept(await this.try.describeFlow(idOrKey))
+    return { ...summariseFlow(view), at }
+  }
+
+  /** Cancels a flow, and waits until it has come to rest if the options say so. */
+  async cancelFlow(idOrKey: string, reason: string, options: FlowHandleCancelOptions = {}): Promise<FlowCancelled> {
+    this.#refuseIfClosed()
+    return await cancelFlow(this.try, this.runtime, this.try.resolveFlow(idOrKey), reason, options)
+  }
+
+  async setFlowTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
+    this.#refuseIfClosed()
+    const result = await this.try.setFlowTags(idOrKey, tags)
+    if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, 'flow')
     accept(result)
   }
 
@@ -181,8 +222,13 @@ export class Client implements HandleClient {
     checkOptions(options, SUBSCRIBE_KEYS, "{ types: ['execution_ended'] }")
     checkSignal(options.signal)
     const signals = options.signal === undefined ? [this.#abort.signal] : [options.signal, this.#abort.signal]
-    const executionId = options.executionId === undefined ? {} : { executionId: this.try.resolve(options.executionId) }
-    return subscribe(this.store, this.runtime, { ...options, ...executionId, signal: AbortSignal.any(signals) })
+    const { executionId, flowId } = options
+    return subscribe(this.store, this.runtime, {
+      ...options,
+      ...(executionId === undefined ? {} : { executionId: this.try.resolve(executionId) }),
+      ...(flowId === undefined ? {} : { flowId: this.try.resolveFlow(flowId) }),
+      signal: AbortSignal.any(signals),
+    })
   }
 
   report(): Promise<StoreReport> {
@@ -204,7 +250,7 @@ export class Client implements HandleClient {
   }
 
   /** @internal */
-  watchEnd(id: ExecutionId, notify: EndListener): ReturnType<EndWatcher['watch']> {
+  watchEnd(id: ExecutionId | FlowId, notify: EndListener): ReturnType<EndWatcher['watch']> {
     this.#refuseIfClosed()
     return this.#ends.watch(id, notify)
   }
@@ -216,44 +262,26 @@ export class Client implements HandleClient {
     await this.store.close()
   }
 
-  async #submitOne<Output>(
-    task: AnyTask,
-    item: SubmitManyItem<unknown>,
-    field: string,
-  ): Promise<SubmitOutcome<Output>> {
-    try {
-      checkManyItem(item, field)
-      const result = accept(await this.try.submit(task, item.input, item.options))
-      return { ok: true, execution: new ExecutionHandle<Output>(this, result.executionId, task, result.kind) }
-    } catch (error) {
-      if (error instanceof EngineError) return { ok: false, error }
-      throw error
+  /** Whoever a skipped execution depended on may be gone since. */
+  async #skippedBy(explanation: Explanation): Promise<SkippedBy | undefined> {
+    if (explanation.why !== 'ended' || explanation.outcome !== 'skipped' || explanation.by === undefined) {
+      return undefined
     }
+    const { result } = await this.try.describe(explanation.by)
+    return result.kind === 'refused' ? undefined : summarise(result.execution)
+  }
+
+  async #submitTask<Output>(task: AnyTask, input: unknown, options?: SubmitOptions): Promise<ExecutionHandle<Output>> {
+    const result = accept(await this.try.submit(task, input, options))
+    return new ExecutionHandle<Output>(this, result.executionId, task, result.kind)
+  }
+
+  async #submitFlow(flow: AnyFlow, input: unknown, options: FlowSubmitOptions): Promise<FlowHandle> {
+    const { result, flowId, graph } = await this.try.submitDrawn(flow, input, options)
+    return new FlowHandle(this, flowId, () => graph, accept(result).kind === 'joined' ? 'joined' : 'created')
   }
 
   #refuseIfClosed(): void {
     if (this.isClosed) throw new EngineError('fabric_closed')
   }
-}
-
-/** An input given without its wrapping would be taken for an item without an input. */
-function checkManyItem(item: unknown, field: string): void {
-  checkObject(item, field, '{ input, options }')
-  checkKeys(item, SUBMIT_MANY_KEYS, field)
-  if (!('input' in item)) throw invalidInput(field, `${field} has no input.`)
-}
-
-/** Looked at before the item has been checked. */
-function isStaged(item: SubmitManyItem<unknown> | null | undefined): boolean {
-  return item?.options?.tx !== undefined
-}
-
-function tooManyTags(limit: number | undefined): string {
-  return `tags would be more than ${limit} together with those that the execution has: remove some by setting them to undefined.`
-}
-
-/** The result, or the refusal as an error. */
-export function accept<R extends OperationResult<OperationName> | StagedResult>(result: R): Exclude<R, Refused> {
-  if (result.kind === 'refused') throw new EngineError(result.code, result.detail)
-  return result as Exclude<R, Refused>
 }

@@ -2,16 +2,18 @@
 import type {
   Attempt,
   DescribeResult,
+  EdgeGroup,
   Execution,
   ExecutionId,
   Failure,
+  FlowId,
   Instant,
   Lease,
   Outcome,
   Progress,
   PublicState,
 } from '../kernel/index.ts'
-import { publicState } from '../kernel/index.ts'
+import { bucketOf, publicState } from '../kernel/index.ts'
 import { tagsToObject } from './names.ts'
 import type { Tags } from './names.ts'
 import { decodeValue } from './payload.ts'
@@ -44,19 +46,31 @@ export interface ExecutionSummary {
   readonly failure: Failure | undefined
   readonly lease: Lease | undefined
   readonly cancelRequested: { readonly reason: string; readonly by: string; readonly forceAt: Instant } | undefined
+  /** The flow that it is a member of, and its name there. */
+  readonly flowId: FlowId | undefined
+  readonly node: string | undefined
+  /** What it waits for, or has waited for: how many, and how they are judged. */
+  readonly dependencies: Dependencies | undefined
+  /** Whether it was cancelled because enough others of a race had completed. */
+  readonly isSuperseded: boolean
 }
+
+/** What leads to a member, judged together. */
+export type Dependencies = Readonly<Omit<EdgeGroup, 'owedFrom'>>
 
 export interface ExecutionDescription extends ExecutionSummary {
   /** Attempts that came to an end, oldest first. */
   readonly attempts: readonly Omit<Attempt, 'type' | 'id' | 'executionId'>[]
   readonly input: unknown
   readonly result: unknown
+  /** The results that upstreams have handed on, by name; undefined unless they were asked for. */
+  readonly inputs: Readonly<Record<string, unknown>> | undefined
   /** The store's clock when it was read. */
   readonly at: Instant
 }
 
 export function summarise(execution: Execution): ExecutionSummary {
-  const { state } = execution
+  const { state, member } = execution
   const ended = state.phase === 'ended' ? state : undefined
   return {
     id: execution.id,
@@ -78,7 +92,8 @@ export function summarise(execution: Execution): ExecutionSummary {
     endedAt: ended?.at,
     delayedUntil: state.phase === 'delayed' ? state.until : undefined,
     deadlineAt: execution.deadlineAt,
-    purgeAt: ended === undefined ? undefined : ended.at + execution.retentionMs,
+    // A member is kept as long as its flow.
+    purgeAt: ended === undefined || member !== undefined ? undefined : ended.at + execution.retentionMs,
     outcome: ended?.outcome,
     reason: ended?.reason,
     by: ended?.by,
@@ -86,12 +101,23 @@ export function summarise(execution: Execution): ExecutionSummary {
     failure: execution.failure,
     lease: state.phase === 'active' ? state.lease : undefined,
     cancelRequested: state.phase === 'active' ? state.cancel : undefined,
+    flowId: member?.flowId,
+    node: member?.name,
+    dependencies: dependenciesOf(member?.group),
+    isSuperseded: bucketOf(execution) === 'superseded',
   }
+}
+
+function dependenciesOf(group: EdgeGroup | undefined): Dependencies | undefined {
+  if (group === undefined) return undefined
+  const { owedFrom: _owedFrom, ...dependencies } = group
+  return dependencies
 }
 
 export function describe(
   result: Extract<DescribeResult, { kind: 'described' }>,
   blobs: readonly Uint8Array[],
+  inputs?: Readonly<Record<string, unknown>>,
 ): ExecutionDescription {
   const { execution } = result
   return {
@@ -99,6 +125,7 @@ export function describe(
     attempts: result.attempts.map(({ type: _type, id: _id, executionId: _executionId, ...attempt }) => attempt),
     input: decodeValue(execution.payload, blobs[result.payloadBlob ?? -1]),
     result: decodeValue(execution.result, blobs[result.resultBlob ?? -1]),
+    inputs,
     at: result.at,
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Tells many waiting callers when their executions end, from one reader per partition however many wait. A reader runs
- * only while somebody waits. Being told is a hint: the caller reads the execution to know.
+ * Tells many waiting callers when their executions and flows end, from one reader per partition however many wait. A reader runs
+ * only while somebody waits. Being told is a hint: the caller reads the record to know.
  */
-import type { ExecutionId } from '../kernel/index.ts'
+import type { EventType, ExecutionId, FlowId } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { Partition, Store } from '../stores/store.ts'
@@ -18,8 +18,11 @@ export type EndNews = 'ended' | 'gap' | EngineError
 
 export type EndListener = (news: EndNews) => void
 
+/** The events of a flow bear its id where those of an execution bear the execution's. */
+const ENDS: readonly EventType[] = ['execution_ended', 'flow_ended', 'flow_cancelled']
+
 interface Watch {
-  readonly waiting: Map<ExecutionId, Set<EndListener>>
+  readonly waiting: Map<string, Set<EndListener>>
   readonly abort: AbortController
   readonly isReady: Promise<void>
 }
@@ -35,7 +38,7 @@ export class EndWatcher {
   }
 
   /** Registers interest; once `isReady` resolves, no end can be missed any more. */
-  watch(id: ExecutionId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void } {
+  watch(id: ExecutionId | FlowId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void } {
     const partition = partitionOf(id)
     const watch = this.#watches.get(partition) ?? this.#start(partition)
     const waiting = watch.waiting.get(id) ?? new Set()
@@ -86,7 +89,7 @@ export class EndWatcher {
         if (page === undefined) return
         const isTrimmed = page.firstSequence > reader.position + 1
         if (isTrimmed) for (const id of [...watch.waiting.keys()]) tell(watch, id, 'gap')
-        for (const event of page.events) if (event.type === 'execution_ended') tell(watch, event.executionId, 'ended')
+        for (const event of page.events) if (ENDS.includes(event.type)) tell(watch, event.executionId, 'ended')
         reader.advance(page)
       }
     } finally {
@@ -95,7 +98,7 @@ export class EndWatcher {
   }
 }
 
-function tell(watch: Watch, id: ExecutionId, news: EndNews): void {
+function tell(watch: Watch, id: string, news: EndNews): void {
   for (const notify of watch.waiting.get(id) ?? []) notify(news)
 }
 

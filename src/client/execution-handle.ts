@@ -1,23 +1,18 @@
 /** One handle for one execution: its result, its state, and what can be done to it. */
 import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
-import type { CancelOptions, DescribedParts, ReplayOptions } from './calls.ts'
+import type { DescribedParts, ReplayOptions } from './calls.ts'
+import type { CancelOptions } from './cancel-options.ts'
 import type { ExecutionDescription } from './description.ts'
-import type { EndListener, EndNews } from './end-watcher.ts'
 import { ExecutionEndedError } from './errors.ts'
-import { checkOptions, checkSignal } from './names.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
 import type { AnyTask } from './task.ts'
 import { validate } from './validation.ts'
-
-export interface WaitOptions {
-  readonly signal?: AbortSignal
-}
-
-const WAIT_KEYS = ['signal'] as const satisfies readonly (keyof WaitOptions)[]
+import { waitForEnd } from './wait-for-end.ts'
+import type { EndSource, WaitOptions } from './wait-for-end.ts'
 
 /** What a handle needs of the client that made it. */
-export interface HandleClient {
+export interface HandleClient extends EndSource {
   describe(id: ExecutionId, parts?: DescribedParts): Promise<ExecutionDescription>
   why(id: ExecutionId): Promise<{ readonly explanation: Explanation; readonly text: string }>
   cancel(
@@ -29,8 +24,6 @@ export interface HandleClient {
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
   subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
-  /** @internal */
-  watchEnd(id: ExecutionId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void }
 }
 
 /** What a submit did: started the execution, met one that existed, or left it in a transaction that has yet to commit. */
@@ -71,36 +64,13 @@ export class ExecutionHandle<Output = unknown> {
     return this.#end(options)
   }
 
-  /** Looks each time somebody says that it has ended, at the parts that its caller wants. */
-  async #end(options: WaitOptions, parts?: DescribedParts): Promise<ExecutionDescription> {
-    checkOptions(options, WAIT_KEYS, '{ signal: AbortSignal.timeout(5_000) }')
-    const { signal } = options
-    checkSignal(signal)
-    let notify: () => void = () => undefined
-    let changed = new Promise<void>((resolve) => (notify = resolve))
-    let news: EndNews | undefined
+  #end(options: WaitOptions, parts?: DescribedParts): Promise<ExecutionDescription> {
     let isExpected = this.created === 'staged'
-    const watch = this.#client.watchEnd(this.id, (latest) => {
-      news = latest
-      notify()
+    return waitForEnd(this.#client, this.id, options, async (news) => {
+      const description = await this.#look(parts, isExpected && news !== 'ended')
+      if (description !== undefined) isExpected = false
+      return description?.outcome === undefined ? undefined : description
     })
-    const onAbort = () => notify()
-    signal?.addEventListener('abort', onAbort, { once: true })
-    try {
-      await watch.isReady
-      for (;;) {
-        if (signal?.aborted === true) throw new EngineError('aborted', {}, { cause: signal.reason })
-        const description = await this.#look(parts, isExpected && news !== 'ended')
-        if (description?.outcome !== undefined) return description
-        if (news instanceof EngineError) throw news
-        if (description !== undefined) isExpected = false
-        await changed
-        changed = new Promise((resolve) => (notify = resolve))
-      }
-    } finally {
-      watch.stop()
-      signal?.removeEventListener('abort', onAbort)
-    }
   }
 
   /** Undefined while it does not exist, if it is expected to. */

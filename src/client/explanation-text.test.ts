@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Explanation } from '../kernel/index.ts'
+import type { EdgeGroup, ExecutionId, Explanation } from '../kernel/index.ts'
 import { explanationText } from './explanation-text.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -42,6 +42,28 @@ const ended = {
   failure: undefined,
 } as const
 
+const blocked: Extract<Explanation, { why: 'blocked' }> = {
+  why: 'blocked',
+  by: 'dependencies',
+  since: AT,
+  waitsFor: [],
+  waitsForCount: 0,
+  group: undefined,
+}
+const build = { executionId: '0-a' as ExecutionId, name: 'build', state: 'active' } as const
+const group: EdgeGroup = {
+  policy: 'all_of',
+  need: 0,
+  losers: 'let_run',
+  total: 3,
+  completed: 0,
+  failed: 0,
+  skipped: 0,
+  verdict: 'pending',
+  decidedAt: undefined,
+  owedFrom: undefined,
+}
+
 test.each<[Explanation, string]>([
   [
     waiting,
@@ -56,8 +78,21 @@ test.each<[Explanation, string]>([
     'Attempt 1 of 3 failed (error: no answer); it waits before the next.',
   ],
   [{ ...delayed, isOverdue: true }, 'Its time came at 2026-01-02T03:04:05.000Z'],
-  [{ why: 'blocked', by: 'dependencies', since: AT }, 'executions that it depends on have not ended'],
-  [{ why: 'blocked', by: 'operator', since: AT }, 'an operator paused it'],
+  [{ ...blocked, by: 'dependencies' }, 'executions that it depends on have not ended'],
+  [{ ...blocked, by: 'operator' }, 'an operator paused it'],
+  [{ ...blocked, by: 'hold' }, 'nothing of its flow runs before the flow is whole and sealed'],
+  [
+    { ...blocked, waitsFor: [build], waitsForCount: 1, group: { ...group, total: 1 } },
+    "It waits since 2026-01-02T03:04:05.000Z for the one that it depends on. Not ended yet: 'build' (active).",
+  ],
+  [
+    { ...blocked, waitsFor: [build, { ...build, name: '' }], waitsForCount: 14, group: { ...group, total: 20 } },
+    "for all 20 that it depends on. Not ended yet: 'build' (active), 0-a (active) and 12 more.",
+  ],
+  [
+    { ...blocked, waitsFor: [build], waitsForCount: 1, group: { ...group, policy: 'quorum', need: 2, completed: 1 } },
+    "until 2 of 3 have completed; 1 has so far. Not ended yet: 'build' (active).",
+  ],
   [
     running,
     "It is running: attempt 2 on worker 'w1' since 2026-01-02T03:04:05.000Z. The worker's lease runs until 2026-01-02T03:04:35.000Z.",
@@ -70,7 +105,27 @@ test.each<[Explanation, string]>([
   [{ why: 'suspended', since: AT }, 'It is suspended since'],
   [{ ...ended, failure }, 'It ended at 2026-01-02T03:04:05.000Z: failed (error: no answer).'],
   [{ ...ended, outcome: 'cancelled', by: 'ada', reason: 'too late' }, 'cancelled by ada (too late).'],
+  [
+    { ...ended, outcome: 'cancelled', by: 'flow', reason: 'sibling_quorum_satisfied' },
+    'cancelled, since enough others of its race had completed.',
+  ],
+  [
+    { ...ended, outcome: 'cancelled', by: 'flow', reason: 'sibling_quorum_impossible' },
+    'cancelled, since too few others of its race could still complete.',
+  ],
+  [
+    { ...ended, outcome: 'skipped', by: '0-a', reason: 'dependency_impossible' },
+    'skipped, since what it depended on did not complete: 0-a.',
+  ],
   [{ ...ended, outcome: 'completed' }, 'It ended at 2026-01-02T03:04:05.000Z: completed.'],
 ])('%j', (explanation, text) => {
   expect(explanationText(explanation)).toContain(text)
+})
+
+test('what was skipped names the upstream that did not complete, and how that ended', () => {
+  const skipped = { ...ended, outcome: 'skipped', by: '0-a', reason: 'dependency_impossible' } as const
+
+  expect(explanationText(skipped, { node: 'build', outcome: 'failed' })).toContain(
+    "skipped, since what it depended on did not complete: 'build' (failed).",
+  )
 })

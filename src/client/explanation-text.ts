@@ -1,20 +1,27 @@
-import type { BlockCause, Explanation, Failure } from '../kernel/index.ts'
-
 /** One or two plain sentences that answer "why is this not running?". */
-export function explanationText(explanation: Explanation): string {
+import { DEPENDENCY_IMPOSSIBLE, LOST_TO_FAILURE, LOST_TO_SIBLING, BY_FLOW } from '../kernel/index.ts'
+import type { BlockCause, EdgeGroup, Explanation, Failure, Outcome } from '../kernel/index.ts'
+
+/** The upstream because of which an execution was skipped, as far as it is known. */
+export interface SkippedBy {
+  readonly node: string | undefined
+  readonly outcome: Outcome | undefined
+}
+
+export function explanationText(explanation: Explanation, skippedBy?: SkippedBy): string {
   switch (explanation.why) {
     case 'waits_for_worker':
       return waitingText(explanation)
     case 'delayed':
       return delayedText(explanation)
     case 'blocked':
-      return `It is held back since ${instant(explanation.since)}: ${blockText[explanation.by]}.`
+      return explanation.waitsForCount > 0 ? dependencyText(explanation) : blockedText(explanation)
     case 'running':
       return runningText(explanation)
     case 'suspended':
       return `It is suspended since ${instant(explanation.since)} and waits for a signal.`
     case 'ended':
-      return endedText(explanation)
+      return endedText(explanation, skippedBy)
   }
 }
 
@@ -23,7 +30,31 @@ const blockText: Readonly<Record<BlockCause, string>> = {
   budget: 'its budget is used up',
   limit: 'a limit is reached',
   operator: 'an operator paused it',
-  hold: 'its flow is still being submitted',
+  hold: 'nothing of its flow runs before the flow is whole and sealed',
+}
+
+function blockedText({ since, by }: Extract<Explanation, { why: 'blocked' }>): string {
+  return `It is held back since ${instant(since)}: ${blockText[by]}.`
+}
+
+function dependencyText(explanation: Extract<Explanation, { why: 'blocked' }>): string {
+  const { since, waitsFor, waitsForCount, group } = explanation
+  const named = waitsFor.map(({ name, executionId, state }) => `${nodeText(name, executionId)} (${state})`)
+  const more = waitsForCount - named.length
+  const list = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ')
+  return `It waits since ${instant(since)} ${goalText(group, waitsForCount)}. Not ended yet: ${list}.`
+}
+
+function goalText(group: EdgeGroup | undefined, open: number): string {
+  if (group === undefined || group.policy === 'all_of') {
+    const total = Math.max(open, group?.total ?? 0)
+    return total === 1 ? 'for the one that it depends on' : `for all ${total} that it depends on`
+  }
+  return `until ${group.need} of ${group.total} have completed; ${group.completed} ${group.completed === 1 ? 'has' : 'have'} so far`
+}
+
+function nodeText(name: string | undefined, id: string): string {
+  return name === undefined || name === '' ? id : `'${name}'`
 }
 
 function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker' }>): string {
@@ -65,11 +96,24 @@ function runningText(explanation: Extract<Explanation, { why: 'running' }>): str
   return `It is running: attempt ${attempt} on worker '${workerId}' since ${instant(since)}. ${lease}${wish}`
 }
 
-function endedText(explanation: Extract<Explanation, { why: 'ended' }>): string {
-  const { outcome, endedAt, reason, by, failure } = explanation
-  const detail =
-    outcome === 'cancelled' ? ` by ${by ?? 'nobody named'} (${reason ?? 'no reason given'})` : failureText(failure)
-  return `It ended at ${instant(endedAt)}: ${outcome}${detail}.`
+type Ended = Extract<Explanation, { why: 'ended' }>
+
+function endedText(explanation: Ended, skippedBy: SkippedBy | undefined): string {
+  const { outcome, endedAt, failure } = explanation
+  return `It ended at ${instant(endedAt)}: ${outcome}${skipText(explanation, skippedBy) ?? cancelText(explanation) ?? failureText(failure)}.`
+}
+
+function skipText({ outcome, reason, by }: Ended, skippedBy: SkippedBy | undefined): string | undefined {
+  if (outcome !== 'skipped' || reason !== DEPENDENCY_IMPOSSIBLE || by === undefined) return undefined
+  const how = skippedBy?.outcome === undefined ? '' : ` (${skippedBy.outcome})`
+  return `, since what it depended on did not complete: ${nodeText(skippedBy?.node, by)}${how}`
+}
+
+function cancelText({ outcome, reason, by }: Ended): string | undefined {
+  if (outcome !== 'cancelled') return undefined
+  if (by === BY_FLOW && reason === LOST_TO_SIBLING) return ', since enough others of its race had completed'
+  if (by === BY_FLOW && reason === LOST_TO_FAILURE) return ', since too few others of its race could still complete'
+  return ` by ${by ?? 'nobody named'} (${reason ?? 'no reason given'})`
 }
 
 function failureText(failure: Failure | undefined): string {

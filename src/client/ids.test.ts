@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
 import { virtualRuntime } from '../runtime/index.ts'
-import { executionIdFromKey, mintExecutionId, parseExecutionId, partitionOf, resolveExecutionId } from './ids.ts'
+import {
+  executionIdFromKey,
+  flowIdFromKey,
+  memberIdOf,
+  mintExecutionId,
+  parseExecutionId,
+  parseFlowId,
+  partitionOf,
+  resolveExecutionId,
+  resolveFlowId,
+} from './ids.ts'
 
 const UUID = '0190a7a0-1111-7222-8333-444455556666'
 
@@ -54,4 +64,34 @@ test('wherever an id is taken a key is taken too', () => {
 
 test('a key that looks like an id is refused, because it would be taken for one', () => {
   expect(() => executionIdFromKey('default', `3-${UUID}`, 8)).toThrow("has the form of an execution's own id")
+})
+
+test('a flow has ids of its own form, which name its partition', () => {
+  const id = flowIdFromKey('default', 'release:42', 8)
+
+  expect(flowIdFromKey('default', 'release:42', 8)).toBe(id)
+  expect(id).toMatch(/^f[0-7]-[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(parseFlowId(id, 8)).toBe(id)
+  expect(partitionOf(id)).toBe(`fp:${id.slice(1, id.indexOf('-'))}`)
+  expect(id.slice(1)).not.toBe(executionIdFromKey('default', 'release:42', 8))
+  expect(resolveFlowId('release:42', 'default', 8)).toBe(id)
+  expect(resolveFlowId(id, 'default', 8)).toBe(id)
+  expect(() => parseFlowId(`3-${UUID}`, 8)).toThrow("is not a flow's id")
+  expect(() => parseFlowId(`f9-${UUID}`, 8)).toThrow('names partition 9')
+})
+
+test('a member has one id for each flow and node, in the partition of the flow', () => {
+  const flow = flowIdFromKey('default', 'release:42', 8)
+  const other = flowIdFromKey('default', 'release:43', 8)
+
+  expect(memberIdOf(flow, 'build')).toBe(memberIdOf(flow, 'build'))
+  expect(memberIdOf(flow, 'build')).not.toBe(memberIdOf(flow, 'test'))
+  expect(memberIdOf(flow, 'build')).not.toBe(memberIdOf(other, 'build'))
+  expect(partitionOf(memberIdOf(flow, 'build'))).toBe(partitionOf(flow))
+})
+
+test('the id of a flow is not taken for that of an execution, nor the other way round', () => {
+  expect(() => resolveExecutionId(`f3-${UUID}`, 'default', 8)).toThrow('is the id of a flow')
+  expect(() => resolveFlowId(`3-${UUID}`, 'default', 8)).toThrow('is the id of an execution')
+  expect(() => flowIdFromKey('default', `f3-${UUID}`, 8)).toThrow("has the form of a flow's own id")
 })

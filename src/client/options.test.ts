@@ -42,7 +42,7 @@ test('an unknown key is refused even without a value, and the known ones are nam
 })
 
 test.each<[string, string, () => unknown]>([
-  ['options', 'inputs', () => (task as Loose)('x', { inputs: z.string() })],
+  ['options', 'schema', () => (task as Loose)('x', { schema: z.string() })],
   ['options', 'retries', () => (task as Loose)('x', { retries: 5 })],
   ['retry', 'backof', () => (task as Loose)('x', { retry: { attempts: 3, backof: 'fixed' } })],
   ['timeout', 'atempt', () => (task as Loose)('x', { timeout: { atempt: '5s' } })],
@@ -83,6 +83,9 @@ test.each<[string, string, () => unknown]>([
   ['retry.backoff', "must be 'fixed'", () => (task as Loose)('x', { retry: { attempts: 2, backoff: null } })],
   ['input', 'must be a schema', () => (task as Loose)('x', { input: { foo: 1 } })],
   ['output', 'must be a schema', () => (task as Loose)('x', { output: { '~standard': { validate: 1 } } })],
+  ['inputs', 'one for each input by name', () => (task as Loose)('x', { inputs: z.string() })],
+  ['inputs', 'must be an object', () => (task as Loose)('x', { inputs: [z.string()] })],
+  ['inputs.build', 'must be a schema', () => (task as Loose)('x', { inputs: { build: 'text' } })],
   ['options', 'must be an object', () => (plain.handle as Loose)(null, run)],
 ])('a wrong %s of a task is refused: it %s', async (field, text, define) => {
   expect(await refusalOf(define)).toEqual(refusal(field, text))

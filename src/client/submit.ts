@@ -8,8 +8,10 @@ import type { Duration } from './duration.ts'
 import { checkOptions, checkTags, invalidInput, show } from './names.ts'
 import type { Tags } from './names.ts'
 import { encodeValue } from './payload.ts'
-import { TASK_SETTING_KEYS, isTask, overridePolicy } from './task.ts'
-import type { AnyTask, TaskSettings } from './task.ts'
+import { TASK_SETTING_KEYS, overridePolicy } from './task-settings.ts'
+import type { TaskSettings } from './task-settings.ts'
+import { isTask } from './task.ts'
+import type { AnyTask } from './task.ts'
 import { validate } from './validation.ts'
 
 export interface SubmitOptions extends TaskSettings {
@@ -91,7 +93,7 @@ export async function prepareSubmit(
 }
 
 /** What `task` did not make, such as a name alone, is refused before it is taken apart. */
-function checkTask(task: unknown): AnyTask {
+export function checkTask(task: unknown): AnyTask {
   if (isTask(task)) return task
   throw new EngineError('unknown_task', {
     field: 'task',

@@ -19,6 +19,8 @@ export interface SubscribeOptions {
   readonly tag?: { readonly name: string; readonly value: string }
   readonly types?: readonly EventType[]
   readonly executionId?: string
+  /** A flow by its id or key: its own events, and those of its members. */
+  readonly flowId?: string
   readonly signal?: AbortSignal
   /** Hears of failures of the store that may pass, such as a file that another process keeps busy; reading goes on. */
   readonly onTrouble?: TroubleListener
@@ -31,6 +33,7 @@ export const SUBSCRIBE_KEYS = [
   'tag',
   'types',
   'executionId',
+  'flowId',
   'signal',
   'onTrouble',
 ] as const satisfies readonly (keyof SubscribeOptions)[]
@@ -197,9 +200,10 @@ function* itemsOf(ready: ReadyPage, positions: number[], options: SubscribeOptio
 
 /** A value that is missing never matches. */
 function isWanted(event: StoredEvent, options: SubscribeOptions): boolean {
-  const { namespace, tag, types, executionId } = options
+  const { namespace, tag, types, executionId, flowId } = options
   if (namespace !== undefined && event.namespace !== namespace) return false
   if (executionId !== undefined && event.executionId !== executionId) return false
+  if (flowId !== undefined && event.flowId !== flowId) return false
   if (types !== undefined && !types.includes(event.type)) return false
   if (tag === undefined) return true
   return event.tags.some((part, i) => i % 2 === 0 && part === tag.name && event.tags[i + 1] === tag.value)

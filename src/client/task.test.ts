@@ -1,7 +1,9 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { overridePolicy, task } from './task.ts'
+import { overridePolicy } from './task-settings.ts'
+import { task } from './task.ts'
 import type { TaskOptions } from './task.ts'
+import type { AnyInputs } from './upstreams.ts'
 
 test('a task that is told nothing waits in the default lane, runs once and is kept for a day', () => {
   expect(task('plain').policy).toEqual({
@@ -70,6 +72,8 @@ test('types follow from the schemas on both sides', () => {
   })
   expectTypeOf<NonNullable<typeof typed.types>>().toEqualTypeOf<{
     readonly input: { at: string }
+    readonly returned: string
     readonly output: number
+    readonly given: AnyInputs
   }>()
 })

@@ -3,70 +3,44 @@
  * where its handler cannot. A handler is one ordinary async function that fulfils the contract in a worker.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { RETENTION_DEFAULT_MS } from '../kernel/index.ts'
-import type { RetryPolicy } from '../kernel/index.ts'
-import { parseDuration } from './duration.ts'
-import type { Duration } from './duration.ts'
-import {
-  checkKeys,
-  checkLane,
-  checkObject,
-  checkOptions,
-  checkPriority,
-  checkTaskName,
-  invalidInput,
-  show,
-} from './names.ts'
-import { parseRetry } from './retry.ts'
-import type { RetryOptions } from './retry.ts'
 import type { TaskContext } from './context.ts'
+import { checkObject, checkOptions, checkTaskName, invalidInput, show } from './names.ts'
+import { DEFAULT_POLICY, TASK_SETTING_KEYS, overridePolicy } from './task-settings.ts'
+import type { TaskPolicy, TaskSettings } from './task-settings.ts'
+import type { AnyInputs } from './upstreams.ts'
 
-export interface TimeoutOptions {
-  /** How long one attempt may run; after that it counts as failed and the retry policy decides. */
-  readonly attempt?: Duration
-  /** How long the execution may take from submit to end, retries and waits included. */
-  readonly total?: Duration
-}
+/** One schema for each upstream whose result the handler wants, under the name that it has in `ctx.inputs`. */
+export type InputSchemas = Readonly<Record<string, StandardSchemaV1>>
 
-const TIMEOUT_KEYS = ['attempt', 'total'] as const satisfies readonly (keyof TimeoutOptions)[]
-
-/** How executions of a task are treated unless a submit says otherwise. */
-export interface TaskSettings {
-  readonly lane?: string
-  readonly priority?: number
-  readonly retry?: RetryOptions
-  readonly timeout?: TimeoutOptions
-  /** How long an ended execution is kept. */
-  readonly retention?: Duration
-}
-
-export const TASK_SETTING_KEYS = [
-  'lane',
-  'priority',
-  'retry',
-  'timeout',
-  'retention',
-] as const satisfies readonly (keyof TaskSettings)[]
-
-export interface TaskOptions<I extends StandardSchemaV1, O extends StandardSchemaV1> extends TaskSettings {
+export interface TaskOptions<
+  I extends StandardSchemaV1,
+  O extends StandardSchemaV1,
+  U extends InputSchemas = InputSchemas,
+> extends TaskSettings {
   readonly input?: I
   readonly output?: O
+  /** What a flow has to hand on to it. One that may be missing is optional in its schema. */
+  readonly inputs?: U
 }
 
-const TASK_KEYS = ['input', 'output', ...TASK_SETTING_KEYS] as const satisfies readonly (keyof TaskOptions<
+const TASK_KEYS = ['input', 'output', 'inputs', ...TASK_SETTING_KEYS] as const satisfies readonly (keyof TaskOptions<
   StandardSchemaV1,
   StandardSchemaV1
 >)[]
 
-/** What the settings come to once they are checked. */
-export interface TaskPolicy {
-  readonly lane: string
-  readonly priority: number
-  readonly retry: RetryPolicy
-  readonly attemptTimeoutMs: number | undefined
-  readonly totalTimeoutMs: number | undefined
-  readonly retentionMs: number
-}
+type MayMiss<S extends StandardSchemaV1> = undefined extends StandardSchemaV1.InferInput<S> ? true : false
+
+/** What upstreams must hand on to satisfy the schemas. */
+export type InputsGiven<U extends InputSchemas> = string extends keyof U
+  ? AnyInputs
+  : { readonly [K in keyof U as MayMiss<U[K]> extends true ? never : K]: StandardSchemaV1.InferInput<U[K]> } & {
+      readonly [K in keyof U as MayMiss<U[K]> extends true ? K : never]?: StandardSchemaV1.InferInput<U[K]>
+    }
+
+/** What the handler finds once the schemas have seen it. */
+export type InputsSeen<U extends InputSchemas> = string extends keyof U
+  ? AnyInputs
+  : { readonly [K in keyof U]: StandardSchemaV1.InferOutput<U[K]> }
 
 export interface HandlerOptions {
   /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
@@ -75,7 +49,10 @@ export interface HandlerOptions {
 
 const HANDLER_KEYS = ['concurrency'] as const satisfies readonly (keyof HandlerOptions)[]
 
-export type HandlerFunction<Parsed, Returned> = (input: Parsed, context: TaskContext) => Promise<Returned> | Returned
+export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
+  input: Parsed,
+  context: TaskContext<Inputs>,
+) => Promise<Returned> | Returned
 
 /** A task together with the function that does its work: what a worker is given. */
 export interface Handler {
@@ -93,21 +70,29 @@ export function isHandler(value: unknown): value is Handler {
 
 /**
  * `Input` is what a submit takes, `Parsed` what the handler sees after the schema, `Returned` what the handler gives
- * back, `Output` what the caller's `result()` answers.
+ * back, `Output` what the caller's `result()` answers. In a flow, `Inputs` is what the handler finds in `ctx.inputs`, and
+ * `Given` what its upstreams must hand on for that.
  */
-export interface Task<Input, Parsed, Returned, Output> {
+export interface Task<Input, Parsed, Returned, Output, Inputs = AnyInputs, Given = Inputs> {
   readonly name: string
   readonly policy: TaskPolicy
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
-  handle(run: HandlerFunction<Parsed, Returned>): Handler
-  handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned>): Handler
+  /** For the results that upstreams hand on, by name. */
+  readonly inputSchemas: InputSchemas | undefined
+  handle(run: HandlerFunction<Parsed, Returned, Inputs>): Handler
+  handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned, Inputs>): Handler
   /** Carries the types; never has a value. */
-  readonly types?: { readonly input: Input; readonly output: Output }
+  readonly types?: {
+    readonly input: Input
+    readonly returned: Returned
+    readonly output: Output
+    readonly given: Given
+  }
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
-export type AnyTask = Task<any, any, any, any>
+export type AnyTask = Task<any, any, any, any, any, any>
 
 /** Marks what `task` made, and is the same in every copy of the library. A copy of a task does not have it. */
 const TASK_MARK = Symbol.for('flowfabric.task')
@@ -123,18 +108,20 @@ export function isTask(value: unknown): value is AnyTask {
  * const greet = task<{ name: string }, string>('greet', { retry: { attempts: 3 } })
  * const greetHandler = greet.handle(({ name }) => `Hello, ${name}`)
  */
-export function task<Input = unknown, Output = unknown>(
+export function task<Input = unknown, Output = unknown, Inputs = AnyInputs>(
   name: string,
   settings?: TaskSettings,
-): Task<Input, Input, Output, Output>
-export function task<I extends StandardSchemaV1, O extends StandardSchemaV1>(
+): Task<Input, Input, Output, Output, Inputs>
+export function task<I extends StandardSchemaV1, O extends StandardSchemaV1, U extends InputSchemas = InputSchemas>(
   name: string,
-  options: TaskOptions<I, O> & ({ readonly input: I } | { readonly output: O }),
+  options: TaskOptions<I, O, U> & ({ readonly input: I } | { readonly output: O } | { readonly inputs: U }),
 ): Task<
   StandardSchemaV1.InferInput<I>,
   StandardSchemaV1.InferOutput<I>,
   StandardSchemaV1.InferInput<O>,
-  StandardSchemaV1.InferOutput<O>
+  StandardSchemaV1.InferOutput<O>,
+  InputsSeen<U>,
+  InputsGiven<U>
 >
 export function task(
   name: string,
@@ -144,11 +131,13 @@ export function task(
   checkOptions(options, TASK_KEYS, "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }")
   checkSchema(options.input, 'input')
   checkSchema(options.output, 'output')
+  checkInputSchemas(options.inputs)
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
     policy: overridePolicy(DEFAULT_POLICY, options),
     inputSchema: options.input,
     outputSchema: options.output,
+    inputSchemas: options.inputs,
     handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
       const [handlerOptions, run] = parts.length === 1 ? [{}, parts[0]] : parts
       if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)
@@ -160,8 +149,17 @@ export function task(
   return Object.defineProperty(self, TASK_MARK, { value: true })
 }
 
+function checkInputSchemas(schemas: InputSchemas | undefined): void {
+  if (schemas === undefined) return
+  checkObject(schemas, 'inputs', '{ build: schema }')
+  if ('~standard' in schemas) {
+    throw invalidInput('inputs', 'inputs is one schema, but must be an object with one for each input by name.')
+  }
+  for (const [name, schema] of Object.entries(schemas)) checkSchema(schema, `inputs.${name}`)
+}
+
 /** Standard Schema says what a schema is: an object, or a function with properties. */
-function checkSchema(schema: unknown, field: string): void {
+export function checkSchema(schema: unknown, field: string): void {
   if (schema === undefined) return
   const isPossible = (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
   const standard: unknown = isPossible ? (schema as Record<string, unknown>)['~standard'] : undefined
@@ -172,36 +170,6 @@ function checkSchema(schema: unknown, field: string): void {
     field,
     `${field} is ${show(schema)}, but must be a schema that follows Standard Schema, such as one of Zod, Valibot or ArkType.`,
   )
-}
-
-const DEFAULT_POLICY: TaskPolicy = {
-  lane: 'default',
-  priority: 0,
-  retry: parseRetry(undefined),
-  attemptTimeoutMs: undefined,
-  totalTimeoutMs: undefined,
-  retentionMs: RETENTION_DEFAULT_MS,
-}
-
-/** A policy with what some settings change about it. What they leave out was checked before and costs nothing again. */
-export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
-  const { lane, priority, retry, timeout, retention } = settings
-  if (timeout !== undefined) {
-    checkObject(timeout, 'timeout', "{ attempt: '30s', total: '1h' }")
-    checkKeys(timeout, TIMEOUT_KEYS, 'timeout')
-  }
-  return {
-    lane: lane === undefined ? policy.lane : checkLane(lane),
-    priority: priority === undefined ? policy.priority : checkPriority(priority),
-    retry: retry === undefined ? policy.retry : parseRetry(retry),
-    attemptTimeoutMs: parseTimeout(timeout?.attempt, 'timeout.attempt') ?? policy.attemptTimeoutMs,
-    totalTimeoutMs: parseTimeout(timeout?.total, 'timeout.total') ?? policy.totalTimeoutMs,
-    retentionMs: retention === undefined ? policy.retentionMs : parseDuration(retention, 'retention'),
-  }
-}
-
-function parseTimeout(value: Duration | undefined, field: string): number | undefined {
-  return value === undefined ? undefined : parseDuration(value, field, 1)
 }
 
 function checkConcurrency(value: unknown, taskName: string): void {

@@ -1,2 +1,2 @@
 export { TestFabric, testFabric } from './test-fabric.ts'
-export type { TestFabricOptions } from './test-fabric.ts'
+export type { TestFabricOptions, UntilOptions } from './test-fabric.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { task } from '../client/index.ts'
+import { allOf, flow, task } from '../client/index.ts'
 import type { TaskContext } from '../client/index.ts'
 import { testFabric } from './test-fabric.ts'
 
@@ -114,6 +114,42 @@ test('events tell the whole story, of everything or of one execution', async () 
     'execution_ended',
   ])
   expect(await t.events()).toHaveLength(7)
+})
+
+const twice = flow('twice', (f, input: number) => {
+  const first = f.node('first', flaky, { input })
+  return f.node('second', flaky, { after: allOf(first), input })
+})
+
+test('until waits for a flow as well, however long its members take', async () => {
+  await using t = await testFabric([failing(2)])
+  const handle = await t.submit(twice, 1)
+
+  expect(await t.until(handle, 'blocked')).toMatchObject({ counts: { delayed: 1, waiting_children: 1 } })
+  expect(await t.until(handle, 'completed')).toMatchObject({ counts: { completed: 2 } })
+  expect(await handle.result()).toBe('finally')
+})
+
+test('a flow that ends otherwise is told with what its members hang in', async () => {
+  await using t = await testFabric([failing(9)])
+  const handle = await t.submit(twice, 1)
+
+  await expect(t.until(handle, 'completed')).rejects.toThrow(
+    /twice \(f0-.*\) is 'failed' and not 'completed'.*\n {2}first: .*failure 3.*\n {2}second: /,
+  )
+  await expect(t.until(handle, 'active' as 'completed')).rejects.toThrow("'active' is no state")
+})
+
+test('the events of a flow are its own and those of its members', async () => {
+  await using t = await testFabric([failing(0)])
+  await t.submit(flaky, 1)
+  const handle = await t.submit(twice, 1)
+  await t.until(handle, 'completed')
+
+  const events = await t.events(handle)
+
+  expect(events.map((event) => event.type)).toContain('flow_ended')
+  expect(new Set(events.map((event) => event.executionId)).size).toBe(3)
 })
 
 test('a long wait takes no time', async () => {

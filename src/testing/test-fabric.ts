@@ -2,11 +2,18 @@
  * A fabric for tests: the real kernel, worker and engine on the memory store, with a clock that the test owns. Days pass
  * in milliseconds, retries come when the test says so, and a worker dies on demand.
  */
-import type { ExecutionDescription, ExecutionHandle, Handler, LogLevel } from '../client/index.ts'
-import { parseDuration } from '../client/index.ts'
-import type { Duration } from '../client/index.ts'
-import { publicStates } from '../kernel/index.ts'
-import type { PublicState } from '../kernel/index.ts'
+import { FlowHandle, parseDuration } from '../client/index.ts'
+import type {
+  Duration,
+  ExecutionDescription,
+  ExecutionHandle,
+  FlowDescription,
+  Handler,
+  LogLevel,
+} from '../client/index.ts'
+import type { ScannerName } from '../engine/engine.ts'
+import { publicFlowStates, publicStates } from '../kernel/index.ts'
+import type { PublicFlowState, PublicState } from '../kernel/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import type { Log, VirtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
@@ -28,11 +35,29 @@ export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'
 
 /** Wake-ups of the memory store are never lost, so looking without one is rare: it would only make time pass slowly. */
 const SWEEP: Duration = '10m'
-const INTERVALS = { due: 600_000, retention_trimmer: 600_000, index_reconciler: 3_600_000 }
+const RARELY_MS = 600_000
+/** What only proves that all is well. */
+const HARDLY_EVER_MS = 3_600_000
+const INTERVALS: Readonly<Record<ScannerName, number>> = {
+  due: RARELY_MS,
+  retention_trimmer: RARELY_MS,
+  index_reconciler: HARDLY_EVER_MS,
+  dependency_reconciler: HARDLY_EVER_MS,
+  edge_cancel_reconciler: HARDLY_EVER_MS,
+  cancel_reconciler: HARDLY_EVER_MS,
+  flow_projector: HARDLY_EVER_MS,
+}
 const UNTIL_WITHIN: Duration = '30d'
 /** Timers that `until` lets pass before it gives up. */
 const UNTIL_TIMERS_MAX = 10_000
 const EVENT_PAGE = 1_000
+/** Members that are named when a flow does not get where a test wants it. */
+const NAMED_MEMBER_COUNT = 5
+
+export interface UntilOptions {
+  /** How much time may pass by the test's clock. 30 days unless given. */
+  readonly within?: Duration
+}
 
 /**
  * Starts a fabric, a worker for these handlers and an engine.
@@ -81,27 +106,57 @@ export class TestFabric extends Fabric {
   }
 
   /**
-   * Moves the clock from timer to timer until the execution is in the state, and answers its description then. Fails
-   * with what it hangs in, and why, if it ends otherwise or does not get there in time.
+   * Moves the clock from timer to timer until the execution or the flow is in the state, and answers its description then.
+   * Fails with what it hangs in, and why, if it ends otherwise or does not get there in time. A text names an execution.
    */
   async until(
     execution: ExecutionHandle | string,
     state: PublicState,
-    options: { readonly within?: Duration } = {},
-  ): Promise<ExecutionDescription> {
-    const id = typeof execution === 'string' ? execution : execution.id
-    if (!publicStates.includes(state))
-      throw new Error(`'${state}' is no state; the states are ${publicStates.join(', ')}.`)
+    options?: UntilOptions,
+  ): Promise<ExecutionDescription>
+  async until(flow: FlowHandle, state: PublicFlowState, options?: UntilOptions): Promise<FlowDescription>
+  async until(
+    subject: ExecutionHandle | FlowHandle | string,
+    state: PublicState | PublicFlowState,
+    options: UntilOptions = {},
+  ): Promise<ExecutionDescription | FlowDescription> {
+    if (subject instanceof FlowHandle) {
+      checkState(state, publicFlowStates)
+      return await this.#until(
+        () => subject.describe(),
+        state,
+        options,
+        (text) => this.#whyNotFlow(subject, text),
+      )
+    }
+    const id = typeof subject === 'string' ? subject : subject.id
+    checkState(state, publicStates)
+    return await this.#until(
+      () => this.describe(id),
+      state,
+      options,
+      (text) => this.#whyNot(id, text),
+    )
+  }
+
+  async #until<D extends Described>(
+    describe: () => Promise<D>,
+    state: string,
+    options: UntilOptions,
+    whyNot: (text: string) => Promise<string>,
+  ): Promise<D> {
     const lastAt = this.clock.now() + parseDuration(options.within ?? UNTIL_WITHIN, 'within')
     await this.clock.advance(0)
     for (let passed = 0; passed < UNTIL_TIMERS_MAX; passed++) {
-      const description = await this.describe(id)
+      const description = await describe()
       if (description.state === state) return description
       const nextAt = this.clock.nextTimerAt()
       if (description.outcome !== undefined || nextAt === undefined || nextAt > lastAt) break
       await this.clock.advance(Math.max(1, Math.ceil(nextAt - this.clock.now())))
     }
-    throw await this.#notReached(id, state)
+    const { state: reached } = await describe()
+    const at = new Date(this.clock.now()).toISOString()
+    throw new Error(await whyNot(`'${reached}' and not '${state}' at ${at} by the test's clock.`))
   }
 
   /** The worker vanishes as a killed process does, and a new one starts. What it held comes back when the lease expires. */
@@ -112,14 +167,13 @@ export class TestFabric extends Fabric {
     await this.clock.advance(0)
   }
 
-  /** Everything that the log still has, oldest first; of one execution, if it is given. */
-  async events(execution?: ExecutionHandle | string): Promise<StoredEvent[]> {
-    const id =
-      execution === undefined ? undefined : this.try.resolve(typeof execution === 'string' ? execution : execution.id)
+  /** Everything that the log still has, oldest first; of one execution, or of one flow and its members, if it is given. */
+  async events(subject?: ExecutionHandle | FlowHandle | string): Promise<StoredEvent[]> {
+    const concerns = this.#filterOf(subject)
     const events: StoredEvent[] = []
     for (let after = 0; ;) {
       const page = await this.store.readEvents(executionPartition(0), after, EVENT_PAGE)
-      events.push(...page.events.filter((event) => id === undefined || event.executionId === id))
+      events.push(...page.events.filter(concerns))
       const last = page.events.at(-1)
       if (last === undefined) return events
       after = last.sequence
@@ -132,12 +186,37 @@ export class TestFabric extends Fabric {
     await super.close()
   }
 
-  async #notReached(id: string, state: PublicState): Promise<Error> {
-    const description = await this.describe(id)
-    const { text } = await this.why(id)
-    const at = new Date(this.clock.now()).toISOString()
-    return new Error(
-      `${description.task} (${id}) is '${description.state}' and not '${state}' at ${at} by the test's clock. ${text}`,
-    )
+  #filterOf(subject: ExecutionHandle | FlowHandle | string | undefined): (event: StoredEvent) => boolean {
+    if (subject === undefined) return () => true
+    if (subject instanceof FlowHandle) return (event) => event.flowId === subject.id
+    const id = this.try.resolve(typeof subject === 'string' ? subject : subject.id)
+    return (event) => event.executionId === id
   }
+
+  async #whyNot(id: string, text: string): Promise<string> {
+    const { task } = await this.describe(id)
+    return `${task} (${id}) is ${text} ${(await this.why(id)).text}`
+  }
+
+  /** Says of the first members that have not completed why they have not. */
+  async #whyNotFlow(flow: FlowHandle, text: string): Promise<string> {
+    const { name } = await flow.describe()
+    const reasons: string[] = []
+    for await (const member of flow.members()) {
+      if (member.outcome === 'completed') continue
+      reasons.push(`${member.node ?? member.id}: ${(await this.why(member.id)).text}`)
+      if (reasons.length === NAMED_MEMBER_COUNT) break
+    }
+    return [`${name} (${flow.id}) is ${text}`, ...reasons].join('\n  ')
+  }
+}
+
+/** What a description is waited for by. */
+interface Described {
+  readonly state: string
+  readonly outcome: string | undefined
+}
+
+function checkState(state: string, states: readonly string[]): void {
+  if (!states.includes(state)) throw new Error(`'${state}' is no state; the states are ${states.join(', ')}.`)
 }

@@ -10,9 +10,14 @@ import type { Verdict } from './verdict.ts'
 
 export async function runAttempt(held: HeldExecution, context: HandlerContext): Promise<Verdict> {
   const verdict = await reachVerdict(held, context)
-  // Progress that was reported before the end is stored before the end.
-  const progress = context.settleProgress()
-  if (progress !== undefined) await progress
+  // Progress that was reported before the end is stored before the end, and so is what was added to a flow.
+  const calls = context.settleCalls()
+  if (calls !== undefined) await calls
+  const { departure } = held
+  if (departure !== undefined) {
+    await context.cleanUp()
+    return { kind: 'departed', departure }
+  }
   return held.refusal === undefined ? verdict : { kind: 'leave' }
 }
 
@@ -22,16 +27,19 @@ async function reachVerdict(held: HeldExecution, context: HandlerContext): Promi
   try {
     input = decodeInput(held)
     if (inputSchema !== undefined) input = await validate(inputSchema, input, 'invalid_payload', 'input')
+    if (context.hasInputs) await context.loadInputs()
   } catch (error) {
     // The same bytes will not fit the next time either.
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
   }
   let value: unknown
   try {
-    value = await held.task.run(input, context)
+    const run = held.task.run(input, context)
+    value = await (held.departed === undefined ? run : Promise.race([run, held.departed]))
   } catch (error) {
     return verdictOfThrown(held, error)
   }
+  if (held.departure !== undefined) return { kind: 'leave' }
   if (outputSchema === undefined || isAbort(held, value)) return verdictOfValue(held, value)
   try {
     await validate(outputSchema, value, 'invalid_output', 'result')

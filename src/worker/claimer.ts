@@ -127,6 +127,11 @@ export class Claimer {
     return this.#take(source, 1)
   }
 
+  /** Nothing is known to be ready there, but may be: what is ready is taken by the next claims. */
+  lookAt(partition: Partition): void {
+    for (const source of this.#sourcesByIndex.get(partition)?.values() ?? []) source.isToBeSwept = true
+  }
+
   answered(request: ClaimRequest, haul: Haul): void {
     const { source } = request
     this.#end(request)

@@ -1,19 +1,26 @@
 /** What a handler is given. Everything that most handlers never ask for is made when it is asked for. */
 import type { ProgressReport, TaskContext } from '../client/context.ts'
+import type { MemberFlow } from '../client/member-flow.ts'
 import { tagsToObject } from '../client/names.ts'
 import type { Tags } from '../client/names.ts'
-import type { AttemptKind, ExecutionId } from '../kernel/index.ts'
+import type { AnyInputs } from '../client/upstreams.ts'
+import type { AttemptKind, ExecutionId, FlowId } from '../kernel/index.ts'
 import { errorFields } from '../runtime/index.ts'
 import type { Log, LogFields, Runtime } from '../runtime/index.ts'
-import type { HeldExecution } from './held-execution.ts'
+import type { HeldExecution, HeldInput } from './held-execution.ts'
+import { NO_INPUTS, claimedInputs, decodeInputs, presentInputs } from './inputs.ts'
+import type { InputServices } from './inputs.ts'
+import { MemberCalls } from './member-calls.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
 
-export interface ContextServices {
+export interface ContextServices extends InputServices {
   readonly runtime: Runtime
   readonly log: Log
   /** Stores progress. Rejects when nothing more may be recorded of the execution. */
   readonly sendProgress: (held: HeldExecution, report: ProgressReport) => Promise<void>
 }
+
+const NONE: readonly never[] = []
 
 export class HandlerContext implements TaskContext {
   /** A function of its own, so that a handler may take it out of its context. */
@@ -23,12 +30,22 @@ export class HandlerContext implements TaskContext {
     stored.catch((error: unknown) => this.log.warn(errorFields(error), 'progress was not stored'))
     return stored
   }
+  readonly onPark = (cleanUp: () => Promise<void> | void): void => {
+    this.#cleanUps = [cleanUp, ...this.#cleanUps]
+  }
   readonly #held: HeldExecution
   readonly #services: ContextServices
   #tags: Tags | undefined
   #deadlineAt: number | undefined
   #log: Log | undefined
   #progress: ProgressReporter | undefined
+  #inputs = NO_INPUTS
+  /** Whose results the inputs are. */
+  #sources: ReadonlyMap<string, ExecutionId> | undefined
+  #flow: MemberFlow | undefined
+  /** Calls to the flow that are not answered yet. */
+  #calls: Set<Promise<unknown>> | undefined
+  #cleanUps: readonly (() => Promise<void> | void)[] = NONE
 
   constructor(held: HeldExecution, services: ContextServices) {
     this.#held = held
@@ -77,6 +94,28 @@ export class HandlerContext implements TaskContext {
     return `${executionId}-${createdAt.toString(36)}`
   }
 
+  get flowId(): FlowId | undefined {
+    return this.#held.claimed.flowId
+  }
+
+  get node(): string | undefined {
+    return this.#held.claimed.node
+  }
+
+  get inputs(): AnyInputs {
+    return this.#inputs
+  }
+
+  get flow(): MemberFlow {
+    return (this.#flow ??= new MemberCalls(this.#held, this.#services, {
+      log: this.log,
+      settleCalls: async () => await this.settleCalls(),
+      track: (call) => this.#track(call),
+      isGiven: (name, upstreamId) => this.#sources?.get(name) === upstreamId,
+      inputsWith: (names) => this.#inputsWith(names),
+    }))
+  }
+
   get signal(): AbortSignal {
     return this.#held.signal
   }
@@ -91,9 +130,55 @@ export class HandlerContext implements TaskContext {
     return (this.#log ??= logOf(this.#held, this.#services.log))
   }
 
-  /** Undefined if there is nothing to wait for. */
-  settleProgress(): Promise<void> | undefined {
-    return this.#progress?.settle()
+  /** Whether the handler has to wait for its inputs. */
+  get hasInputs(): boolean {
+    const { inputs, claimed, task } = this.#held
+    return inputs.length > 0 || claimed.inputsFrom !== undefined || task.handler.task.inputSchemas !== undefined
+  }
+
+  async loadInputs(): Promise<void> {
+    await this.#accept(await claimedInputs(this.#services, this.#held))
+  }
+
+  /** What was said is answered before anything else is. Undefined if there is nothing to wait for. */
+  settleCalls(): Promise<void> | undefined {
+    return this.#calls === undefined ? this.#progress?.settle() : this.#settleAll(this.#calls)
+  }
+
+  /** Closes what the handler has opened in a run that ended by being parked. */
+  async cleanUp(): Promise<void> {
+    for (const cleanUp of this.#cleanUps) {
+      try {
+        await cleanUp()
+      } catch (error) {
+        this.log.warn(errorFields(error), 'cleaning up behind a parked handler failed')
+      }
+    }
+  }
+
+  async #settleAll(calls: ReadonlySet<Promise<unknown>>): Promise<void> {
+    await Promise.allSettled(calls)
+    await this.#progress?.settle()
+  }
+
+  #track<T>(call: Promise<T>): Promise<T> {
+    const calls = (this.#calls ??= new Set())
+    calls.add(call)
+    const forget = () => calls.delete(call)
+    call.then(forget, forget)
+    return call
+  }
+
+  /** What was awaited after the claim is not among what the claim brought. */
+  async #inputsWith(names: ReadonlySet<string>): Promise<AnyInputs> {
+    const isComplete = [...names].every((name) => Object.hasOwn(this.#inputs, name))
+    if (!isComplete) await this.#accept(await presentInputs(this.#services, this.#held))
+    return this.#inputs
+  }
+
+  async #accept(inputs: readonly HeldInput[]): Promise<void> {
+    this.#inputs = await decodeInputs(inputs, this.#held.task.handler.task.inputSchemas)
+    this.#sources = new Map(inputs.map(({ name, upstreamId }) => [name, upstreamId]))
   }
 
   async #report(report: number | ProgressReport, message: string | undefined): Promise<void> {

@@ -4,13 +4,40 @@
  * worker never believes in a lease longer than the store does.
  */
 import { LeaseLostError } from '../client/errors.ts'
-import type { Claimed, ExecutionId, LeaseRefusal, RenewResult } from '../kernel/index.ts'
+import type {
+  BlobInfo,
+  Claimed,
+  ErrorCode,
+  ExecutionId,
+  LeaseRefusal,
+  MemberInput,
+  RenewResult,
+} from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { Partition } from '../stores/store.ts'
 import type { ServedTask } from './served-task.ts'
 
 /** Why a lease is gone for good. */
 export type LeaseLoss = LeaseRefusal['code'] | 'execution_not_found'
+
+/** How a run of a handler can end by what it waits for, which the store knows before the worker does. */
+export type Departure = 'parked' | 'skipped' | 'cancelled'
+
+const DEPARTURE_CODES: Readonly<Record<Departure, ErrorCode>> = {
+  parked: 'execution_parked',
+  skipped: 'execution_skipped',
+  cancelled: 'execution_cancelled',
+}
+
+/** The named result of an upstream, as the store sent it. */
+export interface HeldInput {
+  readonly name: string
+  readonly upstreamId: ExecutionId
+  readonly info: BlobInfo | undefined
+  readonly bytes: Uint8Array | undefined
+}
+
+const NO_INPUTS: readonly HeldInput[] = []
 
 export type CancelWish = NonNullable<Extract<RenewResult, { kind: 'renewed' }>['cancel']>
 
@@ -36,6 +63,8 @@ export class HeldExecution {
   readonly claimed: Claimed
   readonly partition: Partition
   readonly payload: Uint8Array | undefined
+  /** What the claim brought of the results that it waited for. */
+  readonly inputs: readonly HeldInput[]
   readonly task: ServedTask
   readonly #leaseTtlMs: number
   /** When it was claimed. */
@@ -57,6 +86,10 @@ export class HeldExecution {
   isTimedOut = false
   /** Its handler has returned and its last call is under way: that call's answer is the one that counts. */
   isSettling = false
+  /** Its handler waits, and the call that may let go of it is under way: a refusal of any other call is due to that one. */
+  isParking = false
+  /** Set once the store has been told that this run is over, by the handler's own wait. */
+  departure: Departure | undefined
   /** Where it stands among those that wait for a slot. */
   order = 0
   cancelWish: CancelWish | undefined
@@ -64,17 +97,20 @@ export class HeldExecution {
   refusal: EngineError | undefined
   #controller: AbortController | undefined
   #abortReason: EngineError | undefined
+  readonly #departed: PromiseWithResolvers<void> | undefined
 
   constructor(
     claimed: Claimed,
     partition: Partition,
-    payload: Uint8Array | undefined,
+    blobs: readonly Uint8Array[],
     task: ServedTask,
     times: ClaimTimes,
   ) {
     this.claimed = claimed
     this.partition = partition
-    this.payload = payload
+    this.payload = blobs[claimed.payloadBlob ?? -1]
+    this.inputs = claimed.inputs.length === 0 ? NO_INPUTS : heldInputs(claimed.inputs, blobs)
+    this.#departed = claimed.flowId === undefined ? undefined : Promise.withResolvers()
     this.task = task
     this.#leaseTtlMs = times.leaseTtlMs
     this.takenAt = times.sentAt
@@ -151,6 +187,18 @@ export class HeldExecution {
     if (this.refusal !== undefined) throw this.refusal
   }
 
+  /** Resolves when the handler departs; only a member of a flow can. */
+  get departed(): Promise<void> | undefined {
+    return this.#departed?.promise
+  }
+
+  /** The store has let go of the execution, or has ended it: what the handler still does in this run is not recorded. */
+  depart(departure: Departure): void {
+    this.departure = departure
+    this.refuse(new EngineError(DEPARTURE_CODES[departure], { executionId: this.id }))
+    this.#departed?.resolve()
+  }
+
   /** Says whether this was news. */
   wishCancel(wish: CancelWish): boolean {
     if (this.cancelWish !== undefined) return false
@@ -180,4 +228,10 @@ export class HeldExecution {
     this.#abortReason = reason
     this.#controller?.abort(reason)
   }
+}
+
+export function heldInputs(inputs: readonly MemberInput[], blobs: readonly Uint8Array[]): HeldInput[] {
+  return inputs.map(({ name, upstreamId, result, blob }) => {
+    return { name, upstreamId, info: result, bytes: blobs[blob ?? -1] }
+  })
 }

@@ -49,10 +49,13 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
     return this.#held.get(id)
   }
 
-  /** What comes back before its loss was noticed, as after a step of the store's clock, was lost all the same. */
+  /**
+   * What comes back before its loss was noticed, as after a step of the store's clock, was lost all the same. What was
+   * parked may be back before the answer that parked it has been read: that answer says so itself.
+   */
   add(held: HeldExecution): void {
     const former = this.#held.get(held.id)
-    if (former !== undefined) this.lose(former, 'stale_lease')
+    if (former !== undefined && !former.isParking) this.lose(former, 'stale_lease')
     this.#held.set(held.id, held)
     this.#arm(Math.min(held.renewAt, held.recountAt, held.endsAt))
   }
@@ -102,7 +105,7 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
       this.#health.answered()
       if (!this.#isKept(held)) return
       if (result.kind === 'refused') {
-        if (!held.isSettling) this.lose(held, result.code)
+        if (!held.isSettling && !held.isParking) this.lose(held, result.code)
         return
       }
       held.confirmUntil(sentAt + result.expiresAt - result.at)

@@ -3,11 +3,13 @@ import type { TaskContext } from '../client/context.ts'
 import type { Handler } from '../client/task.ts'
 
 /**
- * Gets what the handler gets and decides when it runs. Whatever it returns or throws is the attempt's outcome.
+ * Gets what the handler gets and decides when it runs. Whatever it returns or throws is the attempt's outcome. A run that
+ * is parked does not come back from `next`: what is to be closed then is told to `onPark`.
  *
  * @example
  * const timed: Middleware = async (context, next) => {
  *   const span = tracer.startSpan(context.task)
+ *   context.onPark(() => span.end())
  *   try {
  *     return await next()
  *   } finally {

@@ -7,8 +7,7 @@ import { repeatUntilAnswered } from './repetition.ts'
 import type { Repetition } from './repetition.ts'
 
 export async function sendProgress(
-  services: Repetition & { readonly batcher: Batcher },
-  keeper: LeaseKeeper,
+  services: Repetition & { readonly batcher: Batcher; readonly keeper: LeaseKeeper },
   held: HeldExecution,
   report: ProgressReport,
 ): Promise<void> {
@@ -17,7 +16,7 @@ export async function sendProgress(
   const send = () => services.batcher.run(held.partition, 'updateProgress', input)
   try {
     const { result } = await repeatUntilAnswered(services, held, send)
-    if (result.kind === 'refused') keeper.lose(held, result.code)
+    if (result.kind === 'refused' && !held.isParking) services.keeper.lose(held, result.code)
   } catch (error) {
     held.throwIfRefused()
     throw error

@@ -2,14 +2,14 @@
 import { randomSeed } from '../runtime/index.ts'
 import type { Batcher, Reply } from '../stores/batcher.ts'
 import type { Claimer } from './claimer.ts'
-import type { HeldExecution } from './held-execution.ts'
+import type { Departure, HeldExecution } from './held-execution.ts'
 import { repeatUntilAnswered } from './repetition.ts'
 import type { Repetition } from './repetition.ts'
 import type { Verdict } from './verdict.ts'
 
 /** What became of an attempt. `left` was not told to the store; `lost` was refused by it. */
 export type Settled =
-  'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'cancelled' | 'released' | 'left' | 'lost'
+  'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'released' | Departure | 'left' | 'lost'
 
 type FinalOperation = 'completeExecution' | 'failExecution' | 'delayExecution' | 'cancelExecution' | 'releaseExecution'
 
@@ -36,6 +36,7 @@ export interface SettlementServices extends Repetition {
 
 /** Throws if the store could not be told; the execution then comes back when its lease expires. */
 export async function settle(services: SettlementServices, held: HeldExecution, verdict: Verdict): Promise<Settled> {
+  if (verdict.kind === 'departed') return verdict.departure
   if (verdict.kind === 'leave' || held.refusal !== undefined) return 'left'
   const result =
     verdict.kind === 'complete' ? await complete(services, held, verdict) : await say(services, held, verdict)
@@ -44,7 +45,10 @@ export async function settle(services: SettlementServices, held: HeldExecution, 
   return 'lost'
 }
 
-/** The completion brings the next claim with it where work is known to wait. */
+/**
+ * The completion brings the next claim with it where work is known to wait. A member's does not: what it releases, and what
+ * others of the same turn release, is found by the claim that follows them in the same batch.
+ */
 async function complete(
   services: SettlementServices,
   held: HeldExecution,
@@ -52,8 +56,9 @@ async function complete(
 ): Promise<Reply<'completeExecution'>['result']> {
   const { batcher, claimer, runtime } = services
   const { partition } = held
-  const request = claimer.takeFor(partition)
-  const input = { executionId: held.id, fence: held.claimed.fence, result: verdict.result?.input, next: request?.input }
+  const { fence, flowId } = held.claimed
+  const request = flowId === undefined ? claimer.takeFor(partition) : undefined
+  const input = { executionId: held.id, flowId, fence, result: verdict.result?.input, next: request?.input }
   const blobs = verdict.result === undefined ? [] : [verdict.result.bytes]
   let sentAt = 0
   const call = () => {
@@ -76,7 +81,7 @@ async function complete(
 async function say(
   services: SettlementServices,
   held: HeldExecution,
-  verdict: Exclude<Verdict, { kind: 'complete' | 'leave' }>,
+  verdict: Exclude<Verdict, { kind: 'complete' | 'departed' | 'leave' }>,
 ): Promise<Reply<Exclude<FinalOperation, 'completeExecution'>>['result']> {
   const { batcher, runtime } = services
   const { partition } = held
@@ -88,6 +93,7 @@ async function say(
         return (
           await batcher.run(partition, 'failExecution', {
             ...fenced,
+            flowId: held.claimed.flowId,
             failure: verdict.failure,
             retryAfterMs: verdict.retryAfterMs,
             seed,

@@ -5,7 +5,7 @@ import type { EncodedValue } from '../client/payload.ts'
 import { RESULT_BYTES } from '../kernel/index.ts'
 import type { FailureInput } from '../kernel/index.ts'
 import { failureOf } from './failure-text.ts'
-import type { HeldExecution } from './held-execution.ts'
+import type { Departure, HeldExecution } from './held-execution.ts'
 
 export type Verdict =
   | { readonly kind: 'complete'; readonly result: EncodedValue | undefined }
@@ -13,6 +13,8 @@ export type Verdict =
   | { readonly kind: 'postpone'; readonly delayMs: number }
   | { readonly kind: 'cancel'; readonly reason: string; readonly by: string }
   | { readonly kind: 'release'; readonly reason: string }
+  /** The handler has departed, so the store knows already. */
+  | { readonly kind: 'departed'; readonly departure: Departure }
   /** Nothing is said to the store: the lease is lost, or the due pass decides what follows a timeout. */
   | { readonly kind: 'leave' }
 

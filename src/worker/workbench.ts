@@ -93,8 +93,9 @@ export class Workbench {
       log,
       health,
       claimer: this.#claimer,
+      keeper: this.#keeper,
       stopped: this.#stopped.signal,
-      sendProgress: (held, report) => sendProgress(this.#services, this.#keeper, held, report),
+      sendProgress: (held, report) => sendProgress(this.#services, held, report),
     }
   }
 
@@ -176,7 +177,7 @@ export class Workbench {
         void this.#handBackUnknown(haul.partition, claimed)
         continue
       }
-      const held = new HeldExecution(claimed, haul.partition, haul.blobs[claimed.payloadBlob ?? -1], task, times)
+      const held = new HeldExecution(claimed, haul.partition, haul.blobs, task, times)
       this.#keeper.add(held)
       if (this.#isDraining) this.#end(held, HAND_BACK)
       else this.#slots.wait(held)
@@ -261,7 +262,11 @@ export class Workbench {
     this.#isTurnEndAwaited = false
     const ended = this.#ended
     this.#ended = []
-    for (const { held, verdict } of ended) void this.#settle(held, verdict)
+    for (const { held, verdict } of ended) {
+      void this.#settle(held, verdict)
+      // What the end of a member releases is claimed in the same batch, behind all the ends of this turn.
+      if (held.claimed.flowId !== undefined && verdict.kind === 'complete') this.#claimer.lookAt(held.partition)
+    }
     this.#claimer.claim()
     if (this.#onQuiet === undefined || !this.isQuiet) return
     this.#onQuiet()
@@ -305,11 +310,14 @@ export class Workbench {
   }
 
   #warnOfLoss(held: HeldExecution): void {
-    const { executionId, task, fence } = held.claimed
-    this.#log.warn(
-      { executionId, task, attempt: fence.attempt, code: held.refusal?.code },
-      'a lease was lost; what its handler did is not recorded',
-    )
+    const { executionId, task, fence, flowId } = held.claimed
+    const fields = { executionId, task, attempt: fence.attempt, code: held.refusal?.code }
+    // A flow that no longer needs a member ends it: losers of a race are no reason to worry.
+    if (flowId !== undefined && held.refusal?.code === 'execution_not_active') {
+      this.#log.info({ ...fields, flowId }, 'an execution was ended elsewhere; what its handler did is not recorded')
+      return
+    }
+    this.#log.warn(fields, 'a lease was lost; what its handler did is not recorded')
   }
 
   /** What waits need not be started to be cancelled. */

@@ -18,7 +18,18 @@ export interface WorkerStats {
 }
 
 export function emptyCounts(): Record<Settled, number> {
-  return { completed: 0, failed: 0, retry_scheduled: 0, postponed: 0, cancelled: 0, released: 0, left: 0, lost: 0 }
+  return {
+    completed: 0,
+    failed: 0,
+    retry_scheduled: 0,
+    postponed: 0,
+    parked: 0,
+    skipped: 0,
+    cancelled: 0,
+    released: 0,
+    left: 0,
+    lost: 0,
+  }
 }
 
 /** What closing a worker came to. */
@@ -33,7 +44,15 @@ export interface WorkerSummary {
 
 /** The difference that closing made. */
 export function summarise(before: WorkerStats, after: WorkerStats, abandoned: number): WorkerSummary {
-  const finished: readonly Settled[] = ['completed', 'failed', 'retry_scheduled', 'postponed', 'cancelled']
+  const finished: readonly Settled[] = [
+    'completed',
+    'failed',
+    'retry_scheduled',
+    'postponed',
+    'parked',
+    'skipped',
+    'cancelled',
+  ]
   const change = (settled: Settled) => after.settled[settled] - before.settled[settled]
   return {
     finished: finished.reduce((sum, settled) => sum + change(settled), 0),

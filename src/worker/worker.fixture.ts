@@ -21,6 +21,8 @@ export class FaultyStore implements Store {
   readonly #strays = new WakeListeners()
   /** Every operation that was sent, in order. */
   readonly calls: Call[] = []
+  /** How often anything was sent: what goes together counts once. */
+  tripCount = 0
   plan: FaultPlan = () => undefined
   /** Makes wake-ups as vague as those from another process. */
   isVague = false
@@ -37,6 +39,7 @@ export class FaultyStore implements Store {
 
   async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
     this.calls.push(...calls)
+    this.tripCount += 1
     const faults = calls.map((call) => this.plan(call))
     if (faults.includes('before')) throw new EngineError('store_unavailable')
     const answers = await this.#inner.run(partition, calls)
