@@ -36,6 +36,8 @@ export interface World {
   complete(claimed: Claimed): Promise<void>
   events(type?: EventType): Promise<StoredEvent[]>
   executions(): Promise<Execution[]>
+  /** Writes with no operation around it, as a fault elsewhere might. */
+  write(partition: Partition, change: (tx: Tx) => void): Promise<void>
   /** Sets or removes an index entry against what its record derives, as a fault of a store might. */
   damageIndex(partition: Partition, index: string, id: string, score: number | undefined): Promise<void>
 }
@@ -48,6 +50,13 @@ export function createWorld(partitionCount = 1, storeRuntime?: (runtime: Virtual
   const store = new MemoryStore(storeRuntime?.(runtime) ?? runtime, settings)
   const batcher = new Batcher(store, runtime)
   const partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
+
+  const write = async (partition: Partition, change: (tx: Tx) => void): Promise<void> => {
+    const catalogue = operations as unknown as Record<string, unknown>
+    catalogue['write'] = change
+    await store.run(partition, [{ operation: 'write', input: {}, blobs: [] } as unknown as Call])
+    delete catalogue['write']
+  }
 
   return {
     runtime,
@@ -85,17 +94,12 @@ export function createWorld(partitionCount = 1, storeRuntime?: (runtime: Virtual
       const dumps = await Promise.all(partitions.map((partition) => store.dump(partition)))
       return dumps.flatMap((dump) => dump.records).filter((record) => record.type === 'execution')
     },
-    async damageIndex(partition, index, id, score) {
-      const damage = (tx: Tx) => tx.repair(index, id, score)
-      const catalogue = operations as unknown as Record<string, unknown>
-      catalogue['damageIndex'] = damage
-      await store.run(partition, [{ operation: 'damageIndex', input: {}, blobs: [] } as unknown as Call])
-      delete catalogue['damageIndex']
-    },
+    write,
+    damageIndex: (partition, index, id, score) => write(partition, (tx) => tx.repair(index, id, score)),
   }
 }
 
-function plainWish(executionId: ExecutionId): CreateInput {
+export function plainWish(executionId: ExecutionId): CreateInput {
   return {
     executionId,
     requestId: `request of ${executionId}`,

@@ -7,6 +7,7 @@ import { createWorld, storeWith, valueOf } from './engine.fixture.ts'
 import type { World } from './engine.fixture.ts'
 import { CLOSE_GRACE_MS, LEAST_INTERVAL_MS, startEngine } from './engine.ts'
 import type { EngineOptions } from './engine.ts'
+import { only } from './flow.fixture.ts'
 import { metricsRegistry } from './metrics.ts'
 
 function start(world: World, options: Partial<EngineOptions> = {}) {
@@ -20,7 +21,7 @@ test('all scanners run, and tell how they stand', async () => {
 
   await world.runtime.advance(120_000)
 
-  const [due, retention, reconciler] = engine.status()
+  const [due, retention, reconciler, ...ofFlows] = engine.status()
   expect(due).toMatchObject({
     kind: 'enabled',
     scanner: 'due',
@@ -32,6 +33,12 @@ test('all scanners run, and tell how they stand', async () => {
   })
   expect(retention).toMatchObject({ kind: 'enabled', scanner: 'retention_trimmer', everyMs: 60_000 })
   expect(reconciler).toMatchObject({ kind: 'enabled', scanner: 'index_reconciler', everyMs: 45_000 })
+  expect(ofFlows).toMatchObject([
+    { kind: 'enabled', scanner: 'dependency_reconciler', everyMs: 30_000 },
+    { kind: 'enabled', scanner: 'edge_cancel_reconciler', everyMs: 10_000 },
+    { kind: 'enabled', scanner: 'cancel_reconciler', everyMs: 15_000 },
+    { kind: 'enabled', scanner: 'flow_projector', everyMs: 60_000 },
+  ])
   for (const status of engine.status()) {
     if (status.kind !== 'enabled') throw new Error('a scanner is off')
     expect(status.cycleCount).toBeGreaterThan(0)
@@ -61,12 +68,13 @@ test('damage over which one scanner stumbles is repaired by another, and forgott
 
 test('an interval of zero switches a scanner off', async () => {
   const world = createWorld()
-  await using engine = start(world, { intervals: { due: 0, retention_trimmer: 0 } })
+  await using engine = start(world, { intervals: only('index_reconciler', 45_000) })
   await world.submit({ delayMs: 1_000 })
 
   await world.runtime.advance(60_000)
 
-  expect(engine.status().map((status) => status.kind)).toEqual(['disabled', 'disabled', 'enabled'])
+  const enabled = engine.status().filter((status) => status.kind === 'enabled')
+  expect(enabled.map(({ scanner }) => scanner)).toEqual(['index_reconciler'])
   expect(await world.events('execution_promoted')).toEqual([])
 })
 

@@ -11,12 +11,23 @@ import type { MetricsRegistry } from './metrics.ts'
 import { Runner } from './runner.ts'
 import type { RunnerStatus } from './runner.ts'
 import type { Scanner } from './scanner.ts'
+import { cancelReconciler } from './scanners/cancel-reconciler.ts'
+import { dependencyReconciler } from './scanners/dependency-reconciler.ts'
 import { due } from './scanners/due.ts'
+import { edgeCancelReconciler } from './scanners/edge-cancel-reconciler.ts'
+import { flowProjector } from './scanners/flow-projector.ts'
 import { indexReconciler } from './scanners/index-reconciler.ts'
 import { retentionTrimmer } from './scanners/retention-trimmer.ts'
 import { Supervisor } from './supervisor.ts'
 
-export type ScannerName = 'due' | 'retention_trimmer' | 'index_reconciler'
+export type ScannerName =
+  | 'due'
+  | 'retention_trimmer'
+  | 'index_reconciler'
+  | 'dependency_reconciler'
+  | 'edge_cancel_reconciler'
+  | 'cancel_reconciler'
+  | 'flow_projector'
 
 export const LEAST_INTERVAL_MS = 10
 /** How long closing waits for calls under way. */
@@ -71,7 +82,15 @@ export function startEngine(options: EngineOptions): Engine {
       ...runner.status(),
     })
   }
-  const statuses = [startScanner(due), startScanner(retentionTrimmer), startScanner(indexReconciler)]
+  const statuses = [
+    startScanner(due),
+    startScanner(retentionTrimmer),
+    startScanner(indexReconciler),
+    startScanner(dependencyReconciler),
+    startScanner(edgeCancelReconciler),
+    startScanner(cancelReconciler),
+    startScanner(flowProjector),
+  ]
 
   let closing: Promise<number> | undefined
   const close = () => (closing ??= stop(supervisor, log))
@@ -96,7 +115,15 @@ function wholeFilter(filter: TenantFilter | undefined): TenantFilter | undefined
   return filter?.namespace === undefined && filter?.tag === undefined ? undefined : filter
 }
 
-const scannerNames: readonly string[] = [due.name, retentionTrimmer.name, indexReconciler.name]
+const scannerNames: readonly string[] = [
+  due,
+  retentionTrimmer,
+  indexReconciler,
+  dependencyReconciler,
+  edgeCancelReconciler,
+  cancelReconciler,
+  flowProjector,
+].map(({ name }) => name)
 
 function checkIntervals(intervals: Readonly<Record<string, number | undefined>>): void {
   for (const [name, everyMs] of Object.entries(intervals)) {

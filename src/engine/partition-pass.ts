@@ -23,6 +23,8 @@ export interface PartitionPass<Cursor> {
   errors: number
   /** How late the latest item was; undefined if the scanner does not say. */
   lagMs: number | undefined
+  /** How much is left in the partition; undefined if the scanner does not say. */
+  depth: number | undefined
   /** Where the next pass goes on; undefined for the beginning. */
   next: Cursor | undefined
   /** Whether it stopped at its bound, and going on at once is worth it. */
@@ -71,6 +73,7 @@ function emptyPass<Cursor>(from: Cursor | undefined): PartitionPass<Cursor> {
     processed: 0,
     errors: 0,
     lagMs: undefined,
+    depth: undefined,
     next: from,
     hasMore: false,
     nextDueAt: undefined,
@@ -85,6 +88,7 @@ function take<Cursor>(pass: PartitionPass<Cursor>, result: ScanResult<Cursor>): 
     pass.processed += count
   }
   if (result.lagMs !== undefined) pass.lagMs = Math.max(pass.lagMs ?? 0, result.lagMs)
+  pass.depth = result.depth ?? pass.depth
   pass.at = result.at ?? pass.at
   pass.next = result.next
   pass.nextDueAt = result.nextDueAt

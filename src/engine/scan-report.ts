@@ -6,6 +6,7 @@ import { EngineError } from '../stores/engine-error.ts'
 import type { Partition } from '../stores/store.ts'
 import type { Metrics } from './metrics.ts'
 import type { PartitionPass } from './partition-pass.ts'
+import type { Scanner } from './scanner.ts'
 import { backoffItems, cycleDuration, cyclesTotal, errorsTotal, itemsTotal, lagSeconds } from './scanner-metrics.ts'
 
 /** A cycle, together with the visits since the one before. */
@@ -29,18 +30,29 @@ function emptyTally(): Tally {
 }
 
 export class ScanReport {
+  readonly #scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>
   readonly #labels: { readonly scanner: string }
+  readonly #partitionCount: number
   readonly #log: Log
   readonly #metrics: Metrics
   /** Partitions whose latest pass failed as a whole. */
   readonly #failing = new Set<Partition>()
+  /** What the partitions have said of their depth since the last cycle ended. */
+  readonly #depths = new Map<Partition, number>()
   #tally = emptyTally()
   #cycleCount = 0
   #errorCount = 0
   #lastCycle: CycleReport | undefined
 
-  constructor(scanner: string, log: Log, metrics: Metrics) {
-    this.#labels = { scanner }
+  constructor(
+    scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>,
+    partitionCount: number,
+    log: Log,
+    metrics: Metrics,
+  ) {
+    this.#scanner = scanner
+    this.#labels = { scanner: scanner.name }
+    this.#partitionCount = partitionCount
     this.#log = log
     this.#metrics = metrics
   }
@@ -62,12 +74,15 @@ export class ScanReport {
       if (count === 0) continue
       this.#tally.counts[name] = (this.#tally.counts[name] ?? 0) + count
       this.#metrics.add(itemsTotal, { ...this.#labels, case: name }, count)
+      const own = this.#scanner.counters[name]
+      if (own !== undefined) this.#metrics.add(own.counter, own.labels, count)
     }
     if (pass.errors > 0) this.#metrics.add(errorsTotal, this.#labels, pass.errors)
     this.#errorCount += pass.errors
     this.#tally.processed += pass.processed
     this.#tally.errors += pass.errors
     if (pass.lagMs !== undefined) this.#tally.lagMs = Math.max(this.#tally.lagMs ?? 0, pass.lagMs)
+    if (pass.depth !== undefined && pass.failure === undefined) this.#depths.set(partition, pass.depth)
     this.#noteFailure(partition, pass.failure)
   }
 
@@ -79,7 +94,18 @@ export class ScanReport {
     this.#metrics.observe(cycleDuration, this.#labels, elapsedMs / 1_000)
     this.#metrics.set(backoffItems, this.#labels, backoffCount)
     if (lagMs !== undefined) this.#metrics.set(lagSeconds, this.#labels, lagMs / 1_000)
+    this.#showBacklog()
     this.sayWhatWasDone({ elapsedMs: Math.round(elapsedMs) })
+  }
+
+  /** A sum that lacks a partition would look like work done. */
+  #showBacklog(): void {
+    const { backlog } = this.#scanner
+    if (backlog !== undefined && this.#depths.size === this.#partitionCount) {
+      const depth = [...this.#depths.values()].reduce((sum, one) => sum + one, 0)
+      this.#metrics.set(backlog, {}, depth)
+    }
+    this.#depths.clear()
   }
 
   /** One line for all that happened since the last one, and none if nothing did. */

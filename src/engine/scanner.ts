@@ -5,6 +5,7 @@
 import type { Instant, OperationInput, OperationName, OperationResult, TenantFilter } from '../kernel/index.ts'
 import type { Log } from '../runtime/index.ts'
 import type { Partition } from '../stores/store.ts'
+import type { Counter, Gauge, Labels } from './metrics.ts'
 
 /** A partition as a scanner sees it. */
 export interface ScannedPartition {
@@ -38,6 +39,14 @@ export interface ScanResult<Cursor> {
   readonly at?: Instant | undefined
   /** How late the oldest item was when it was seen to. */
   readonly lagMs?: number | undefined
+  /** How much is left in the partition, for a scanner that shows its backlog. */
+  readonly depth?: number | undefined
+}
+
+/** Where a case is counted besides in the metric that all scanners share. */
+export interface CaseCounter {
+  readonly counter: Counter
+  readonly labels: Labels
 }
 
 export interface Scanner<Name extends string = string, Cursor = unknown> {
@@ -50,20 +59,31 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
   readonly goesOn: 'at_once' | 'next_cycle'
   /** Steps that one pass makes in one partition. */
   readonly stepsPerPass: number
+  /** Cases that are also counted under a name of their own. */
+  readonly counters: Readonly<Record<string, CaseCounter>>
+  /** Shows the depths of all partitions together: once a cycle, and only if every partition has told its own in it. */
+  readonly backlog: Gauge | undefined
   /** One step in one partition. What it throws is counted against the item that the error names, else the partition. */
   readonly scan: (partition: ScannedPartition, context: ScanContext<Cursor>) => Promise<ScanResult<Cursor>>
 }
 
 const STEPS_PER_PASS = 50
 
-type Optional = 'followsTimers' | 'goesOn' | 'stepsPerPass'
+type Optional = 'followsTimers' | 'goesOn' | 'stepsPerPass' | 'counters' | 'backlog'
 type ScannerDefinition<Name extends string, Cursor> = Omit<Scanner<Name, Cursor>, Optional> &
   Partial<Pick<Scanner<Name, Cursor>, Optional>>
 
 export function scanner<Name extends string, Cursor>(
   definition: ScannerDefinition<Name, Cursor>,
 ): Scanner<Name, Cursor> {
-  return { followsTimers: false, goesOn: 'at_once', stepsPerPass: STEPS_PER_PASS, ...definition }
+  return {
+    followsTimers: false,
+    goesOn: 'at_once',
+    stepsPerPass: STEPS_PER_PASS,
+    counters: {},
+    backlog: undefined,
+    ...definition,
+  }
 }
 
 /** How often each case stands in a list. */

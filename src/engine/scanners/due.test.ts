@@ -7,6 +7,7 @@ import { createWorld, valueOf } from '../engine.fixture.ts'
 import type { World } from '../engine.fixture.ts'
 import { startEngine } from '../engine.ts'
 import type { Engine } from '../engine.ts'
+import { only } from '../flow.fixture.ts'
 
 interface TimedCase {
   readonly name: DueCaseName
@@ -68,7 +69,7 @@ function startDue(world: World, batcher = world.batcher): Engine {
     batcher,
     runtime: world.runtime,
     log: silentLog,
-    intervals: { due: 3_600_000, retention_trimmer: 0, index_reconciler: 0 },
+    intervals: only('due', 3_600_000),
   })
 }
 
@@ -207,7 +208,7 @@ test("an engine with a filter sees to its tenant's executions and to no other's,
     runtime: world.runtime,
     log: silentLog,
     filter: { namespace: 'acme', tag: { name: 'instance', value: 'a' } },
-    intervals: { retention_trimmer: 0, index_reconciler: 0 },
+    intervals: only('due', 5_000),
   })
 
   await world.runtime.advance(5_000)
@@ -225,7 +226,7 @@ test('a record that cannot be seen to holds up no other, and is left alone after
     batcher: world.batcher,
     runtime: world.runtime,
     log: world.log,
-    intervals: { due: 1_000, retention_trimmer: 0, index_reconciler: 0 },
+    intervals: only('due', 1_000),
   })
   const errors = () => valueOf(engine.metrics, 'ff_scanner_errors_total', { scanner: 'due' })
   const complaints = () => world.log.lines.filter((line) => line.level === 'error')

@@ -1,16 +1,19 @@
 import { DUE_SCAN_COUNT } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
+import { siblingCancelsDispatched } from '../flow-metrics.ts'
 import { countCases, scanner } from '../scanner.ts'
 import type { Scanner } from '../scanner.ts'
 
 /**
- * Does what time alone brings about: delays end, leases and attempts run out, deadlines and graces pass. Each case is
- * counted under its own name. The interval is only the net for wake-ups that were missed.
+ * Does what time alone brings about: delays end, leases and attempts run out, deadlines and graces pass. What a flow was
+ * left to do by an operation that had no room for more is due at once. Each case is counted under its own name. The
+ * interval is only the net for wake-ups that were missed.
  */
 export const due: Scanner<'due', Position> = scanner({
   name: 'due',
   everyMs: 5_000,
   followsTimers: true,
+  counters: { edge_cancel_dispatcher: { counter: siblingCancelsDispatched, labels: {} } },
   scan: async (partition, { filter, skip, from, seed }) => {
     const pass = await partition.run('runDue', { limit: DUE_SCAN_COUNT, filter, skip, from, seed })
     return {

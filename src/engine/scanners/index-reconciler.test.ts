@@ -15,14 +15,14 @@ import { createWorld, until, valueOf } from '../engine.fixture.ts'
 import type { World } from '../engine.fixture.ts'
 import { startEngine } from '../engine.ts'
 import type { Engine } from '../engine.ts'
+import { only } from '../flow.fixture.ts'
 
 const INTERVAL_MS = 1_000
 const ONE_CYCLE_MS = 1_200
 
 function startReconciler(world: World, filter?: TenantFilter): Engine {
   const { batcher, runtime, log } = world
-  const intervals = { due: 0, retention_trimmer: 0, index_reconciler: INTERVAL_MS }
-  return startEngine({ batcher, runtime, log, filter, intervals })
+  return startEngine({ batcher, runtime, log, filter, intervals: only('index_reconciler', INTERVAL_MS) })
 }
 
 function repairedCount(engine: Engine, problem: string): number {
@@ -111,9 +111,9 @@ test('damage larger than one call may repair is repaired in one walk', async () 
   await using engine = startReconciler(world)
   await world.runtime.advance(INTERVAL_MS)
 
-  await until(world.runtime, () => agrees(world))
+  await until(world.runtime, () => repairedCount(engine, 'missing_entry') === count)
 
-  expect(repairedCount(engine, 'missing_entry')).toBe(count)
+  expect(await agrees(world)).toBe(true)
   expect(world.log.lines.filter((line) => line.level === 'warn')).toHaveLength(count)
 })
 

@@ -6,6 +6,7 @@ import { createWorld, until, valueOf } from '../engine.fixture.ts'
 import type { World } from '../engine.fixture.ts'
 import { startEngine } from '../engine.ts'
 import type { Engine } from '../engine.ts'
+import { completeReady, many, only, submitFlow } from '../flow.fixture.ts'
 import { EVENT_COUNT_MAX, EVENT_RETENTION_MS } from './retention-trimmer.ts'
 
 const INTERVAL_MS = 1_000
@@ -15,8 +16,7 @@ const RETENTION_MS = 60_000
 
 function startTrimmer(world: World, filter?: TenantFilter, batcher = world.batcher): Engine {
   const { runtime, log } = world
-  const intervals = { due: 0, retention_trimmer: INTERVAL_MS, index_reconciler: 0 }
-  return startEngine({ batcher, runtime, log, filter, intervals })
+  return startEngine({ batcher, runtime, log, filter, intervals: only('retention_trimmer', INTERVAL_MS) })
 }
 
 async function endMany(world: World, count: number, wish: Parameters<World['submit']>[0] = {}): Promise<void> {
@@ -55,6 +55,26 @@ test('what is still within its retention, or has not ended, is left alone', asyn
 
   expect(await world.executions()).toHaveLength(2)
   expect(purgedCount(engine)).toBe(0)
+})
+
+test('a flow whose retention is over is removed with its members and edges, however large it is', async () => {
+  const world = createWorld()
+  await submitFlow(world, { root: {}, ...many('leaf', 120, { after: ['root'] }) }, { retentionMs: RETENTION_MS })
+  for (let seen = 1; seen > 0;) {
+    await world.batcher.run('fp:0', 'runDue', { limit: 10, seed: 1 })
+    seen = await completeReady(world)
+  }
+  await using engine = startTrimmer(world)
+
+  await world.runtime.advance(RETENTION_MS - 1)
+  expect(purgedCount(engine)).toBe(0)
+  await world.runtime.advance(2 * ONE_CYCLE_MS)
+
+  const { records, entries, blobKeys } = await world.store.dump('fp:0')
+  expect({ records, entries, blobKeys }).toEqual({ records: [], entries: [], blobKeys: [] })
+  expect(purgedCount(engine)).toBe(121)
+  const flows = { scanner: 'retention_trimmer', case: 'flow_purged' }
+  expect(valueOf(engine.metrics, 'ff_scanner_items_total', flows)).toBe(1)
 })
 
 test('a backlog larger than a page is removed in one pass', async () => {

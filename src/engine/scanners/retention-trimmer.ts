@@ -8,7 +8,7 @@ export const EVENT_RETENTION_MS = 86_400_000
 export const EVENT_COUNT_MAX = 100_000
 
 /**
- * Removes executions whose retention is over, and events that are too old or too many. It comes by its interval alone:
+ * Removes executions and flows whose retention is over, and events that are too old or too many. It comes by its interval alone:
  * a page a minute is cheaper than one call for every execution that ends, and nobody waits for a removal.
  */
 export const retentionTrimmer: Scanner<'retention_trimmer', Position> = scanner({
@@ -20,8 +20,12 @@ export const retentionTrimmer: Scanner<'retention_trimmer', Position> = scanner(
     const trimmed =
       purge.next === undefined ? await partition.trimEvents(purge.at - EVENT_RETENTION_MS, EVENT_COUNT_MAX) : 0
     return {
-      counts: { execution_purged: purge.purged.length, event_trimmed: trimmed },
-      items: purge.purged,
+      counts: {
+        execution_purged: purge.purged.length,
+        flow_purged: purge.purgedFlows.length,
+        event_trimmed: trimmed,
+      },
+      items: [...purge.purged, ...purge.purgedFlows],
       next: purge.next,
       at: purge.at,
       lagMs: purge.oldestDueAt === undefined ? 0 : purge.at - purge.oldestDueAt,
