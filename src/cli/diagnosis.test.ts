@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Client, mintExecutionId, prepareSubmit, task } from '../client/index.ts'
+import type { FlowId } from '../kernel/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { executionPartition } from '../stores/store.ts'
@@ -12,6 +13,23 @@ function newClient(partitions = 1) {
   const runtime = virtualRuntime()
   const store = new MemoryStore(runtime, { executionPartitions: partitions, indexedTags: [] })
   return { runtime, client: new Client(store, runtime) }
+}
+
+/** A flow with more members than one operation can cancel, cancelled. */
+async function cancelLargeFlow({ batcher, runtime }: Client): Promise<void> {
+  const flowId = `f0-${runtime.uuid()}` as FlowId
+  const common = { namespace: 'default', tags: [], retentionMs: 1_000 }
+  const flow = { ...common, flowId, name: 'many', outcomeRule: 'all_members' as const, hold: false }
+  await batcher.run('fp:0', 'createFlow', flow)
+  for (let i = 0; i < 200; i++) {
+    const executionId = mintExecutionId(0, runtime)
+    const retry = { attempts: 1, backoff: { kind: 'fixed', delayMs: 0 } as const, jitter: false, onlyCategories: [] }
+    const work = { task: 'greet', lane: 'main', class: '', priority: 0, retry, ifExists: 'reject' as const }
+    const create = { ...common, ...work, executionId }
+    await batcher.run('fp:0', 'addExecutionToFlow', { flowId, executionId, name: `node-${i}`, create, after: [] })
+  }
+  const wish = { flowId, policy: 'cancel_all' as const, reason: 'enough', by: 'ada', force: true, graceMs: 0 }
+  await batcher.run('fp:0', 'cancelFlow', wish)
 }
 
 function verdicts({ findings }: Diagnosis): Partial<Record<Finding['check'], Finding['verdict']>> {
@@ -28,7 +46,14 @@ test('a store in good order is healthy, and every partition is looked at', async
   expect(diagnosis.partitions.map(({ partition }) => partition)).toEqual(['fp:0', 'fp:1', 'fp:2'])
   expect(diagnosis.partitions.reduce((sum, { executions }) => sum + executions, 0)).toBe(1)
   // The memory store warns that it keeps nothing.
-  expect(verdicts(diagnosis)).toEqual({ store: 'warning', due: 'ok', purge: 'ok', indexes: 'ok', clock: 'ok' })
+  expect(verdicts(diagnosis)).toEqual({
+    store: 'warning',
+    due: 'ok',
+    purge: 'ok',
+    flows: 'ok',
+    indexes: 'ok',
+    clock: 'ok',
+  })
 })
 
 test('timers that nobody sees to are a problem', async () => {
@@ -66,9 +91,9 @@ test('every check has one finding, however many partitions it is about', async (
 
   const late = await diagnose(client, { repair: false })
 
-  expect(well.findings.map(({ check }) => check)).toEqual(['store', 'due', 'purge', 'indexes', 'clock'])
+  expect(well.findings.map(({ check }) => check)).toEqual(['store', 'due', 'purge', 'flows', 'indexes', 'clock'])
   expect(well.findings.every(({ partitions }) => partitions.length === 0)).toBe(true)
-  expect(late.findings).toHaveLength(5)
+  expect(late.findings).toHaveLength(6)
   const due = late.findings.find(({ check }) => check === 'due')
   expect(due?.text).toMatch(/^fp:0, fp:1, fp:2 and 29 more: 32 due, the oldest for 59s\. /)
   expect(due?.partitions).toHaveLength(32)
@@ -85,6 +110,24 @@ test('executions past their retention are a warning once they have waited long',
   expect(diagnosis.healthy).toBe(true)
   expect(diagnosis.partitions[0]?.purge.count).toBe(1)
   expect(verdicts(diagnosis).purge).toBe('warning')
+})
+
+test('a cancelled flow that nobody goes on with is a problem', async () => {
+  const { client, runtime } = newClient()
+  await cancelLargeFlow(client)
+  expect(verdicts(await diagnose(client, { repair: false })).flows).toBe('ok')
+  runtime.jump(60_000)
+
+  const diagnosis = await diagnose(client, { repair: false })
+
+  expect(diagnosis.healthy).toBe(false)
+  expect(diagnosis.partitions[0]).toMatchObject({ flows: 1, flowCancels: { count: 1 }, siblingCancels: { count: 0 } })
+  expect(diagnosis.findings).toContainEqual({
+    check: 'flows',
+    verdict: 'problem',
+    text: 'fp:0: 1 cancelled with members still to cancel, the oldest for 1m. An engine cancels them.',
+    partitions: ['fp:0'],
+  })
 })
 
 test('with repair, the indexes are walked instead of proven', async () => {

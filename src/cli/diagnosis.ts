@@ -22,10 +22,17 @@ const PROOF_KEYS_MAX = 1_000_000
 /** Partitions that a finding names; of the others it says how many there are. */
 const NAMED_PARTITIONS_MAX = 3
 
-const BACKLOG_TEXTS = { due: 'due', purge: 'ended and past their retention' } as const
+const BACKLOG_TEXTS = {
+  due: 'due',
+  purge: 'ended and past their retention',
+  siblingCancels: 'decided with others still to cancel',
+  flowCancels: 'cancelled with members still to cancel',
+} as const
+
+type BacklogName = keyof typeof BACKLOG_TEXTS
 
 export interface Finding {
-  readonly check: 'store' | 'clock' | 'due' | 'purge' | 'indexes'
+  readonly check: 'store' | 'clock' | 'due' | 'purge' | 'flows' | 'indexes'
   readonly verdict: 'ok' | 'warning' | 'problem'
   readonly text: string
   /** Those that it is about; none if it is about the store as a whole. */
@@ -36,8 +43,13 @@ export interface PartitionDiagnosis {
   readonly partition: Partition
   /** Counting stops at `countLimit`. */
   readonly executions: number
+  readonly flows: number
   readonly due: Backlog
   readonly purge: Backlog
+  /** Groups that owe cancels to those that lost. */
+  readonly siblingCancels: Backlog
+  /** Cancelled flows that owe cancels to their members. */
+  readonly flowCancels: Backlog
   readonly events: { readonly first: number; readonly last: number }
   /** Absent if the partition is too large to be proven without repairing. */
   readonly indexes: IndexCheck | undefined
@@ -77,6 +89,7 @@ export async function diagnose(client: Client, options: { readonly repair: boole
     ...report.warnings.map((text): Finding => ({ check: 'store', verdict: 'warning', text, partitions: [] })),
     dueFinding(inspections),
     purgeFinding(inspections),
+    flowFinding(inspections),
     indexFinding(partitions),
     clockFinding(clock.skewMs),
   ]
@@ -87,9 +100,9 @@ export async function diagnose(client: Client, options: { readonly repair: boole
 async function inspect({ batcher, store, runtime }: Client, partition: Partition): Promise<Inspection> {
   const { result } = await batcher.run(partition, 'inspectPartition', { limit: COUNT_MAX })
   const machineAt = runtime.now()
-  const { at, executions, due, purge } = result
+  const { kind: _kind, ...standing } = result
   const { firstSequence, lastSequence } = await store.readEvents(partition, 0, 1)
-  return { partition, at, machineAt, executions, due, purge, events: { first: firstSequence, last: lastSequence } }
+  return { partition, machineAt, ...standing, events: { first: firstSequence, last: lastSequence } }
 }
 
 function indexCheckFor(
@@ -121,10 +134,24 @@ function purgeFinding(inspections: readonly Inspection[]): Finding {
   return { check: 'purge', verdict: 'warning', text, partitions: late.partitions }
 }
 
+/** What a flow owes is due at once: left lying, nobody looks, or whoever looks does not come past it. */
+function flowFinding(inspections: readonly Inspection[]): Finding {
+  const late = (['siblingCancels', 'flowCancels'] as const)
+    .map((backlog) => lateOnes(inspections, backlog, DUE_LAG_MAX_MS))
+    .filter(({ partitions }) => partitions.length > 0)
+  if (late.length === 0) {
+    const count = inspections.reduce((sum, { flows }) => sum + flows, 0)
+    return well('flows', `${countText(count)} flows, none of which owes a cancel for long`)
+  }
+  const partitions = [...new Set(late.flatMap((one) => one.partitions))]
+  const text = `${late.map((one) => one.text).join('; ')}. An engine cancels them.`
+  return { check: 'flows', verdict: 'problem', text, partitions }
+}
+
 /** The partitions in which a backlog is older than it should be, and a text that sums them up. */
 function lateOnes(
   inspections: readonly Inspection[],
-  backlog: 'due' | 'purge',
+  backlog: BacklogName,
   lagMaxMs: number,
 ): { readonly partitions: readonly Partition[]; readonly text: string } {
   const late = inspections.filter((inspection) => lagOf(inspection[backlog], inspection.at) > lagMaxMs)

@@ -1,4 +1,4 @@
-/** An event as one line: when, what, of which execution, and what is particular to it. */
+/** An event as one line: when, what, of which execution or flow, and what is particular to it. */
 import type { EventDetail } from '../kernel/index.ts'
 import type { SubscriptionItem } from '../client/index.ts'
 import type { StoredEvent } from '../stores/store.ts'
@@ -6,7 +6,7 @@ import { firstLine } from './output.ts'
 import type { Output, Style } from './output.ts'
 import { isoTime } from './time-text.ts'
 
-const TYPE_WIDTH = 18
+const TYPE_WIDTH = 19
 
 const details: readonly { readonly name: string; readonly text: (event: EventDetail) => string | undefined }[] = [
   { name: 'attempt', text: (event) => event.attempt?.toString() },
@@ -46,8 +46,10 @@ function styleOf(event: StoredEvent): Style {
     case 'lease_revoked':
       return 'red'
     case 'execution_ended':
+    case 'flow_ended':
       return event.outcome === 'completed' ? 'green' : 'red'
     case 'cancel_requested':
+    case 'flow_cancelled':
       return 'yellow'
     default:
       return 'cyan'

@@ -3,6 +3,8 @@ import type { Execution, Failure } from '../kernel/index.ts'
 import type { ExecutionDescription } from '../client/index.ts'
 import { firstLine, printable } from './output.ts'
 import type { Output } from './output.ts'
+import { rowsText } from './rows-text.ts'
+import type { Row } from './rows-text.ts'
 import { stateText } from './state-text.ts'
 import { table } from './table.ts'
 import { durationText, isoTime, timeText } from './time-text.ts'
@@ -13,8 +15,6 @@ export interface ShownExecution {
   readonly execution: Execution
   readonly withPayload: boolean
 }
-
-type Row = readonly [name: string, value: string | undefined]
 
 export function executionText(shown: ShownExecution, output: Output): string {
   const { description } = shown
@@ -36,7 +36,19 @@ function identityRows({ description }: ShownExecution): Row[] {
     ['lane', description.lane],
     ['priority', String(description.priority)],
     ['tags', tags.length === 0 ? undefined : tags.join(' ')],
+    ['flow', description.flowId],
+    ['node', description.node],
+    ['after', dependenciesText(description.dependencies)],
   ]
+}
+
+/** What it waits for, or has waited for: `flow show` names them. */
+function dependenciesText(group: ExecutionDescription['dependencies']): string | undefined {
+  if (group === undefined || group.total === 0) return undefined
+  const { policy, need, total, completed, verdict } = group
+  const wanted = policy === 'all_of' ? `all of ${total}` : `${need} of ${total}`
+  const lost = group.failed + group.skipped
+  return `${wanted} others: ${completed} completed${lost === 0 ? '' : `, ${lost} did not`} (${verdict})`
 }
 
 function timeRows({ description, execution }: ShownExecution): Row[] {
@@ -92,13 +104,6 @@ function stateRows({ description }: ShownExecution): Row[] {
     ['leases lost', reclaimCount === 0 ? undefined : String(reclaimCount)],
     ['replays', replayCount === 0 ? undefined : String(replayCount)],
   ]
-}
-
-function rowsText(rows: readonly Row[], output: Output): string {
-  const shown = rows.flatMap(([name, value]) =>
-    value === undefined ? [] : [[output.style('dim', name), printable(value)]],
-  )
-  return table(shown, { indent: '  ' })
 }
 
 /** Attempts that ended, and the one that runs now. */

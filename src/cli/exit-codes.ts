@@ -21,7 +21,7 @@ export const exitCodeTexts: readonly { readonly code: ExitCode; readonly text: s
   { code: exitCodes.ok, text: 'the command did what it was asked' },
   { code: exitCodes.failed, text: 'it was refused or failed; doctor found a problem' },
   { code: exitCodes.invalidInput, text: 'wrong usage or invalid input; nothing was changed' },
-  { code: exitCodes.notFound, text: 'no execution has this id or key' },
+  { code: exitCodes.notFound, text: 'no execution or flow has this id or key' },
   {
     code: exitCodes.storeUnavailable,
     text: 'the store is missing, out of reach, busy, full, damaged or of another version',
@@ -38,6 +38,8 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof ExecutionEndedError) return exitCodes.endedOtherwise
   if (error.code === 'invalid_configuration') return exitCodes.invalidInput
   if (error.code === 'aborted') return exitCodes.interrupted
+  // Later may be better, but it is the flow that keeps its caller waiting, not the store.
+  if (error.code === 'flow_busy' || error.code === 'flow_not_settled') return exitCodes.failed
   const { status } = errorCatalogue[error.code]
   if (status === 404) return exitCodes.notFound
   if (status === 409) return exitCodes.failed

@@ -5,6 +5,7 @@ import { systemRuntime } from '../runtime/index.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { flowCommand } from './commands/flow.ts'
 import { lanesCommand } from './commands/lanes.ts'
 import { listCommand } from './commands/list.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -60,22 +61,24 @@ function createProgram(shell: Shell, isJson: boolean): Command {
     tailCommand(shell),
     cancelCommand(shell),
     replayCommand(shell),
+    flowCommand(shell),
     whyCommand(shell),
     lanesCommand(shell),
     doctorCommand(shell),
     migrateCommand(shell),
   ]
   for (const command of commands) program.addCommand(command)
-  for (const command of [program, ...commands]) quieten(command, isJson)
+  quieten(program, isJson)
   return program
 }
 
-/** Commander would print and exit by itself; here its errors take the way of all others. */
+/** Commander would print and exit by itself; here its errors, and those of the commands inside, take the way of all others. */
 function quieten(command: Command, isJson: boolean): void {
   command
     .exitOverride()
     .configureOutput({ outputError: () => undefined, ...(isJson ? { writeErr: () => undefined } : {}) })
     .configureHelp({ showGlobalOptions: true })
+  for (const inner of command.commands) quieten(inner, isJson)
 }
 
 function usageError(error: CommanderError): Error {

@@ -29,3 +29,42 @@ test('the first program ends by itself, and a second run meets what the first on
   expect(first.stdout).toMatch(/receipt: 'A-17\//)
   expect(second).toMatchObject({ code: 0, stdout: first.stdout })
 })
+
+test.each([
+  ['diamond', ['total: of 3 orders', 'report: 2026-10: 235.50 in all, most of it for a hive']],
+  [
+    'llm-race',
+    [
+      'small: done',
+      'large: stopped after',
+      'small says: How do bees find the way? Because bees dance.',
+      'local: cancelled, not needed any more',
+    ],
+  ],
+  ['quorum', ['the will is kept in bern, cairo, tokyo', 'the flow completed: 4 completed, 1 failed, 1 not needed']],
+  [
+    'release-train',
+    [
+      "flow_failed: The flow failed. Node 'browser' failed (permanent: the browser does not start).",
+      '  notes: completed\n  staging: skipped\n',
+      '4.2 is out\n  build: completed\n',
+      '  live: completed\n  announce: completed\n',
+    ],
+  ],
+  ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the flow has 6 members and 5 edges']],
+])('the example %s does what it says and ends by itself, also on a store that it is given', async (name, said) => {
+  const place = await workplace()
+  const program = path.join(root, `examples/${name}.ts`)
+
+  const alone = await place.startNode([program]).end()
+  const given = await place.startNode([program, 'sqlite:./given.db']).end()
+
+  for (const { code, stdout, stderr } of [alone, given]) {
+    expect(stderr).not.toContain('Error')
+    expect(code).toBe(0)
+    for (const text of said) expect(stdout).toContain(text)
+  }
+  expect(await place.json('flow', 'list', '--store', 'sqlite:./given.db')).toMatchObject({
+    items: [{ state: 'completed' }],
+  })
+})

@@ -4,7 +4,11 @@ import { describe, expect, test } from 'vitest'
 import packageFile from '../../package.json' with { type: 'json' }
 import { COMMAND, errorIn, root, workplace } from './workplace.ts'
 
-const COMMANDS = ['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor', 'migrate']
+const FLOW_COMMANDS = ['flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal']
+const COMMANDS = [
+  ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'flow', 'why', 'lanes', 'doctor', 'migrate'],
+  ...FLOW_COMMANDS,
+]
 
 describe('help', () => {
   test('names every command, the environment and the exit codes, and needs no store', async () => {
@@ -15,7 +19,8 @@ describe('help', () => {
     expect(help).toMatchObject({ code: 0, stderr: '' })
     const secrets = ['FLOWFABRIC_VALKEY_PASSWORD_FILE', 'FLOWFABRIC_POSTGRES_PASSWORD_FILE']
     const environment = ['FLOWFABRIC_STORE', 'FLOWFABRIC_NAMESPACE', ...secrets]
-    for (const word of [...COMMANDS, ...environment, '--json', 'Exit codes', '130']) {
+    const outermost = COMMANDS.filter((command) => !FLOW_COMMANDS.includes(command))
+    for (const word of [...outermost, ...environment, '--json', 'Exit codes', '130']) {
       expect(help.stdout).toContain(word)
     }
   })
@@ -23,7 +28,7 @@ describe('help', () => {
   test.each(COMMANDS)('of %s shows an example and the options that all commands take', async (command) => {
     const place = await workplace()
 
-    const help = await place.run([command, '--help'])
+    const help = await place.run([...command.split(' '), '--help'])
 
     expect(help).toMatchObject({ code: 0, stderr: '' })
     expect(help.stdout).toContain(`$ flowfabric ${command}`)
@@ -41,8 +46,8 @@ describe('docs/cli.md', () => {
     const place = await workplace()
     const page = await readFile(path.join(root, 'docs/cli.md'), 'utf8')
     for (const command of COMMANDS) {
-      const section = page.split(`\n## ${command}\n`)[1]?.split('\n## ')[0] ?? ''
-      const { stdout } = await place.run([command, '--help'])
+      const section = page.split(new RegExp(`\n###? ${command}\n`))[1]?.split(/\n###? /)[0] ?? ''
+      const { stdout } = await place.run([...command.split(' '), '--help'])
       const own = stdout.split('Global Options:')[0] ?? ''
       const options = [...own.matchAll(/^ +(--[a-z-]+)/gm)].map(([, option]) => option!)
 
@@ -62,6 +67,8 @@ describe('wrong usage exits with 2', () => {
     ['an unknown option', ['list', '--frobnicate']],
     ['a missing argument', ['show']],
     ['an argument too many', ['show', 'a', 'b']],
+    ['an unknown command of flow', ['flow', 'frobnicate']],
+    ['a missing argument of flow', ['flow', 'replay', 'a']],
     ['an option without its value', ['list', '--lane']],
     ['two options that exclude each other', ['tail', '--from-start', '--cursor', 'e1.0']],
   ])('%s', async (_, args) => {

@@ -53,15 +53,15 @@ function diagnosisText(diagnosis: Diagnosis, program: { version: string; node: s
 }
 
 function partitionsText({ partitions, findings, clock }: Diagnosis, output: Output): string {
-  const header = ['PARTITION', 'EXECUTIONS', 'EVENTS', 'DUE NOW', 'NEXT DUE', 'TO PURGE'].map((name) =>
-    output.style('dim', name),
+  const header = ['PARTITION', 'EXECUTIONS', 'FLOWS', 'EVENTS', 'DUE NOW', 'NEXT DUE', 'OWE CANCELS', 'TO PURGE'].map(
+    (name) => output.style('dim', name),
   )
   const troubled = new Set(findings.flatMap((finding) => finding.partitions))
   const areAllShown = partitions.length <= PARTITION_ROWS_MAX
   const shown = areAllShown ? partitions : partitions.filter(({ partition }) => troubled.has(partition))
   const rows = shown.slice(0, PARTITION_ROWS_MAX).map((partition) => partitionRow(partition, clock.storeAt))
   if (partitions.length > 1) rows.push(totalRow(partitions, clock.storeAt))
-  const text = table([header, ...rows], { alignRight: [1, 2, 3, 5] })
+  const text = table([header, ...rows], { alignRight: [1, 2, 3, 4, 6, 7] })
   return areAllShown ? text : `${text}\n${output.style('dim', 'With --json every partition is shown.')}`
 }
 
@@ -72,11 +72,18 @@ function totalRow(partitions: readonly PartitionDiagnosis[], now: number): strin
   return [
     `all ${partitions.length}`,
     sum(({ executions }) => executions),
+    sum(({ flows }) => flows),
     sum(({ events }) => events.last - events.first + 1),
     sum(({ due }) => due.count),
     nextAt === Infinity ? 'none' : timeText(nextAt, now),
+    sum(cancelsOwed),
     sum(({ purge }) => purge.count),
   ]
+}
+
+/** Groups and flows that still have somebody to cancel. */
+function cancelsOwed({ siblingCancels, flowCancels }: PartitionDiagnosis): number {
+  return siblingCancels.count + flowCancels.count
 }
 
 function partitionRow(partition: PartitionDiagnosis, now: number): string[] {
@@ -84,9 +91,11 @@ function partitionRow(partition: PartitionDiagnosis, now: number): string[] {
   return [
     partition.partition,
     String(partition.executions),
+    String(partition.flows),
     events.last < events.first ? 'none' : `${events.first} to ${events.last}`,
     String(due.count),
     due.nextAt === undefined ? 'none' : timeText(due.nextAt, now),
+    String(cancelsOwed(partition)),
     String(purge.count),
   ]
 }

@@ -10,6 +10,7 @@ import type { EngineError } from '../../stores/engine-error.ts'
 import type { Shell } from '../shell.ts'
 
 interface TailFlags {
+  readonly flow?: string
   readonly fromStart?: boolean
   readonly cursor?: string
   readonly type?: string[]
@@ -19,24 +20,31 @@ export function tailCommand(shell: Shell): Command {
   return new Command('tail')
     .description('events as they happen, until ctrl-c; of all namespaces unless --namespace names one')
     .argument('[id]', 'only of one execution: its id or key')
+    .option('--flow <id>', 'only of one flow and its members: its id or key')
     .option('--from-start', 'begin with the oldest event that is kept')
     .addOption(new Option('--cursor <cursor>', 'go on where an earlier tail stopped').conflicts('fromStart'))
     .option('--type <type>', 'only events of this type; can be repeated', collect)
     .addHelpText(
       'after',
-      examples(['tail', 'tail report:2026-01 --from-start', 'tail --type execution_ended --json | jq .event.outcome']),
+      examples([
+        'tail',
+        'tail report:2026-01 --from-start',
+        'tail --flow release:42',
+        'tail --type execution_ended --json | jq .event.outcome',
+      ]),
     )
     .action(async (id: string | undefined, flags: TailFlags, command: Command) => {
-      const { fromStart, cursor } = flags
+      const { flow, fromStart, cursor } = flags
       const types = flags.type?.map(parseEventType)
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
         // A misspelt id would wait for ever.
         if (id !== undefined) accept((await fabric.try.describe(id)).result)
+        if (flow !== undefined) accept(await fabric.try.describeFlow(flow))
         using interruption = new Interruption()
         const options = {
           signal: interruption.signal,
           onTrouble: (error: EngineError) => output.remark(`${error.code}: ${error.message} Trying again.`),
-          ...defined({ executionId: id, namespace, fromStart, cursor, types }),
+          ...defined({ executionId: id, flowId: flow, namespace, fromStart, cursor, types }),
         }
         const position = await followEvents(fabric, options, (item) =>
           output.answer(item, () => subscriptionText(item, output)),

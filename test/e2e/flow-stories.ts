@@ -1,0 +1,89 @@
+/** What becomes of a flow whose processes come and go: the same on every store. */
+import { expect, test } from 'vitest'
+import { flowPlace } from './flow-place.ts'
+import type { Environment } from './flow-place.ts'
+
+const RESULT = 'deployed after unit of shop:4f1c, e2e of shop:4f1c'
+
+export function tellFlowStories(newStore: (name: string) => Environment): void {
+  test('a graph is drawn as it runs, fails, is replayed by a fresh process and completes', async () => {
+    const flows = await flowPlace(newStore('story'))
+    const id = await flows.submit('release:1')
+    const before = await flows.run('flow', 'show', 'release:1')
+    const worker = await flows.work()
+    await flows.untilNode('release:1', 'deploy', 'skipped')
+
+    const running = await flows.run('flow', 'show', id)
+    await flows.place.write('go', '')
+    await flows.untilNode('release:1', 'unit', 'completed')
+    const failed = await flows.run('flow', 'show', 'release:1')
+    const early = await flows.run('flow', 'replay', 'release:1', 'deploy', '--json')
+    await flows.place.write('mended', '')
+    const replayed = await flows.run('flow', 'replay', 'release:1', 'e2e', '--reason', 'the button is back')
+    const result = await flows.result('release:1')
+    const after = await flows.show('release:1')
+    await worker.endBy('SIGTERM')
+
+    expect(before.stdout).toMatch(new RegExp(`^${id} release open\n`))
+    expect(before.stdout).toMatch(/┌ ○ build +waiting +ready for/)
+    expect(before.stdout).toMatch(/├ · unit +waiting_children +after build\n├ · e2e +waiting_children +after build\n/)
+    expect(before.stdout).toMatch(/└ · announce +waiting_children +after deploy\n$/)
+    expect(running.stdout).toMatch(/● unit +active +\S+ +after build +on /)
+    expect(running.stdout).toMatch(/✗ e2e +failed +\S+ +after build +permanent: the button is gone\n/)
+    expect(running.stdout).toMatch(/↷ deploy +skipped +after all of unit, e2e +because e2e failed\n/)
+    expect(running.stdout).toMatch(/↷ announce +skipped +after deploy +because deploy was skipped\n/)
+    expect(failed.stdout).toMatch(new RegExp(`^${id} release failed\n`))
+    expect(early.code).toBe(1)
+    expect(early.stderr).toContain('upstream_not_replayed')
+    expect(replayed).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('(e2e) runs again (replay 1)') as unknown,
+    })
+    expect(result).toBe(RESULT)
+    expect(after).toMatchObject({ state: 'completed', counts: { completed: 5, failed: 0, skipped: 0 } })
+  })
+
+  test('a worker that is killed in the middle of a flow changes nothing about how it ends', async () => {
+    const flows = await flowPlace(newStore('kill'))
+    await flows.place.write('mended', '')
+    await flows.submit('release:2')
+    const first = await flows.work()
+    await flows.untilNode('release:2', 'unit', 'active')
+
+    await first.endBy('SIGKILL')
+    const second = await flows.work()
+    await flows.place.write('go', '')
+    const result = await flows.result('release:2')
+    const { state, members } = await flows.show('release:2')
+    await second.endBy('SIGTERM')
+
+    expect(result).toBe(RESULT)
+    expect(state).toBe('completed')
+    expect(members.map(({ node, state, attempt }) => [node, state, attempt])).toEqual([
+      ['build', 'completed', 1],
+      ['unit', 'completed', 2],
+      ['e2e', 'completed', 1],
+      ['deploy', 'completed', 1],
+      ['announce', 'completed', 1],
+    ])
+  })
+
+  test('a flow that is cancelled comes to rest, and says so', async () => {
+    const flows = await flowPlace(newStore('cancel'))
+    await flows.submit('release:3')
+    const worker = await flows.work()
+    await flows.untilNode('release:3', 'unit', 'active')
+
+    const cancelled = await flows.run('flow', 'cancel', 'release:3', '--reason', 'superseded', '--wait', '20s')
+    const again = await flows.json('flow', 'cancel', 'release:3', '--policy', 'flow_only')
+    await worker.endBy('SIGTERM')
+
+    expect(cancelled.stderr).toBe('')
+    expect(cancelled).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('all its members have ended') as unknown,
+    })
+    expect(again).toMatchObject({ kind: 'already_cancelled', policy: 'cancel_all', settled: true })
+    expect(await flows.states('release:3')).toMatchObject({ build: 'completed', unit: 'cancelled' })
+  })
+}
