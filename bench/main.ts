@@ -2,6 +2,7 @@
  * Runs one scenario and prints what it measured.
  *
  *   npm run bench -- <scenario> [--store memory|sqlite|valkey|valkey-cluster|postgres] [--count N] [--rounds N] [--json]
+ *   npm run bench -- chain [--length N] [--flows N], fanout [--width N], quorum-cancel [--n N]
  *
  * Progress goes to the error output. With --json the last line of the output is one object.
  */
@@ -11,14 +12,20 @@ import type { BenchStore } from './bench-store.ts'
 import { printReport } from './report.ts'
 import { scenarios } from './scenarios/index.ts'
 import type { ScenarioEntry } from './scenarios/index.ts'
+import { sizeNames } from './sizes.ts'
+import type { SizeName, Sizes } from './sizes.ts'
 
 const EXIT_WRONG_USE = 2
 
 function usage(): string {
   return [
     `Usage: npm run bench -- <scenario> [--store ${benchStores.join('|')}] [--count N] [--rounds N] [--json]`,
-    `Scenarios: ${Object.keys(scenarios).join(', ')}`,
+    `Scenarios: ${Object.entries(scenarios).map(scenarioUsage).join(', ')}`,
   ].join('\n')
+}
+
+function scenarioUsage([name, { sizes = [] }]: readonly [string, ScenarioEntry]): string {
+  return [name, ...sizes.map((size) => `[--${size} N]`)].join(' ')
 }
 
 /** A scenario runs on its first store unless another is asked for. */
@@ -35,12 +42,24 @@ function parseCount(text: string | undefined, flag: string): number | undefined 
   return Number(text)
 }
 
+/** A size that the scenario does not know would change nothing, and is refused rather than passed over. */
+function parseSizes(texts: Readonly<Partial<Record<SizeName, string>>>, { sizes = [] }: ScenarioEntry): Sizes {
+  const stranger = sizeNames.find((name) => texts[name] !== undefined && !sizes.includes(name))
+  if (stranger !== undefined) throw new Error(`This scenario takes no --${stranger}.`)
+  const parsed = sizeNames.map((name) => [name, parseCount(texts[name], `--${name}`)] as const)
+  return Object.fromEntries(parsed) as Sizes
+}
+
 function readArguments() {
   const { values, positionals } = parseArgs({
     options: {
       store: { type: 'string' },
       count: { type: 'string' },
       rounds: { type: 'string' },
+      length: { type: 'string' },
+      flows: { type: 'string' },
+      width: { type: 'string' },
+      n: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -54,6 +73,7 @@ function readArguments() {
     load: entry.load,
     store: parseStore(values.store, entry),
     count: parseCount(values.count, '--count'),
+    sizes: parseSizes(values, entry),
     rounds: parseCount(values.rounds, '--rounds'),
     isJson: values.json,
   }
@@ -72,10 +92,10 @@ function readOrExplain(): ReturnType<typeof readArguments> | undefined {
 
 const request = readOrExplain()
 if (request !== undefined) {
-  const { name, load, store, count, rounds, isJson } = request
+  const { name, load, isJson, ...asked } = request
   const scenario = await load()
-  console.error(`${name} on ${store}: ${scenario.summary}`)
-  const measurement = await scenario.run({ store, count, rounds, say: (line) => console.error(line) })
-  if (isJson) console.log(JSON.stringify({ scenario: name, store, ...measurement }))
+  console.error(`${name} on ${asked.store}: ${scenario.summary}`)
+  const measurement = await scenario.run({ ...asked, say: (line) => console.error(line) })
+  if (isJson) console.log(JSON.stringify({ scenario: name, store: asked.store, ...measurement }))
   else printReport(measurement)
 }

@@ -90,7 +90,8 @@ async function submitAll(session: PeerSession, count: number): Promise<void> {
   await withInFlight(count, SUBMITS_IN_FLIGHT, (number) => session.submit(loadOf(number)))
 }
 
-async function measured(place: StorePlace, count: number, work: () => Promise<unknown>): Promise<Effort> {
+/** Does the work and says what it took, for each of so many pieces. */
+export async function measured(place: StorePlace, count: number, work: () => Promise<unknown>): Promise<Effort> {
   const watch = await watchServers(place.servers)
   const cpuBefore = process.cpuUsage()
   const elapsedMs = await timed(work)

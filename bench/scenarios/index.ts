@@ -1,10 +1,13 @@
 /** Every scenario by its name. A new one is a file and an entry here; it is loaded only when somebody asks for it. */
 import type { BenchStore } from '../bench-store.ts'
 import type { Scenario } from '../scenario.ts'
+import type { SizeName } from '../sizes.ts'
 
 export interface ScenarioEntry {
   /** The stores that it can run on: the first one unless another is asked for. */
   readonly stores: readonly [BenchStore, ...BenchStore[]]
+  /** The sizes that it can be told. */
+  readonly sizes?: readonly SizeName[]
   readonly load: () => Promise<Scenario>
 }
 
@@ -16,6 +19,21 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   peers: {
     stores: ['valkey', 'postgres'],
     load: async () => (await import('./peers.ts')).peers,
+  },
+  chain: {
+    stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
+    sizes: ['length', 'flows'],
+    load: async () => (await import('./chain.ts')).chain,
+  },
+  fanout: {
+    stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
+    sizes: ['width'],
+    load: async () => (await import('./fanout.ts')).fanout,
+  },
+  'quorum-cancel': {
+    stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
+    sizes: ['n'],
+    load: async () => (await import('./quorum-cancel.ts')).quorumCancel,
   },
   'server-cost': {
     stores: ['valkey'],

@@ -4,6 +4,8 @@
  */
 import { storeSettings } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
+import { eachInTurn, measuredOf } from '../in-turn.ts'
+import type { ByName } from '../in-turn.ts'
 import { machineSettings } from '../machine.ts'
 import { flowfabric } from '../peers/flowfabric.ts'
 import { peersOn } from '../peers/index.ts'
@@ -35,8 +37,8 @@ interface PeerRound extends StagedEffort {
   readonly startMs: readonly number[]
 }
 
-/** What one round measured, by the name of the peer. */
-type Round = ReadonlyMap<string, PeerRound>
+/** What one round measured. */
+type Round = ByName<PeerRound>
 
 async function run({ store, say, ...request }: ScenarioRequest): Promise<Measurement> {
   const machine = machineSettings()
@@ -78,21 +80,6 @@ async function measureRound(
       },
     ]),
   )
-}
-
-async function eachInTurn<T>(
-  peers: readonly Peer[],
-  measure: (peer: Peer) => Promise<T>,
-): Promise<ReadonlyMap<string, T>> {
-  const results = new Map<string, T>()
-  for (const peer of peers) results.set(peer.name, await measure(peer))
-  return results
-}
-
-function measuredOf<T>(results: ReadonlyMap<string, T>, name: string): T {
-  const result = results.get(name)
-  if (result === undefined) throw new Error(`${name} was not measured.`)
-  return result
 }
 
 function metricsOf(name: string, count: number, rounds: readonly Round[]): Record<string, number> {
