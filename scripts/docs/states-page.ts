@@ -71,7 +71,7 @@ const summaries: Record<OperationName, string> = {
   sealFlow:
     'Closes the graph of a flow: it takes no more members and ends with the last of them. What was held begins.',
   cancelFlow:
-    'Cancels a flow and, as its policy says, all members, those that do not run, or none. From then on no member is begun; those that it has no room for are cancelled in the background.',
+    'Cancels a flow and, as its policy says, all members, those that do not run, or none. Unless it is cancelled alone, no member is begun from then on; those that it has no room for are cancelled in the background.',
   setFlowTags: 'Adds, changes and removes tags of a flow.',
   waitForChildren:
     'Lets go of an execution until what it depends on has ended. The same attempt goes on afterwards; if there is nothing to wait for, the holder keeps its lease.',

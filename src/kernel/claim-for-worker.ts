@@ -3,10 +3,11 @@ import { payloadKey, resultKey } from './blobs.ts'
 import { cancelIfAsked } from './fail-execution.ts'
 import { flowOf, putFlow, shiftCount } from './flows/flow-counts.ts'
 import { stopsMembers } from './flows/flow-state.ts'
-import { claimInputs, handedPayload } from './flows/member-inputs.ts'
-import type { MemberInput } from './flows/member-inputs.ts'
+import { findInputs, handedPayload, sendInputs } from './flows/member-inputs.ts'
+import type { FoundInputs, HandedPayload, MemberInput } from './flows/member-inputs.ts'
 import { laneIndex, readyIndex } from './indexes.ts'
 import {
+  CLAIM_BLOB_MAX,
   CLAIM_COUNT_MAX,
   CLAIM_DUE_COUNT,
   CLAIM_ITEM_WORK,
@@ -101,6 +102,7 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
 
 function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[]): void {
   let payloadBytes = 0
+  let blobCount = 0
   let hasEnded = false
   for (const candidate of candidates) {
     if (tx.room() < CLAIM_ITEM_WORK) return
@@ -118,8 +120,10 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
       hasEnded = true
       continue
     }
-    payloadBytes = payloadBytes + (execution.payload?.size ?? 0)
-    if (claimed.length > 0 && payloadBytes > CLAIM_PAYLOAD_BYTES) return
+    const cargo = cargoOf(tx, flow, execution)
+    payloadBytes = payloadBytes + cargo.bytes
+    blobCount = blobCount + cargo.inputs.inputs.length + 1
+    if (claimed.length > 0 && (payloadBytes > CLAIM_PAYLOAD_BYTES || blobCount > CLAIM_BLOB_MAX)) return
     activate(tx, execution, {
       id: input.requestId,
       workerId: input.workerId,
@@ -131,7 +135,7 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
       shiftCount(tx, flow, execution, 'waiting')
       putFlow(tx, flow)
     }
-    claimed.push(handOver(tx, flow, execution))
+    claimed.push(handOver(tx, execution, cargo))
   }
 }
 
@@ -151,7 +155,7 @@ function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
         const state = execution.state
         if (state.phase !== 'active' || state.lease.id !== input.requestId || state.lease.expiresAt <= tx.now) continue
         if (state.lease.workerInstanceId === input.workerInstanceId) {
-          claimed.push(handOver(tx, flowOf(tx, execution), execution))
+          claimed.push(handOver(tx, execution, cargoOf(tx, flowOf(tx, execution), execution)))
         }
       }
       scanned = scanned + page.length
@@ -162,15 +166,29 @@ function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
   }
 }
 
-function handOver(tx: Tx, flow: Flow | undefined, execution: Execution): Claimed {
+/** The bytes that go with an execution. */
+interface Cargo {
+  readonly handed: HandedPayload | undefined
+  readonly inputs: FoundInputs
+  readonly bytes: number
+}
+
+function cargoOf(tx: Tx, flow: Flow | undefined, execution: Execution): Cargo {
+  const handed = handedPayload(tx, execution)
+  const inputs = findInputs(tx, flow, execution)
+  const payload = handed === undefined ? execution.payload : handed.info
+  return { handed, inputs, bytes: (payload?.size ?? 0) + inputs.bytes }
+}
+
+function handOver(tx: Tx, execution: Execution, cargo: Cargo): Claimed {
   const state = execution.state
   const attempt = execution.attempt
   if (state.phase !== 'active' || attempt === undefined)
     return tx.fault('a claimed execution is not active', execution.id)
-  const handed = handedPayload(tx, execution)
+  const handed = cargo.handed
   const info = handed === undefined ? execution.payload : handed.info
   const blobKey = handed === undefined ? payloadKey(execution.id) : resultKey(handed.upstreamId)
-  const inputs = claimInputs(tx, flow, execution)
+  const inputs = sendInputs(tx, cargo.inputs)
   return {
     executionId: execution.id,
     key: execution.key,

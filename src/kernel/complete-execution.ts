@@ -34,10 +34,10 @@ export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult 
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
+  // What an earlier run answered was kept until now for members that had not begun.
+  if (execution.member !== undefined && execution.replayCount > 0) tx.forget(resultKey(execution.id))
   if (input.result !== undefined) {
     execution.result = { size: input.result.size, encoding: input.result.encoding }
-    // That of an earlier run is kept for members that have not begun, until now.
-    if (execution.member !== undefined && execution.replayCount > 0) tx.forget(resultKey(execution.id))
     tx.keep(resultKey(execution.id), input.result.blob)
   }
   endExecution(tx, execution, {

@@ -2,6 +2,8 @@
 
 /** Records one operation may put or remove; what exceeds it waits for the next call. */
 export const OPERATION_WORK_LIMIT = 100
+/** Records that an operation may read for the price of putting one: reading a great deal leaves less room to write. */
+export const READS_PER_UNIT = 40
 /** Records one call (a batch of operations) may put or remove before the rest is answered `not_run`. */
 export const CALL_WORK_LIMIT = 200
 /** Bytes of blobs one call may send back before the rest is answered `not_run`. */
@@ -43,6 +45,8 @@ export const CLAIM_COUNT_MAX = 50
 export const CLAIM_QUEUE_COUNT_MAX = 64
 /** Records that claiming one execution puts at most: the execution and its flow. */
 export const CLAIM_ITEM_WORK = 2
+/** Blobs one claim may hand out: payloads and inputs. */
+export const CLAIM_BLOB_MAX = 200
 /** Bytes of payload after which a claim takes no further execution. */
 export const CLAIM_PAYLOAD_BYTES = 1_048_576
 /** Active executions a repeated claim looks through to find the ones it already holds. */

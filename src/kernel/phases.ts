@@ -1,12 +1,13 @@
 /** One helper per phase owns entering it: its fields, its timers, its event. Nobody else writes a phase. */
 import { recordAttempt } from './attempts.ts'
 import type { EventType } from './events.ts'
-import { countChange } from './flows/flow-counts.ts'
+import { countChange, flowOf } from './flows/flow-counts.ts'
 import { bucketOf } from './flows/flow-state.ts'
 import type {
   AttemptOutcome,
   DelayCause,
   Execution,
+  ExecutionState,
   Failure,
   Instant,
   Lease,
@@ -35,11 +36,17 @@ export interface Requeue {
   readonly by?: string | undefined
 }
 
+/** Claimable, unless its flow is held: then it goes on with all others of its flow. */
+function readyState(tx: Tx, execution: Execution): ExecutionState {
+  const isHeld = flowOf(tx, execution)?.state.phase === 'held'
+  return isHeld ? { phase: 'blocked', by: 'hold' } : { phase: 'eligible' }
+}
+
 /** Puts an execution where the next claim finds it. */
 export function makeEligible(tx: Tx, execution: Execution, requeue: Requeue): void {
   const before = bucketOf(execution)
   if (requeue.how !== undefined) leaveLease(tx, execution, requeue.how, undefined)
-  execution.state = { phase: 'eligible' }
+  execution.state = readyState(tx, execution)
   execution.next = requeue.next
   execution.changedAt = tx.now
   tx.put(execution)
@@ -66,7 +73,7 @@ export function delayExecutionUntil(
 ): void {
   const before = bucketOf(execution)
   leaveLease(tx, execution, how, until)
-  execution.state = until > tx.now ? { phase: 'delayed', until, cause } : { phase: 'eligible' }
+  execution.state = until > tx.now ? { phase: 'delayed', until, cause } : readyState(tx, execution)
   execution.next = cause === 'retry' ? 'retry' : 'continue'
   execution.changedAt = tx.now
   tx.put(execution)

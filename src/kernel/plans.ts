@@ -142,11 +142,11 @@ function planFlow(plan: Plan, input: { readonly flowId: string }): void {
   plan.record('flow', input.flowId)
 }
 
-/** What the end of a member reads of its flow. */
+/** What the end of a member reads of its flow; those that it releases are often claimed in the same batch. */
 function planMember(plan: Plan, input: { readonly executionId: string; readonly flowId?: string | undefined }): void {
   if (input.flowId === undefined) return
   plan.record('flow', input.flowId)
-  plan.head(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
+  plan.work(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
 }
 
 function planClaim(plan: Plan, input: ClaimInput): void {

@@ -55,7 +55,7 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
 }
 
 function replayInFlow(tx: Tx, flow: Flow, execution: Execution, input: ReplayInput): ReplayResult {
-  const rejudged = rejudge(tx, flow, execution)
+  const rejudged = rejudge(tx, flow, execution, input.requestId)
   const isSubtree = input.subtree === true
   const refusal = refuseReplay(tx, flow, execution, rejudged, isSubtree)
   if (refusal !== undefined) return refusal

@@ -78,7 +78,8 @@ export function runDueRecords(
   input: DueInput,
   isStrict: boolean,
 ): Pick<DueResult, 'handled' | 'next' | 'oldestDueAt'> {
-  const limit = Math.max(1, Math.min(input.limit, DUE_SCAN_COUNT))
+  // A claim looks past what flows owe, which is the engine's, at what it sees to itself.
+  const limit = isStrict ? Math.max(1, Math.min(input.limit, DUE_SCAN_COUNT)) : DUE_SCAN_COUNT
   const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
   const handled: { readonly case: DueCaseName; readonly executionId: string }[] = []
   if (due.length === 0) return { handled, next: undefined, oldestDueAt: undefined }
@@ -132,6 +133,10 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
       continue
     }
     if (!pass.isStrict && dispatchers.includes(dueCase.name)) continue
+    if (pass.handled.length === pass.input.limit) {
+      pass.isShortOfRoom = true
+      return
+    }
     seed = nextSeed(seed)
     pass.oldestDueAt = pass.oldestDueAt ?? dueAt(execution)
     dueCase.run(tx, execution, seed)

@@ -56,7 +56,10 @@ export interface Tx {
   readonly forget: (key: string) => void
   /** Attaches stored bytes to the reply and says under which number; undefined if nothing is stored there. */
   readonly send: (key: string) => number | undefined
-  /** Records that this operation may still put or remove; one that it has put already may be put again. */
+  /**
+   * Records that this operation may still put or remove; one that it has put already may be put again. What it has read
+   * takes a little of the room as well.
+   */
   readonly room: () => number
   /** An impossible state: this operation fails with `corruption` and writes nothing. `recordId` names the record at fault. */
   readonly fault: (reason: string, recordId: string) => never

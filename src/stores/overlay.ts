@@ -9,6 +9,7 @@ import {
   concernsHolder,
   entriesOf,
   eventOf,
+  READS_PER_UNIT,
   isReadyIndex,
   operations,
   packEvent,
@@ -71,6 +72,7 @@ export class Overlay {
   /** The records that the running operation has written: however often, each counts once. */
   #written = new Set<HeldRecord>()
   #workLimit = 0
+  #readCount = 0
   #callWork = 0
   #callBlobs: readonly Uint8Array[] = []
   #replyBlobs: Uint8Array[] = []
@@ -133,6 +135,7 @@ export class Overlay {
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
     this.#undo = []
     this.#written = new Set()
+    this.#readCount = 0
     this.#workLimit = workLimitOf(call.operation)
     this.#callBlobs = call.blobs
     this.#replyBlobs = []
@@ -156,7 +159,10 @@ export class Overlay {
   #makeTx(): Tx {
     return {
       now: this.#now,
-      get: (type, id) => this.#get(type, id),
+      get: (type, id) => {
+        this.#readCount += 1
+        return this.#get(type, id)
+      },
       has: (type, id) => cellsOf(this.#held(type, id)) !== undefined,
       getMany: (type, ids) => this.#getMany(type, ids),
       put: (record) => this.#put(record),
@@ -172,7 +178,7 @@ export class Overlay {
         this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
       forget: (key) => this.#setBlob(key, undefined),
       send: (key) => this.#send(key),
-      room: () => this.#workLimit - this.#written.size,
+      room: () => Math.max(0, this.#workLimit - this.#written.size - Math.floor(this.#readCount / READS_PER_UNIT)),
       fault: (reason, recordId) => this.#fail(reason, recordId),
     }
   }
@@ -201,6 +207,7 @@ export class Overlay {
 
   /** What cannot be read is left out, so that one damaged record does not keep all others from being found. */
   #getMany<T extends RecordType>(type: T, ids: string[]): RecordTypes[T][] {
+    this.#readCount += ids.length
     return ids.map((id) => this.#read(this.#held(type, id), type)).filter((record) => record !== undefined)
   }
 

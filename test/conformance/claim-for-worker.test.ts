@@ -50,6 +50,7 @@ conforms('claimForWorker', ({ fabric, given, clock }) => {
           createdAt,
           payload: { size: 3, encoding: 'bytes' },
           payloadBlob: 0,
+          inputs: [],
         },
       ],
     })

@@ -98,8 +98,11 @@ conforms('inspectPartition', ({ fabric, given, clock }) => {
     expect(await fabric.run('inspectPartition', { limit: 100 })).toEqual({
       kind: 'inspected',
       executions: 4,
+      flows: 0,
       due: { count: 2, oldestAt: start + 1_000, nextAt: start + 9_000 },
       purge: { count: 1, oldestAt: start + 3_000, nextAt: undefined },
+      siblingCancels: { count: 0, oldestAt: undefined, nextAt: undefined },
+      flowCancels: { count: 0, oldestAt: undefined, nextAt: undefined },
       at: clock.now(),
     })
     expect(await fabric.dump()).toEqual(before)

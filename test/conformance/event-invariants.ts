@@ -1,10 +1,12 @@
 /**
  * The log tells each execution's life without a gap: replayed from its first event, it leads by legal steps to exactly
- * the phase and the epoch of the record. So nothing happens untold, twice, or to something that does not exist.
+ * the phase and the epoch of the record. So nothing happens untold, twice, or to something that does not exist. The same
+ * holds of flows, see flow-event-invariants.ts.
  */
 import type { Execution, Phase } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
+import { flowEventProblems, isOfFlow } from './flow-event-invariants.ts'
 
 /** One execution as the log has told of it so far. */
 interface Life {
@@ -12,6 +14,8 @@ interface Life {
   epoch: number
   attempt: number
   isCancelRequested: boolean
+  /** A member may begin, or begin again, held back by what it depends on: the log tells only when it no longer is. */
+  mayBeBlocked: boolean
 }
 
 export function eventProblems(dump: PartitionDump, firstSequence: number): string[] {
@@ -20,6 +24,7 @@ export function eventProblems(dump: PartitionDump, firstSequence: number): strin
   if (firstSequence > 1) return problems
   const lives = new Map<string, Life>()
   for (const event of dump.events) {
+    if (isOfFlow(event)) continue
     const problem = follow(lives, event)
     if (problem !== undefined)
       problems.push(`event ${event.sequence} (${event.type}) of ${event.executionId}: ${problem}`)
@@ -29,7 +34,7 @@ export function eventProblems(dump: PartitionDump, firstSequence: number): strin
     lives.delete(execution.id)
   }
   for (const id of lives.keys()) problems.push(`the log tells of ${id}, which does not exist`)
-  return problems
+  return [...problems, ...flowEventProblems(dump)]
 }
 
 function orderProblems(events: readonly StoredEvent[], firstSequence: number): string[] {
@@ -47,7 +52,9 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
   const life = lives.get(event.executionId)
   if (event.type === 'execution_created') {
     if (life !== undefined) return 'it exists already'
-    lives.set(event.executionId, { phase: phaseAfter(event), epoch: 0, attempt: 0, isCancelRequested: false })
+    const mayBeBlocked = event.flowId !== undefined
+    const begun = { epoch: 0, attempt: 0, isCancelRequested: false, mayBeBlocked }
+    lives.set(event.executionId, { phase: phaseAfter(event), ...begun })
     return undefined
   }
   if (life === undefined) return 'it does not exist'
@@ -59,6 +66,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
         epoch: life.epoch,
         attempt: 0,
         isCancelRequested: false,
+        mayBeBlocked: false,
       })
       return from === 'ended' || (from !== 'active' && life.attempt === 0) ? undefined : 'it had begun'
     case 'attempt_started':
@@ -85,6 +93,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
       return from === 'ended' ? 'it had ended' : event.outcome === undefined ? 'it has no outcome' : undefined
     case 'execution_replayed':
       life.phase = 'eligible'
+      life.mayBeBlocked = event.flowId !== undefined
       return from === 'ended' ? undefined : 'it had not ended'
     case 'execution_purged':
       lives.delete(event.executionId)
@@ -93,8 +102,25 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
       return from === 'active' ? undefined : 'nobody held it'
     case 'priority_changed':
       return from === 'ended' ? 'it had ended' : undefined
+    case 'execution_blocked':
+      life.phase = 'blocked'
+      life.mayBeBlocked = false
+      return from === 'ended' || from === 'blocked' ? `it was ${from}` : undefined
+    case 'execution_unblocked': {
+      const wasBlocked = from === 'blocked' || life.mayBeBlocked
+      life.phase = phaseAfter(event)
+      life.mayBeBlocked = false
+      return wasBlocked ? undefined : 'nothing held it back'
+    }
     case 'tags_set':
       return undefined
+    case 'flow_created':
+    case 'flow_sealed':
+    case 'flow_ended':
+    case 'flow_cancelled':
+    case 'flow_reopened':
+    case 'flow_purged':
+      return 'it is no flow'
   }
 }
 
@@ -112,6 +138,7 @@ function start(life: Life, event: StoredEvent): string | undefined {
   life.epoch = event.epoch ?? 0
   life.attempt = event.attempt ?? 0
   life.isCancelRequested = false
+  life.mayBeBlocked = false
   if (phase !== 'eligible') return `it was ${phase}`
   if (life.epoch !== epoch + 1) return `epoch ${life.epoch} follows ${epoch}`
   if (life.attempt !== attempt && life.attempt !== attempt + 1) return `attempt ${life.attempt} follows ${attempt}`
@@ -120,7 +147,8 @@ function start(life: Life, event: StoredEvent): string | undefined {
 
 function disagreements(execution: Execution, life: Life | undefined): string[] {
   if (life === undefined) return [`no event tells of ${execution.id}`]
-  const told = `${life.phase}, epoch ${life.epoch}, attempt ${life.attempt}`
+  const isBlocked = life.mayBeBlocked && life.phase !== 'ended' && execution.state.phase === 'blocked'
+  const told = `${isBlocked ? 'blocked' : life.phase}, epoch ${life.epoch}, attempt ${life.attempt}`
   const found = `${execution.state.phase}, epoch ${execution.epoch}, attempt ${execution.attempt?.number ?? 0}`
   return told === found ? [] : [`the log leads ${execution.id} to ${told}, but it stands at ${found}`]
 }

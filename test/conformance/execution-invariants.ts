@@ -49,14 +49,18 @@ function brokenRules(execution: Execution): string[] {
 
 function blobProblems(executions: readonly Execution[], blobKeys: readonly string[]): string[] {
   const expected = new Set<string>()
-  for (const { id, payload, result } of executions) {
+  /** What a member had completed with before it was replayed may still be handed on until it completes again. */
+  const kept = new Set<string>()
+  for (const { id, payload, result, member, lastReplay } of executions) {
     if (payload !== undefined) expected.add(payloadKey(id))
     if (result !== undefined) expected.add(resultKey(id))
+    else if (member !== undefined && lastReplay !== undefined) kept.add(resultKey(id))
   }
   const stored = new Set(blobKeys)
   const problems: string[] = []
   if (stored.size !== blobKeys.length) problems.push('bytes are stored twice')
-  for (const key of stored) if (!expected.has(key)) problems.push(`the bytes ${key} belong to nothing`)
+  for (const key of stored)
+    if (!expected.has(key) && !kept.has(key)) problems.push(`the bytes ${key} belong to nothing`)
   for (const key of expected) if (!stored.has(key)) problems.push(`the bytes ${key} are missing`)
   return problems
 }

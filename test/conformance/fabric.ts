@@ -1,5 +1,6 @@
 /** One store under test with a clock of its own, reached as a program reaches it: call by call, through the batcher. */
 import type {
+  AnyRecord,
   Attempt,
   DueInput,
   DueResult,
@@ -131,6 +132,11 @@ export class TestFabric {
     const { target } = this.#opened
     if (target.damage === undefined) throw new Error('nobody but this store can reach its records')
     return target.damage(this.partition, 'execution', executionId, damage)
+  }
+
+  /** Writes a record as no operation would. */
+  plant(record: AnyRecord): Promise<void> {
+    return this.#opened.target.plant(this.partition, record)
   }
 
   /** Sets or removes an index entry, whatever its record says. */

@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect } from 'vitest'
 import { Clock } from './clock.ts'
 import { TestFabric } from './fabric.ts'
+import { GivenFlow } from './given-flow.ts'
 import { Given } from './given.ts'
 import { problemsOf } from './invariants.ts'
 import { storeTargets } from './targets.ts'
@@ -12,6 +13,7 @@ import { storeTargets } from './targets.ts'
 export interface Bench {
   readonly fabric: TestFabric
   readonly given: Given
+  readonly flows: GivenFlow
   readonly clock: Clock
 }
 
@@ -30,6 +32,7 @@ export function conforms(subject: string, tests: (bench: Bench) => void, targets
       }
     })
 
-    tests({ fabric, given: new Given(fabric, clock), clock })
+    const given = new Given(fabric, clock)
+    tests({ fabric, given, flows: new GivenFlow(fabric, given), clock })
   })
 }

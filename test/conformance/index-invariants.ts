@@ -1,6 +1,6 @@
 /** Each record stands in exactly the entries that it derives, and each execution in the one queue that its state names. */
 import { CREATED_INDEX, DUE_INDEX, PURGE_INDEX, entriesOf } from '../../src/kernel/index.ts'
-import type { Execution, IndexEntry } from '../../src/kernel/index.ts'
+import type { Execution, IndexEntry, Membership } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
 
@@ -36,7 +36,7 @@ function placeProblems(dump: PartitionDump): string[] {
       queue: [expectedQueue(execution)],
       created: execution.createdAt,
       due: expectedDue(execution),
-      purge: execution.state.phase === 'ended' ? execution.state.at + execution.retentionMs : undefined,
+      purge: expectedPurge(execution),
     }
     const found = {
       queue: queueNames,
@@ -81,14 +81,27 @@ const blockedNames = {
   hold: 'waiting',
 }
 
-/** The earliest of all its timers. */
-function expectedDue({ state, deadlineAt }: Execution): number | undefined {
-  if (state.phase === 'ended') return undefined
-  const timers = [deadlineAt]
+/** The earliest of all its timers; for a member also what it owes to others, for which an end is no end. */
+function expectedDue(execution: Execution): number | undefined {
+  const { state, deadlineAt, member } = execution
+  const owed = member === undefined ? [] : owedBy(execution, member)
+  if (state.phase === 'ended') return owed[0]
+  const timers = [...owed, deadlineAt]
   if (state.phase === 'delayed') timers.push(state.until)
   if (state.phase === 'active') timers.push(state.lease.expiresAt, state.timeoutAt, state.cancel?.forceAt)
   const set = timers.filter((timer) => timer !== undefined)
   return set.length === 0 ? undefined : Math.min(...set)
+}
+
+/** Cancels of siblings come before edges; one that has ended undecided owes them since its end. */
+function owedBy({ state, changedAt }: Execution, { group, owesEdges }: Membership): number[] {
+  if (group?.owedFrom !== undefined) return [group.decidedAt ?? changedAt]
+  return owesEdges && state.phase === 'ended' ? [state.at] : []
+}
+
+/** A member goes with its flow. */
+function expectedPurge({ state, member, retentionMs }: Execution): number | undefined {
+  return state.phase === 'ended' && member === undefined ? state.at + retentionMs : undefined
 }
 
 function queueProblems(dump: PartitionDump): string[] {

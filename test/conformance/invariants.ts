@@ -6,6 +6,8 @@ import type { PartitionDump } from '../../src/stores/store.ts'
 import { attemptProblems } from './attempt-invariants.ts'
 import { eventProblems } from './event-invariants.ts'
 import { executionProblems } from './execution-invariants.ts'
+import { flowProblems } from './flow-invariants.ts'
+import { graphProblems } from './graph-invariants.ts'
 import { indexProblems } from './index-invariants.ts'
 
 /** `firstSequence` is the oldest event that is still kept: what was trimmed cannot be checked. */
@@ -14,6 +16,8 @@ export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
     ...indexProblems(dump),
     ...executionProblems(dump),
     ...attemptProblems(dump),
+    ...flowProblems(dump),
+    ...graphProblems(dump),
     ...eventProblems(dump, firstSequence),
   ]
 }

@@ -1,6 +1,7 @@
 /** Stores on a PostgreSQL server that many tests share: each has a schema of its own, which goes with the test. */
 import { randomUUID } from 'node:crypto'
 import { afterAll } from 'vitest'
+import { recordTypes } from '../../src/kernel/index.ts'
 import type { RecordType } from '../../src/kernel/index.ts'
 import { parseLocation } from '../../src/stores/location.ts'
 import { openStore } from '../../src/stores/open-store.ts'
@@ -15,7 +16,7 @@ import { writeInProcess } from './write-in-process.ts'
 const PARTITION_MAX = 4_095
 
 /** What a test can have left behind, in all tables of a store. */
-const CLEARED = ['execution', 'attempt', 'queue', 'entry', 'blob', 'event_batch', 'inbox']
+const CLEARED = [...recordTypes, 'entry', 'blob', 'event_batch', 'inbox']
 
 export function postgresTarget(name: string, location: string): StoreTarget {
   const way = new WayToServer(location)

@@ -27,6 +27,7 @@ conforms('purgeExecutions', ({ fabric, given, clock }) => {
     expect(await purge()).toEqual({
       kind: 'purged',
       purged: [held.executionId],
+      purgedFlows: [],
       next: undefined,
       nextDueAt: undefined,
       oldestDueAt: endedAt + RETENTION_MS,

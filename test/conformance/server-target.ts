@@ -54,11 +54,11 @@ async function plant(
   const { type, id } = record
   const { records } = await store.dump(partition)
   const before = records.find((other) => other.type === type && other.id === id)
-  for (const { index } of before === undefined ? [] : entriesOf(before)) {
-    await setEntry(connection, indexKey(keys, partition, index), id, undefined)
+  for (const entry of before === undefined ? [] : entriesOf(before)) {
+    await setEntry(connection, indexKey(keys, partition, entry.index), entry.id, undefined)
   }
-  for (const { index, score } of entriesOf(record)) {
-    await setEntry(connection, indexKey(keys, partition, index), id, score)
+  for (const entry of entriesOf(record)) {
+    await setEntry(connection, indexKey(keys, partition, entry.index), entry.id, entry.score)
   }
   await connection.send('SET', recordKey(keys, partition, type, id), layOut(type, record))
 }
@@ -114,7 +114,10 @@ class WayToServer {
   async #connect(): Promise<Connection> {
     const location = parseLocation(this.#location)
     if (location.kind !== 'valkey') throw new Error(`${this.#location} is not the location of a server.`)
-    return Connection.open(location, {}, systemRuntime())
+    const connection = await Connection.open(location, {}, systemRuntime())
+    // Of a cluster only one server is known to answer by then, and a test may begin with any of them.
+    await connection.onEachPrimary((server) => server.ping())
+    return connection
   }
 
   async #close(): Promise<void> {

@@ -10,9 +10,8 @@ import type { Answer, Call, Partition, PartitionDump } from '../../src/stores/st
 import { newMemory, storedText } from '../table/dialect/memory.ts'
 import type { Said } from '../table/dialect/memory.ts'
 import type { OperationCall } from '../table/dialect/operation-call.ts'
-import { situations } from '../table/dialect/situations.ts'
 import type { Situation } from '../table/dialect/situations.ts'
-import { REPEAT_AFTER_MS, cellText } from '../table/dialect/table.ts'
+import { REPEAT_AFTER_MS, arrange, cellText, situationsOf } from '../table/dialect/table.ts'
 import type { Saying } from '../table/dialect/table.ts'
 import type { Trial } from '../table/dialect/trial.ts'
 import { START_AT, executionId } from '../table/dialect/world.ts'
@@ -24,7 +23,7 @@ export async function rowThrough(target: StoreTarget, trial: Trial): Promise<str
   const runtime = virtualRuntime(START_AT)
   const opened = await target.open(runtime, [])
   try {
-    const cells = situations.map((situation, number) => new TableCell(opened, trial, situation, number))
+    const cells = situationsOf(trial).map((situation, number) => new TableCell(opened, trial, situation, number))
     const instants = new Set(cells.flatMap((cell) => cell.instants).sort((a, b) => a - b))
     for (const instant of instants) {
       runtime.jump(instant - runtime.now())
@@ -42,19 +41,19 @@ class TableCell {
   readonly #trial: Trial
   readonly #situation: Situation
   readonly #partition: Partition
-  /** The execution of the table under another name: an id names its partition, and belongs to it alone. */
-  readonly #ownId: string
+  /** How ids begin here. Those of the table have another name: an id names its partition, and belongs to it alone. */
+  readonly #ownIds: string
   readonly #steps: readonly WorldStep[]
   readonly #sayings: Saying[] = []
   #eventCount: number
 
   constructor(target: OpenedTarget, trial: Trial, situation: Situation, number: number) {
-    const world = situation.build(nodePlatform)
+    const world = arrange(nodePlatform, trial, situation)
     this.#target = target
     this.#trial = trial
     this.#situation = situation
     this.#partition = executionPartition(number)
-    this.#ownId = `${number}${executionId.slice(executionId.indexOf('-'))}`
+    this.#ownIds = `${number}${TABLE_IDS.slice(TABLE_IDS.indexOf('-'))}`
     this.#steps = world.steps
     this.#eventCount = world.memory.events.length
   }
@@ -86,15 +85,13 @@ class TableCell {
   }
 
   async #say(): Promise<Saying> {
-    const look = { executionId, payload: true, result: true }
-    const [answer, described] = await this.#run(
-      this.#callOf(this.#trial, this.#trial.blobs),
-      this.#callOf({ operation: 'describeExecution', input: look }, []),
-    )
+    const input = { executionId, payload: true, result: true }
+    const look = this.#callOf({ operation: 'describeExecution', input }, [])
+    const [before, answer, after] = await this.#run(look, this.#callOf(this.#trial, this.#trial.blobs), look)
     const dump = this.#toTable(await this.#target.store.dump(this.#partition)) as PartitionDump
     const events = dump.events.slice(this.#eventCount).map(({ sequence: _, ...event }) => event)
     this.#eventCount = dump.events.length
-    return { said: saidIn(this.#toTable(answer) as Answer), events, stored: storedIn(dump, described!) }
+    return { said: saidIn(this.#toTable(answer) as Answer), events, stored: storedIn(dump, [after!, before!]) }
   }
 
   #run(...calls: Call[]): Promise<Answer[]> {
@@ -107,15 +104,18 @@ class TableCell {
   }
 
   #toOwn(value: unknown): unknown {
-    return renamed(value, executionId, this.#ownId)
+    return renamed(value, TABLE_IDS, this.#ownIds)
   }
 
   #toTable(value: unknown): unknown {
-    return renamed(value, this.#ownId, executionId)
+    return renamed(value, this.#ownIds, TABLE_IDS)
   }
 }
 
-/** A copy in which an execution has another id, wherever it is named. */
+/** How all ids of the table begin, those of flows behind their letter. */
+const TABLE_IDS = executionId.slice(0, executionId.lastIndexOf('-') + 1)
+
+/** A copy in which ids begin otherwise, wherever they stand. */
 function renamed(value: unknown, from: string, to: string): unknown {
   if (typeof value === 'string') return value.replaceAll(from, to)
   if (value instanceof Uint8Array || typeof value !== 'object' || value === null) return value
@@ -139,8 +139,11 @@ function saidIn(answer: Answer): Said<{ readonly kind: string }> {
   }
 }
 
-/** What a dump shows, in the form of the table's own store. A dump knows which bytes there are, a look has them. */
-function storedIn(dump: PartitionDump, described: Answer): string {
+/**
+ * What a dump shows, in the form of the table's own store. A dump knows which bytes there are, a look has them: the latest
+ * look that tells of them, since a result may be kept that its execution no longer has.
+ */
+function storedIn(dump: PartitionDump, looks: readonly Answer[]): string {
   const memory = newMemory(nodePlatform)
   for (const record of dump.records) {
     const key = joinName(record.type, record.id)
@@ -153,7 +156,7 @@ function storedIn(dump: PartitionDump, described: Answer): string {
   }
   for (const key of dump.blobKeys) {
     memory.blobKeys.push(key)
-    memory.blobs[key] = blobAt(key, described)
+    memory.blobs[key] = looks.map((look) => blobAt(key, look)).find((blob) => blob !== undefined)
   }
   return storedText(memory)
 }

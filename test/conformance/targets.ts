@@ -25,18 +25,23 @@ export const memory: StoreTarget = {
 
 const locations = serverLocations()
 
-const servers: readonly StoreTarget[] =
+export const embeddedTargets: readonly StoreTarget[] = [memory, sqlite]
+
+export const valkeyTargets: readonly StoreTarget[] =
   locations === undefined
     ? []
     : [
         serverTarget('valkey', locations.valkey),
         serverTarget('redis', locations.redis),
         serverTarget('valkey cluster', locations.cluster),
-        postgresTarget('postgres', locations.postgres),
-        postgresTarget('postgres, newest', locations.postgresNewest),
       ]
 
-export const storeTargets: readonly StoreTarget[] = [memory, sqlite, ...servers]
+export const postgresTargets: readonly StoreTarget[] =
+  locations === undefined
+    ? []
+    : [postgresTarget('postgres', locations.postgres), postgresTarget('postgres, newest', locations.postgresNewest)]
+
+export const storeTargets: readonly StoreTarget[] = [...embeddedTargets, ...valkeyTargets, ...postgresTargets]
 
 /** Those that keep their data where others can reach it. */
 export const reachableTargets: readonly StoreTarget[] = storeTargets.filter((target) => target !== memory)

@@ -4,7 +4,7 @@
  */
 import { delayOf, newExecution, registerQueue, storeExecution } from '../create-execution.ts'
 import type { CreateInput } from '../create-execution.ts'
-import { FLOW_MEMBER_MAX, IN_DEGREE_MAX, RESOLVE_PAGE_COUNT } from '../limits.ts'
+import { FLOW_MEMBER_MAX, IN_DEGREE_MAX, RESOLVE_PAGE_COUNT, RESOLVE_RESERVE } from '../limits.ts'
 import type { LeaseRefusal } from '../leases.ts'
 import { block } from '../phases.ts'
 import type { Execution, ExecutionId, Flow, FlowId, Handover } from '../records.ts'
@@ -92,7 +92,7 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
 
   for (const moved of place.moved) if (moved.id !== holder?.id) tx.put(moved)
   const execution = existing ?? newMember(tx, input)
-  become(tx, flow, execution, input, place.rank, upstreams)
+  become(tx, flow, execution, input, place.rank, upstreams, existing === undefined)
   if (holder !== undefined && input.awaited !== undefined) addEdge(tx, flow, execution, holder, input.awaited.hands)
   return answer('added', flow, execution)
 }
@@ -134,11 +134,11 @@ function refuseMember(
   let payloadEdges = 0
   for (const edge of input.after) if (edge.hands?.as === 'payload') payloadEdges = payloadEdges + 1
   const policy = input.policy ?? ALL_OF
-  if (!mayHandPayload(policy, policy.need ?? 1, payloadEdges)) {
+  const need = newGroup(policy).need
+  if (!mayHandPayload(policy, need, payloadEdges)) {
     return refused('invalid_input', { executionId: input.executionId })
   }
   // Nobody can add to its group later, once the flow is sealed.
-  const need = newGroup(policy).need
   if (flow.state.phase === 'sealed' && need > input.after.length) {
     return refused('unreachable_quorum', { flowId: flow.id, nodes: [input.name] })
   }
@@ -159,7 +159,6 @@ function newMember(tx: Tx, input: AddExecutionInput): Execution {
   const execution = newExecution(tx, input.create, 0)
   registerQueue(tx, execution)
   storeExecution(tx, execution, input.create)
-  tx.emit('execution_created', execution, { until: delayOf(execution) })
   return execution
 }
 
@@ -170,6 +169,7 @@ function become(
   input: AddExecutionInput,
   rank: number,
   upstreams: readonly Execution[],
+  isNew: boolean,
 ): void {
   execution.member = {
     flowId: flow.id,
@@ -183,6 +183,7 @@ function become(
     payloadFrom: undefined,
     owesEdges: false,
   }
+  if (isNew) tx.emit('execution_created', execution, { until: delayOf(execution) })
   if (input.policy !== undefined) setPolicy(tx, flow, execution, input.policy)
   const phase = execution.state.phase
   const isFree = phase === 'eligible' || phase === 'delayed'
@@ -213,16 +214,21 @@ function findPlace(
   upstreams: readonly Execution[],
   holder: Execution | undefined,
 ): Place | Refused<'cycle_detected' | 'graph_limit_exceeded'> {
-  if (holder === undefined) return { kind: 'found', rank: nextRank(flow.memberCount), moved: [] }
   let lowest = 0
   for (const upstream of upstreams) lowest = Math.max(lowest, memberOf(tx, upstream).rank)
+  if (holder === undefined) {
+    return { kind: 'found', rank: Math.max(nextRank(flow.memberCount), lowest + 1), moved: [] }
+  }
   const between = memberOf(tx, holder).rank - 1
   if (between > lowest) return { kind: 'found', rank: between, moved: [] }
   for (const upstream of upstreams) {
     if (upstream.id === holder.id) return refused('cycle_detected', { path: [memberOf(tx, holder).name] })
   }
   const order = raise(tx, upstreams, holder, lowest + 2)
-  return order.kind === 'refused' ? order : { kind: 'found', rank: lowest + 1, moved: order.moved }
+  if (order.kind === 'refused') return order
+  const limit = tx.room() - upstreams.length - RESOLVE_RESERVE
+  if (order.moved.length > limit) return refused('graph_limit_exceeded', { limit })
+  return { kind: 'found', rank: lowest + 1, moved: order.moved }
 }
 
 function answer(kind: 'added' | 'already_member', flow: Flow, execution: Execution): AddExecutionResult {

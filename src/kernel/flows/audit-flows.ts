@@ -115,7 +115,7 @@ function countMember(count: Count, execution: Execution): void {
   count.counts[bucket] = count.counts[bucket] + 1
   count.members = count.members + 1
   count.edges = count.edges + (group?.total ?? 0)
-  if (isShort(group)) count.shortGroups = count.shortGroups + 1
+  if (isShort(execution)) count.shortGroups = count.shortGroups + 1
 }
 
 function compare(flow: Flow, count: Count, drifts: FlowDrift[]): void {

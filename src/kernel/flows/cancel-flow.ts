@@ -57,7 +57,8 @@ export function beginCancel(tx: Tx, flow: Flow, input: Omit<CancelFlowInput, 'fl
   const isEmpty = liveCount(flow.counts) === 0
   if (policy === 'flow_only') {
     // Left alone, some would wait for a seal, or for more edges, that cannot come any more.
-    if ((wasHeld || flow.shortGroupCount > 0) && !isEmpty && flow.walk === undefined) flow.walk = walkOf('release')
+    const isStuck = (wasHeld || flow.shortGroupCount > 0) && !isEmpty
+    if (isStuck && flow.walk?.purpose !== 'release') flow.walk = walkOf('release')
   } else {
     flow.walk = isEmpty ? undefined : walkOf('cancel')
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { EdgeGroup, GroupVerdict } from '../records.ts'
-import { hasPolicy, isShort, newGroup, reasonToCancel, verdictOf } from './edge-group.ts'
+import { hasPolicy, needsMore, newGroup, reasonToCancel, verdictOf } from './edge-group.ts'
 import type { PolicyInput } from './edge-group.ts'
 
 const allOf: PolicyInput = { policy: 'all_of' }
@@ -120,10 +120,10 @@ test('what a whole group comes to does not depend on the order in which its upst
 })
 
 test('a group is short as long as it has fewer upstreams than it needs', () => {
-  expect([0, 1, 2].map((total) => isShort(group(quorum(2), { total })))).toEqual([true, true, false])
-  expect([0, 1].map((total) => isShort(group(anyOf, { total })))).toEqual([true, false])
-  expect([0, 1].map((total) => isShort(group(allOf, { total })))).toEqual([false, false])
-  expect(isShort(undefined)).toBe(false)
+  expect([0, 1, 2].map((total) => needsMore(group(quorum(2), { total })))).toEqual([true, true, false])
+  expect([0, 1].map((total) => needsMore(group(anyOf, { total })))).toEqual([true, false])
+  expect([0, 1].map((total) => needsMore(group(allOf, { total })))).toEqual([false, false])
+  expect(needsMore(undefined)).toBe(false)
 })
 
 describe('those that a decided group no longer needs', () => {

@@ -1,5 +1,5 @@
 /** The judge of a group of edges: one rule for every policy, and it looks at nothing but the group. */
-import type { EdgeGroup, GroupPolicy, GroupVerdict, Losers } from '../records.ts'
+import type { EdgeGroup, Execution, GroupPolicy, GroupVerdict, Losers } from '../records.ts'
 import { LOST_TO_FAILURE, LOST_TO_SIBLING } from './flow-state.ts'
 
 export interface PolicyInput {
@@ -42,9 +42,14 @@ export function hasPolicy(group: EdgeGroup, input: PolicyInput): boolean {
   return group.policy === wanted.policy && group.need === wanted.need && group.losers === wanted.losers
 }
 
-/** Whether it waits for more upstreams than it has. */
-export function isShort(group: EdgeGroup | undefined): boolean {
+/** Whether a group needs more upstreams than it has. */
+export function needsMore(group: EdgeGroup | undefined): boolean {
   return group !== undefined && group.policy !== 'all_of' && group.need > group.total
+}
+
+/** Whether a member that has not ended waits for more upstreams than it has. */
+export function isShort(execution: Execution): boolean {
+  return execution.state.phase !== 'ended' && needsMore(execution.member?.group)
 }
 
 /** A group that may still grow is not impossible for having too few upstreams. */

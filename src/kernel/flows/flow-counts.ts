@@ -3,6 +3,7 @@ import { flowSubject } from '../events.ts'
 import { OPEN_EDGES, outboundIndex } from '../indexes.ts'
 import type { Execution, Flow } from '../records.ts'
 import type { Tx } from '../tx.ts'
+import { needsMore } from './edge-group.ts'
 import { bucketOf, flowOutcome, liveCount } from './flow-state.ts'
 import type { MemberBucket } from './flow-state.ts'
 
@@ -19,6 +20,11 @@ export function shiftCount(tx: Tx, flow: Flow, execution: Execution, before: Mem
   flow.counts[before] = flow.counts[before] - 1
   flow.counts[after] = flow.counts[after] + 1
   if (flow.counts[before] < 0) tx.fault('a flow counts fewer members than have left a state', flow.id)
+  const hasEnded = isEnd(after) ? 1 : 0
+  const hadEnded = isEnd(before) ? 1 : 0
+  if (hasEnded !== hadEnded && needsMore(execution.member?.group)) {
+    flow.shortGroupCount = flow.shortGroupCount + hadEnded - hasEnded
+  }
   if (flow.outcomeRule !== 'sinks') return
   const failedBefore = isFailedEnd(before) ? 1 : 0
   const failedAfter = isFailedEnd(after) ? 1 : 0
@@ -57,6 +63,10 @@ export function putFlow(tx: Tx, flow: Flow): void {
 
 export function isSink(tx: Tx, execution: Execution): boolean {
   return tx.countUpTo({ index: outboundIndex(execution.id), from: { score: OPEN_EDGES }, limit: 1 }) === 0
+}
+
+function isEnd(bucket: MemberBucket): boolean {
+  return bucket === 'completed' || isFailedEnd(bucket)
 }
 
 export function isFailedEnd(bucket: MemberBucket): boolean {

@@ -31,9 +31,9 @@ export function mayHandPayload(policy: PolicyInput, need: number, payloadEdgeCou
 /** Gives a member a policy: the flow remembers groups that are short and whether any cancels those that lose. */
 export function setPolicy(tx: Tx, flow: Flow, downstream: Execution, policy: PolicyInput): void {
   const member = memberOf(tx, downstream)
-  const before = isShort(member.group) ? 1 : 0
+  const before = isShort(downstream) ? 1 : 0
   member.group = newGroup(policy)
-  flow.shortGroupCount = flow.shortGroupCount - before + (isShort(member.group) ? 1 : 0)
+  flow.shortGroupCount = flow.shortGroupCount - before + (isShort(downstream) ? 1 : 0)
   if (policy.policy !== 'all_of' && member.group.losers === 'cancel') flow.cancelsLosers = true
 }
 
@@ -49,12 +49,12 @@ export function link(
   if (member.group === undefined) setPolicy(tx, flow, downstream, ALL_OF)
   const group = member.group
   if (group === undefined) return tx.fault('a member has no group after it was given one', downstream.id)
-  const wasShort = isShort(group) ? 1 : 0
+  const wasShort = isShort(downstream) ? 1 : 0
   group.total = group.total + 1
   // Only a group that waits for all of its upstreams can have one more after it was satisfied.
   group.verdict = 'pending'
   group.decidedAt = undefined
-  flow.shortGroupCount = flow.shortGroupCount - wasShort + (isShort(group) ? 1 : 0)
+  flow.shortGroupCount = flow.shortGroupCount - wasShort + (isShort(downstream) ? 1 : 0)
   flow.edgeCount = flow.edgeCount + 1
   if (hands?.as === 'input') member.inputCount = member.inputCount + 1
   if (hands?.as === 'payload') member.payloadEdgeCount = member.payloadEdgeCount + 1

@@ -2,7 +2,7 @@
 import { resultKey } from '../blobs.ts'
 import { edgeId } from '../indexes.ts'
 import { CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT, GIVEN_INPUT_MAX } from '../limits.ts'
-import type { BlobInfo, Execution, ExecutionId, Flow } from '../records.ts'
+import type { BlobInfo, Execution, ExecutionId, Flow, GivenInput } from '../records.ts'
 import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Tx } from '../tx.ts'
@@ -23,29 +23,30 @@ export interface InputPage {
   readonly from: ExecutionId | undefined
 }
 
-const NO_INPUTS: InputPage = { inputs: [], from: undefined }
+const NOTHING: FoundInputs = { inputs: [], from: undefined, bytes: 0 }
+
+/** Inputs that have been found and not yet been sent. */
+export interface FoundInputs {
+  readonly inputs: readonly GivenInput[]
+  readonly from: ExecutionId | undefined
+  readonly bytes: number
+}
 
 /** What a member is handed with its claim: what it has noted itself, or the first of what is found. */
-export function claimInputs(tx: Tx, flow: Flow | undefined, execution: Execution): InputPage {
+export function findInputs(tx: Tx, flow: Flow | undefined, execution: Execution): FoundInputs {
   const member = execution.member
-  if (flow === undefined || member === undefined || member.inputCount === 0) return NO_INPUTS
+  if (flow === undefined || member === undefined || member.inputCount === 0) return NOTHING
   let bytes = 0
   for (const given of member.given) bytes = bytes + (given.result?.size ?? 0)
   const isNoted = member.inputCount <= GIVEN_INPUT_MAX && !flow.hasReplays && bytes <= CLAIM_INPUT_BYTES
-  if (!isNoted) return gatherInputs(tx, execution, undefined)
-  const inputs: MemberInput[] = []
-  for (const given of member.given) {
-    const blob = given.result === undefined ? undefined : tx.send(resultKey(given.upstreamId))
-    inputs.push({ name: given.name, upstreamId: given.upstreamId, result: given.result, blob })
-  }
-  return { inputs, from: undefined }
+  return isNoted ? { inputs: member.given, from: undefined, bytes } : lookUpInputs(tx, execution, undefined)
 }
 
 /** The next inputs of a member, up to a count and a number of bytes; at least one if there is any. */
-function gatherInputs(tx: Tx, execution: Execution, from: string | undefined): InputPage {
-  if ((execution.member?.inputCount ?? 0) === 0) return NO_INPUTS
+function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined): FoundInputs {
+  if ((execution.member?.inputCount ?? 0) === 0) return NOTHING
   const edges = resolvedEdges(tx, execution.id, from, CLAIM_INPUT_COUNT + 1)
-  const inputs: MemberInput[] = []
+  const inputs: GivenInput[] = []
   let bytes = 0
   let last: ExecutionId | undefined = undefined
   for (let i = 0; i < edges.length; i++) {
@@ -53,22 +54,34 @@ function gatherInputs(tx: Tx, execution: Execution, from: string | undefined): I
     if (edge === undefined) break
     // One that was replayed and has completed again has another result than its edge remembers.
     const result = tx.get('execution', edge.upstreamId)?.result ?? edge.result
-    bytes = bytes + (result?.size ?? 0)
-    const isFull = i === CLAIM_INPUT_COUNT || (i > 0 && bytes > CLAIM_INPUT_BYTES)
-    if (isFull) return { inputs, from: last }
+    const size = result?.size ?? 0
+    const isFull = i === CLAIM_INPUT_COUNT || (i > 0 && bytes + size > CLAIM_INPUT_BYTES)
+    if (isFull) return { inputs, from: last, bytes }
     last = edge.upstreamId
     if (edge.state !== 'satisfied' || edge.hands?.as !== 'input') continue
-    const blob = result === undefined ? undefined : tx.send(resultKey(edge.upstreamId))
-    inputs.push({ name: edge.hands.name, upstreamId: edge.upstreamId, result, blob })
+    bytes = bytes + size
+    inputs.push({ name: edge.hands.name, upstreamId: edge.upstreamId, result })
   }
-  return { inputs, from: undefined }
+  return { inputs, from: undefined, bytes }
+}
+
+/** Attaches what was found to the reply. */
+export function sendInputs(tx: Tx, found: FoundInputs): InputPage {
+  const inputs: MemberInput[] = []
+  for (const input of found.inputs) {
+    const blob = input.result === undefined ? undefined : tx.send(resultKey(input.upstreamId))
+    inputs.push({ name: input.name, upstreamId: input.upstreamId, result: input.result, blob })
+  }
+  return { inputs, from: found.from }
+}
+
+export interface HandedPayload {
+  readonly upstreamId: ExecutionId
+  readonly info: BlobInfo
 }
 
 /** The result that stands in for a member's own payload, if an edge handed one on. */
-export function handedPayload(
-  tx: Tx,
-  execution: Execution,
-): { readonly upstreamId: ExecutionId; readonly info: BlobInfo } | undefined {
+export function handedPayload(tx: Tx, execution: Execution): HandedPayload | undefined {
   const upstreamId = execution.member?.payloadFrom
   if (upstreamId === undefined) return undefined
   const info = tx.get('execution', upstreamId)?.result ?? tx.get('edge', edgeId(upstreamId, execution.id))?.result
@@ -85,5 +98,5 @@ export type ReadInputsResult = { readonly kind: 'read'; readonly page: InputPage
 export function readInputs(tx: Tx, input: ReadInputsInput): ReadInputsResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
-  return { kind: 'read', page: gatherInputs(tx, execution, input.from) }
+  return { kind: 'read', page: sendInputs(tx, lookUpInputs(tx, execution, input.from)) }
 }

@@ -17,6 +17,8 @@ import { followEnds, judge, resolveEdge } from './settle-member.ts'
 
 export interface DependencyCursor {
   readonly lane: string
+  /** Members that wait for others stand in one index of a lane, those that are held in another. */
+  readonly state: 'waiting_children' | 'waiting'
   readonly position?: Position | undefined
 }
 
@@ -28,8 +30,8 @@ export interface ReconcileDependenciesInput {
 }
 
 export interface DependencyProblem {
-  /** `unresolved_edge`: its upstream had ended. `undecided`: its edges had decided. `unmoved`: it was decided. `edgeless`: it waited for nothing. */
-  readonly problem: 'unresolved_edge' | 'undecided' | 'unmoved' | 'edgeless'
+  /** `unresolved_edge`: its upstream had ended. `undecided`: its edges had decided. `unmoved`: it was decided. `edgeless`: it waited for nothing. `unreleased`: its flow was not held. */
+  readonly problem: 'unresolved_edge' | 'undecided' | 'unmoved' | 'edgeless' | 'unreleased'
   readonly executionId: string
 }
 
@@ -44,55 +46,53 @@ export interface ReconcileDependenciesResult {
 const BEHIND_LANE = ' '
 
 export function reconcileDependencies(tx: Tx, input: ReconcileDependenciesInput): ReconcileDependenciesResult {
-  const lane = input.cursor?.lane ?? laneBehind(tx, undefined)
   const repaired: DependencyProblem[] = []
-  if (lane === undefined) return { kind: 'dependencies_reconciled', examined: 0, repaired, cursor: undefined }
-  const position = input.cursor?.position
-  const range = { index: laneIndex(lane, 'waiting_children'), from: position, limit: FLOW_RECONCILE_COUNT }
-  const entries = tx.range(range)
-  let reached: Position | undefined = position
+  const cursor = input.cursor ?? laneBehind(tx, undefined)
+  if (cursor === undefined) return { kind: 'dependencies_reconciled', examined: 0, repaired, cursor: undefined }
+  const { lane, state } = cursor
+  const entries = tx.range({ index: laneIndex(lane, state), from: cursor.position, limit: FLOW_RECONCILE_COUNT })
+  let position: Position | undefined = cursor.position
   let examined = 0
+  let isCut = entries.length === FLOW_RECONCILE_COUNT
   for (const entry of entries) {
-    if (tx.room() < FLOW_ITEM_WORK)
-      return { kind: 'dependencies_reconciled', examined, repaired, cursor: { lane, position: reached } }
+    if (tx.room() < FLOW_ITEM_WORK) {
+      isCut = true
+      break
+    }
     const execution = tx.getMany('execution', [entry.id])[0]
     const isLeftOut = execution === undefined || input.skip?.includes(entry.id) === true
     if (!isLeftOut && matchesFilter(execution, input.filter)) prove(tx, execution, repaired)
-    reached = { score: entry.score, id: entry.id }
+    position = { score: entry.score, id: entry.id }
     examined = examined + 1
   }
-  if (entries.length === FLOW_RECONCILE_COUNT) {
-    return { kind: 'dependencies_reconciled', examined, repaired, cursor: { lane, position: reached } }
-  }
-  const next = laneBehind(tx, lane)
-  return {
-    kind: 'dependencies_reconciled',
-    examined,
-    repaired,
-    cursor: next === undefined ? undefined : { lane: next },
-  }
+  let next: DependencyCursor | undefined
+  if (isCut) next = { lane, state, position }
+  else next = state === 'waiting_children' ? { lane, state: 'waiting' } : laneBehind(tx, lane)
+  return { kind: 'dependencies_reconciled', examined, repaired, cursor: next }
 }
 
-function laneBehind(tx: Tx, lane: string | undefined): string | undefined {
+function laneBehind(tx: Tx, lane: string | undefined): DependencyCursor | undefined {
   const from = lane === undefined ? undefined : { score: 0, id: lane + BEHIND_LANE }
-  return tx.scan({ index: QUEUES_INDEX, from, limit: 1 }, 'queue')[0]?.lane
+  const queue = tx.scan({ index: QUEUES_INDEX, from, limit: 1 }, 'queue')[0]
+  return queue === undefined ? undefined : { lane: queue.lane, state: 'waiting_children' }
 }
 
 function prove(tx: Tx, execution: Execution, repaired: DependencyProblem[]): void {
   const state = execution.state
   const flow = flowOf(tx, execution)
-  if (state.phase !== 'blocked' || state.by !== 'dependencies' || flow === undefined) return
+  if (state.phase !== 'blocked' || flow === undefined) return
   // Held, cancelled or walked, the flow itself says when its members go on.
   if (!movesMembers(flow) || flow.walk !== undefined) return
   const group = execution.member?.group
-  if (group === undefined || group.total === 0) {
+  if (state.by === 'hold' || group === undefined || group.total === 0) {
     const before = bucketOf(execution)
     unblock(tx, execution)
     shiftCount(tx, flow, execution, before)
     putFlow(tx, flow)
-    repaired.push({ problem: 'edgeless', executionId: execution.id })
+    repaired.push({ problem: state.by === 'hold' ? 'unreleased' : 'edgeless', executionId: execution.id })
     return
   }
+  if (state.by !== 'dependencies') return
   if (group.verdict === 'pending' && verdictOf(group, mayGrow(flow)) === 'pending') {
     resolveMissed(tx, flow, execution.id, repaired)
     return

@@ -19,36 +19,40 @@ export interface Rejudged {
   readonly changed: Edge[]
   readonly payloadFrom: ExecutionId | undefined
   readonly failedUpstream: ExecutionId | undefined
+  /** Whether an edge leads from a member that this very replay has replayed. */
+  readonly isReached: boolean
 }
 
 /** Edges that had failed are looked at again: their upstream may run again, or have completed since. Writes nothing. */
-export function rejudge(tx: Tx, flow: Flow, execution: Execution): Rejudged {
+export function rejudge(tx: Tx, flow: Flow, execution: Execution, requestId: string): Rejudged {
   const member = memberOf(tx, execution)
   const old = member.group
   const changed: Edge[] = []
-  if (old === undefined || old.verdict === 'satisfied') {
-    return { group: old, changed, payloadFrom: member.payloadFrom, failedUpstream: undefined }
+  if (old === undefined || old.total === 0 || old.verdict === 'satisfied') {
+    return { group: old, changed, payloadFrom: member.payloadFrom, failedUpstream: undefined, isReached: false }
   }
   const group = newGroup({ policy: old.policy, need: old.need, losers: old.losers })
   group.total = old.total
   let payloadFrom: ExecutionId | undefined = undefined
   let failedUpstream: ExecutionId | undefined = undefined
+  let isReached = false
   for (const edge of inboundEdges(tx, execution.id)) {
     if (edge.state === 'impossible') lookAgain(tx, edge, changed)
     if (edge.state === 'satisfied') {
       group.completed = group.completed + 1
       if (edge.hands?.as === 'payload' && edge.result !== undefined) payloadFrom = payloadFrom ?? edge.upstreamId
     }
+    const upstream = tx.get('execution', edge.upstreamId)
+    if (upstream?.lastReplay?.requestId === requestId) isReached = true
     if (edge.state !== 'impossible') continue
     failedUpstream = failedUpstream ?? edge.upstreamId
-    const upstream = tx.get('execution', edge.upstreamId)
     const outcome = upstream?.state.phase === 'ended' ? upstream.state.outcome : 'failed'
     const bucket = groupBucket(outcome)
     group[bucket] = group[bucket] + 1
   }
   group.verdict = verdictOf(group, mayGrow(flow))
   group.decidedAt = group.verdict === 'pending' ? undefined : tx.now
-  return { group, changed, payloadFrom, failedUpstream }
+  return { group, changed, payloadFrom, failedUpstream, isReached }
 }
 
 function lookAgain(tx: Tx, edge: Edge, changed: Edge[]): void {
@@ -78,6 +82,8 @@ export function refuseReplay(
   if (flow.walk !== undefined && (isSubtree || flow.walk.purpose === 'replay')) {
     return refused('flow_busy', { flowId: flow.id, executionId: execution.id })
   }
+  // What it still has to tell of its first end would be lost.
+  if (execution.member?.owesEdges === true) return refused('flow_busy', { flowId: flow.id, executionId: execution.id })
   if (rejudged.group?.verdict === 'impossible') {
     return refused('upstream_not_replayed', { flowId: flow.id, executionId: rejudged.failedUpstream })
   }
@@ -127,16 +133,17 @@ export function replayMember(
 export function replaySkipped(tx: Tx, flow: Flow, execution: Execution, walk: FlowWalk): boolean {
   const state = execution.state
   if (state.phase !== 'ended' || state.outcome !== 'skipped' || execution.replayCount >= REPLAY_CAP) return true
-  const rejudged = rejudge(tx, flow, execution)
-  if (rejudged.group?.verdict === 'impossible') return true
+  const root = walk.rootId === undefined ? undefined : tx.get('execution', walk.rootId)
+  const request = root?.lastReplay
+  if (request === undefined) return tx.fault('a replay is not known where it began', execution.id)
+  const rejudged = rejudge(tx, flow, execution, request.requestId)
+  // What was skipped for the sake of others is none of this replay's business.
+  if (!rejudged.isReached || rejudged.group?.verdict === 'impossible') return true
   const room = tx.room() - RESOLVE_RESERVE
   if (rejudged.changed.length > room) {
     reopenSome(tx, execution, rejudged.changed, room)
     return false
   }
-  const root = walk.rootId === undefined ? undefined : tx.get('execution', walk.rootId)
-  const request = root?.lastReplay
-  if (request === undefined) return tx.fault('a replay is not known where it began', execution.id)
   replayMember(tx, flow, execution, rejudged, request, false)
   return true
 }

@@ -51,7 +51,7 @@ function shortMembers(tx: Tx, flow: Flow): string[] {
   const names: string[] = []
   for (const execution of tx.scan({ index: membersIndex(flow.id), limit: MEMBER_PAGE_MAX }, 'execution')) {
     const member = execution.member
-    if (isShort(member?.group) && names.length < NAMED_MEMBER_MAX) names.push(member?.name ?? '')
+    if (isShort(execution) && names.length < NAMED_MEMBER_MAX) names.push(member?.name ?? '')
   }
   return names
 }

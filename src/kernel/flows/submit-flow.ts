@@ -94,10 +94,10 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   const graph: Graph = { flow, byId: {}, touched: [], created: [], shortChange: 0 }
   const nodes = input.nodes.slice(flow.memberCount - input.nodesBefore)
   const edges = input.edges.slice(flow.edgeCount - input.edgesBefore)
-  const refusal = addNodes(tx, graph, nodes) ?? checkEdges(tx, graph, edges, nodes.length)
+  const refusal = addNodes(tx, graph, nodes) ?? checkEdges(tx, graph, edges)
   if (refusal !== undefined) return refusal
   const isWhole = flow.memberCount + nodes.length >= input.nodeCount && flow.edgeCount + edges.length >= input.edgeCount
-  for (const execution of graph.created) if (isShort(execution.member?.group)) graph.shortChange = graph.shortChange + 1
+  for (const execution of graph.created) if (isShort(execution)) graph.shortChange = graph.shortChange + 1
   if (isWhole && flow.shortGroupCount + graph.shortChange > 0) {
     return refused('unreachable_quorum', { flowId: flow.id, nodes: shortNodes(graph) })
   }
@@ -150,7 +150,6 @@ function checkEdges(
   tx: Tx,
   graph: Graph,
   edges: readonly EdgeInput[],
-  newNodes: number,
 ): Refused<'execution_not_found' | 'graph_limit_exceeded' | 'cycle_detected' | 'invalid_input'> | undefined {
   const pairs: Record<string, boolean> = {}
   for (const edge of edges) {
@@ -162,16 +161,16 @@ function checkEdges(
     const below = memberOf(tx, downstream)
     if (above.rank >= below.rank) return refused('cycle_detected', { path: [above.name, below.name] })
     const id = edgeId(upstream.id, downstream.id)
-    if (pairs[id] === true || (newNodes === 0 && tx.has('edge', id))) {
+    if (pairs[id] === true || (graph.flow.memberCount > 0 && tx.has('edge', id))) {
       return refused('invalid_input', { nodes: [above.name, below.name] })
     }
     pairs[id] = true
     const group = below.group ?? newGroup(ALL_OF)
     const isNew = graph.created.includes(downstream)
-    const wasShort = isShort(group)
+    const wasShort = isShort(downstream)
     below.group = group
     group.total = group.total + 1
-    if (!isNew && wasShort && !isShort(group)) graph.shortChange = graph.shortChange - 1
+    if (!isNew && wasShort && !isShort(downstream)) graph.shortChange = graph.shortChange - 1
     if (group.total > IN_DEGREE_MAX) {
       return refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX, nodes: [below.name] })
     }
@@ -198,7 +197,7 @@ function shortNodes(graph: Graph): string[] {
   const names: string[] = []
   for (const execution of graph.created) {
     const member = execution.member
-    if (isShort(member?.group) && names.length < NAMED_MEMBER_MAX) names.push(member?.name ?? '')
+    if (isShort(execution) && names.length < NAMED_MEMBER_MAX) names.push(member?.name ?? '')
   }
   return names
 }

@@ -156,9 +156,11 @@ function beingReplayed(platform: Platform): World {
   const world = member(platform)
   const execution = theExecution(world)
   execution.state = { phase: 'blocked', by: 'hold' }
+  execution.lastReplay = { requestId: 'begun-before', reason: undefined, by: undefined, at: execution.createdAt }
   putDirectly(world, execution)
   changeFlow(world, (flow) => {
     flow.walk = newWalk('replay')
+    flow.walk.rootId = execution.id
   })
   return world
 }

@@ -4,6 +4,7 @@
  */
 import {
   OPERATION_WORK_LIMIT,
+  READS_PER_UNIT,
   comesBefore,
   entriesOf,
   eventOf,
@@ -131,6 +132,7 @@ function entryText(entry: IndexEntry): string {
 
 function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], replyBlobs: string[]): Tx {
   let work = 0
+  let reads = 0
   const written: Record<string, boolean> = {}
   const fail = (reason: string, recordId: string): never => memory.platform.stop({ reason, recordId })
   const count = (type: RecordType, recordId: string): void => {
@@ -142,9 +144,15 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
   }
   return {
     now,
-    get: (type, id) => storedRecord(memory, type, id),
+    get: (type, id) => {
+      reads = reads + 1
+      return storedRecord(memory, type, id)
+    },
     has: (type, id) => memory.records[joinName(type, id)] !== undefined,
-    getMany: (type, ids) => getMany(memory, type, ids),
+    getMany: (type, ids) => {
+      reads = reads + ids.length
+      return getMany(memory, type, ids)
+    },
     put: (record) => {
       count(record.type, record.id)
       writeRecord(memory, record.type, record.id, record)
@@ -154,7 +162,11 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
       writeRecord(memory, type, id, undefined)
     },
     range: (range) => readRange(memory, range),
-    scan: (range, type) => getMany(memory, type, idsOf(readRange(memory, range))),
+    scan: (range, type) => {
+      const ids = idsOf(readRange(memory, range))
+      reads = reads + ids.length
+      return getMany(memory, type, ids)
+    },
     countUpTo: (range) => readRange(memory, range).length,
     score: (index, id) => scoreOf(memory, index, id),
     repair: (index, id, score) => setEntry(memory, index, id, score),
@@ -172,7 +184,7 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
       replyBlobs.push(bytes)
       return replyBlobs.length - 1
     },
-    room: () => OPERATION_WORK_LIMIT - work,
+    room: () => Math.max(0, OPERATION_WORK_LIMIT - work - Math.floor(reads / READS_PER_UNIT)),
     fault: (reason, recordId) => fail(reason, recordId),
   }
 }

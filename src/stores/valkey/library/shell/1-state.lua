@@ -47,7 +47,7 @@ local entryCount, entryIndexes, entryIds, entryScores = 0, {}, {}, {}
 local isEntered = {}
 local blobCount, blobKeys, blobBytes = 0, {}, {}
 local eventCount, events = 0, {}
-local firstBlob, givenCount, sentCount, work, workLimit, isRepairing
+local firstBlob, givenCount, sentCount, work, workLimit, readCount, isRepairing
 
 local indexKeysOf, indexKeyCount = {}, 0
 

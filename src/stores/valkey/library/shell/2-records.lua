@@ -40,6 +40,7 @@ local function read(slot, bytes)
 end
 
 function tx:get(recordType, id)
+  readCount = readCount + 1
   local key = recordKey(recordType, id)
   local slot = slotFor(key, recordType)
   local bytes = bytesOf(slot, key)
@@ -69,6 +70,7 @@ end
 
 -- What cannot be read is left out, so that one damaged record does not keep all others from being found.
 function tx:getMany(recordType, ids)
+  readCount = readCount + #ids
   local keys, records = {}, {}
   for i = 1, #ids do keys[i] = recordKey(recordType, ids[i]) end
   if #keys > 1 then fetch(keys) end

@@ -38,13 +38,13 @@ function tx:send(key)
 end
 
 function tx:room()
-  return workLimit - work
+  return math.max(0, workLimit - work - math.floor(readCount / READS_PER_UNIT))
 end
 
 local function forgetOperation()
   for i = 1, slotCount do slotOf[slotKeys[i]] = nil end
   for i = 1, entryCount do isEntered[entryIndexes[i]] = nil end
-  slotCount, entryCount, blobCount, eventCount, sentCount, work, isRepairing = 0, 0, 0, 0, 0, 0, false
+  slotCount, entryCount, blobCount, eventCount, sentCount, work, readCount, isRepairing = 0, 0, 0, 0, 0, 0, 0, false
 end
 
 -- The first letter of the indexes that workers take from; most entries are of others.

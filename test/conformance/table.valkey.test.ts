@@ -1,0 +1,4 @@
+import { tableConforms } from './table-conformance.ts'
+import { valkeyTargets } from './targets.ts'
+
+tableConforms(valkeyTargets)
