@@ -54,7 +54,9 @@ async function untilRest(
     if (isAtRest) return { ...cancelled, settled, liveCount }
     const leftMs = giveUpAt - runtime.monotonic()
     if (leftMs <= 0) throw await unsettled(calls, flowId, liveCount)
-    await sleep(runtime, Math.min(pauseMs, leftMs))
+    // Where no engine runs, whoever waits does the work.
+    if (isUnderWay) await calls.run(flowId, 'reconcileFlowCancels', {})
+    else await sleep(runtime, Math.min(pauseMs, leftMs))
   }
 }
 

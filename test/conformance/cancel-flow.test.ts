@@ -113,6 +113,16 @@ conforms('cancelFlow', ({ fabric, flows, clock }) => {
     expect((await graph.view()).settled).toBe(true)
   })
 
+  test('said again with force ends those that were only asked before', async () => {
+    const graph = await flows.graph({ a: [], b: ['a'] })
+    await graph.claim('a')
+    await graph.cancel({ policy: 'cancel_all', force: false, graceMs: 1_000 })
+    expect(await graph.states()).toEqual(['active', 'cancelled'])
+
+    expect(await graph.cancel({ force: true })).toMatchObject({ kind: 'already_cancelled', settled: true })
+    expect(await graph.states()).toEqual(['cancelled', 'cancelled'])
+  })
+
   test('said again answers with the first policy and reason, and changes nothing', async () => {
     const graph = await flows.graph({ a: [] })
     await graph.claim('a')

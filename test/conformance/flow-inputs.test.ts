@@ -1,6 +1,6 @@
 /** What a member is given of those that it waited for: named results, or one of them as its payload. */
 import { expect, test } from 'vitest'
-import { CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT } from '../../src/kernel/index.ts'
+import { CLAIM_BLOB_MAX, CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT } from '../../src/kernel/index.ts'
 import type { ExecutionId, MemberInput } from '../../src/kernel/index.ts'
 import { anyOf, anyOfLettingRun, input, names, nodes, payload } from './given-flow.ts'
 import { LANE } from './given.ts'
@@ -48,6 +48,30 @@ conforms('inputs of a member', ({ fabric, flows, given }) => {
     expect((await claim(graph, 'b')).claimed.inputs).toEqual([
       { name: 'a', upstreamId: graph.id('a'), result: undefined, blob: undefined },
     ])
+  })
+
+  test('of many members come in as many claims as their number asks for, and none is lost', async () => {
+    const upstreams = names('u', 8)
+    const readers = names('r', 40)
+    const inputs = upstreams.map((name) => input(name))
+    const graph = await flows.graph({
+      ...nodes(upstreams),
+      ...Object.fromEntries(readers.map((name) => [name, inputs])),
+    })
+    const queues = readers.map((name) => ({ lane: LANE, class: graph.classOf(name) }))
+    for (const name of upstreams) await graph.completeWith(name, bytes(name))
+    await flows.drain()
+
+    const taken: string[] = []
+    for (let claims = 0; claims < readers.length && taken.length < readers.length; claims++) {
+      const { result, blobs } = await fabric.reply('claimForWorker', given.claimInput({ queues, count: 50 }))
+      expect(blobs.length).toBeLessThanOrEqual(CLAIM_BLOB_MAX)
+      for (const claimed of result.executions) {
+        expect(claimed.inputs.map((item) => textOf(item, blobs)).sort()).toEqual(upstreams)
+        taken.push(claimed.node ?? '')
+      }
+    }
+    expect(taken.sort()).toEqual([...readers].sort())
   })
 
   test('put a result in the place of the payload, if an edge says so', async () => {

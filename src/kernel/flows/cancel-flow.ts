@@ -40,7 +40,10 @@ export function cancelFlow(tx: Tx, input: CancelFlowInput): CancelFlowResult {
   const flow = findFlow(tx, input.flowId)
   if (flow === undefined) return flowNotFound(input.flowId)
   if (flow.state.phase === 'ended') return refused('flow_ended', { flowId: flow.id, outcome: flow.state.outcome })
-  if (flow.state.phase === 'cancelled') return answer(tx, 'already_cancelled', flow)
+  if (flow.state.phase === 'cancelled') {
+    if (input.force) hurry(tx, flow)
+    return answer(tx, 'already_cancelled', flow)
+  }
 
   beginCancel(tx, flow, input)
   return answer(tx, 'cancelled', flow)
@@ -64,6 +67,16 @@ export function beginCancel(tx: Tx, flow: Flow, input: Omit<CancelFlowInput, 'fl
   }
   if (flow.walk === undefined) putFlow(tx, flow)
   else walkFlow(tx, flow)
+}
+
+/** Whoever asks again with force does not want to wait for holders that were asked before. */
+function hurry(tx: Tx, flow: Flow): void {
+  const state = flow.state
+  if (state.phase !== 'cancelled' || state.force || state.policy !== 'cancel_all') return
+  if (liveCount(flow.counts) === 0) return
+  state.force = true
+  flow.walk = walkOf('cancel')
+  walkFlow(tx, flow)
 }
 
 function walkOf(purpose: 'release' | 'cancel'): FlowWalk {

@@ -85,7 +85,9 @@ export function refuseReplay(
   // What it still has to tell of its first end would be lost.
   if (execution.member?.owesEdges === true) return refused('flow_busy', { flowId: flow.id, executionId: execution.id })
   if (rejudged.group?.verdict === 'impossible') {
-    return refused('upstream_not_replayed', { flowId: flow.id, executionId: rejudged.failedUpstream })
+    const upstream = rejudged.failedUpstream === undefined ? undefined : tx.get('execution', rejudged.failedUpstream)
+    const nodes = upstream?.member === undefined ? [] : [upstream.member.name]
+    return refused('upstream_not_replayed', { flowId: flow.id, executionId: rejudged.failedUpstream, nodes })
   }
   const limit = tx.room() - EDGES_ASIDE
   return rejudged.changed.length > limit ? refused('graph_limit_exceeded', { limit }) : undefined

@@ -14,6 +14,7 @@ local operations, workLimitOf, entriesOf = kernel.operations, kernel.workLimitOf
 local isReadyIndex, concernsHolder, comesBefore = kernel.isReadyIndex, kernel.concernsHolder, kernel.comesBefore
 local DUE_INDEX = kernel.DUE_INDEX
 local CALL_WORK_LIMIT, CALL_REPLY_BYTES = kernel.CALL_WORK_LIMIT, kernel.CALL_REPLY_BYTES
+local READS_PER_UNIT = kernel.READS_PER_UNIT
 local packers, unpackers, packEvents, packWake = layout.pack, layout.unpack, layout.packEvents, layout.packWake
 local inputs, results, operationNames = layout.inputs, layout.results, layout.operationNames
 

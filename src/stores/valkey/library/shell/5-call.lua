@@ -101,6 +101,8 @@ local function run(keys, args)
     replyCount = replyCount + 1 + sentCount
     at = at + 1 + count
   end
+  -- Whatever cannot be said fails the call as a whole, before it has written anything.
+  reply[2] = char(unpackList(codes))
   apply()
   if #readyIndexes > 0 or dueGain or #holders > 0 then
     publishWake(keys[2], args[2])
@@ -109,6 +111,5 @@ local function run(keys, args)
     reply[1] = hasEvents and ONLY_EVENTS or ''
   end
   if hasEvents then redisCall('SPUBLISH', keys[2] .. 'events', args[2]) end
-  reply[2] = char(unpackList(codes))
   return reply
 end
