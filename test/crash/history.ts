@@ -108,6 +108,14 @@ class Life {
       case 'execution_purged':
       case 'priority_changed':
       case 'tags_set':
+      case 'execution_blocked':
+      case 'execution_unblocked':
+      case 'flow_created':
+      case 'flow_sealed':
+      case 'flow_ended':
+      case 'flow_cancelled':
+      case 'flow_reopened':
+      case 'flow_purged':
         this.#fault(`${event.type} is told, which nobody asked for`)
         return
     }

@@ -51,7 +51,7 @@ function claimedIn(answer: Answer | undefined): Claimed[] {
 
 function cursorIn(answer: Answer | undefined): ReconcileCursor | undefined {
   if (answer?.kind !== 'answered' || answer.result.kind !== 'reconciled') throw new Error('It did not go on.')
-  return (answer.result).cursor
+  return answer.result.cursor
 }
 
 function takeOne(partition: LoadedPartition): Claimed {
