@@ -15,6 +15,7 @@ import { executionsOf } from '../conformance/execution-invariants.ts'
 import { ordered } from '../conformance/ordered-dump.ts'
 import type { OpenedTarget, StoreTarget } from '../conformance/store-target.ts'
 import type { Batch } from '../properties/commands.ts'
+import type { FlowScale } from '../properties/flow-commands.ts'
 import { Script } from '../properties/script.ts'
 import type { LogReading } from './log-reading.ts'
 
@@ -47,6 +48,8 @@ export interface Looks {
   readonly reading?: LogReading
   /** All indexes are walked, page by page. */
   readonly isWalked?: boolean
+  /** How many flows and nodes are in play. */
+  readonly scale?: FlowScale
 }
 
 const INDEXED_TAGS = ['team']
@@ -86,10 +89,10 @@ export class SideBySide {
   }
 
   /** Runs a sequence where nothing has happened yet. */
-  async compare(batches: readonly Batch[], { reading, isWalked = false }: Looks = {}): Promise<void> {
+  async compare(batches: readonly Batch[], { reading, isWalked = false, scale }: Looks = {}): Promise<void> {
     const number = this.#begin()
     const partition = executionPartition(number)
-    const script = new Script(number)
+    const script = new Script(number, scale)
     for (const { commands, stepMs } of batches) {
       const calls: Call[] = []
       for (const command of commands) {
@@ -97,7 +100,8 @@ export class SideBySide {
         if (sent !== undefined) calls.push(sent)
         else if (command.kind === 'advance') this.#runtime.jump(command.ms)
       }
-      for (const answer of await this.#send(partition, calls)) script.note(answer)
+      const answers = await this.#send(partition, calls)
+      calls.forEach((sent, i) => script.note(sent, answers[i]))
       this.#runtime.jump(stepMs)
     }
     await this.#compareAll('what is stored', async ({ target }) => ordered(await target.store.dump(partition)))

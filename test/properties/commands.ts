@@ -4,14 +4,18 @@
  */
 import fc from 'fast-check'
 import { BATCH_OPERATION_LIMIT, CLAIM_COUNT_MAX } from '../../src/kernel/index.ts'
+import { anyLease } from './flow-commands.ts'
+import type { FlowCommand } from './flow-commands.ts'
 
 /** How much is in play: few executions, so that commands meet each other's, or so many that bounds are met. */
-interface Scale {
+export interface Scale {
   readonly executions: number
   /** The most that one claim asks for. */
   readonly claimCount: number
   /** Leases are pointed at from the newest back; whatever is older than this is out of reach. */
   readonly reach: number
+  /** Leases are mostly such as may still be alive. */
+  readonly isAlive?: boolean
 }
 
 const FEW: Scale = { executions: 3, claimCount: 3, reach: 12 }
@@ -32,9 +36,9 @@ const timeoutMs = fc.constantFrom(undefined, undefined, 1_000, 5_000)
 const deadlineMs = fc.constantFrom(undefined, undefined, undefined, 0, 20_000, 60_000)
 const retentionMs = fc.constantFrom(0, 30_000, 60_000, 60_000)
 const leaseTtlMs = fc.constantFrom(1_000, 5_000, 30_000, 30_000)
-const stepMs = fc.constantFrom(0, 0, 0, 1, 999, 1_000, 1_000, 4_000, 5_000, 30_000)
+export const stepMs = fc.constantFrom(0, 0, 0, 1, 999, 1_000, 1_000, 4_000, 5_000, 30_000)
 /** A clock that somebody sets: back by moments and days, forward by years. */
-const jumpMs = fc.constantFrom(0, 1_000, 30_000, -1, -1_000, -60_000, -86_400_000, 86_400_000, 31_536_000_000)
+export const jumpMs = fc.constantFrom(0, 1_000, 30_000, -1, -1_000, -60_000, -86_400_000, 86_400_000, 31_536_000_000)
 
 const bytes = fc.option(fc.uint8Array({ maxLength: 6 }), { nil: undefined })
 const priority = fc.constantFrom(0, 0, 1, 9_000)
@@ -75,13 +79,14 @@ function command<K extends string, T>(kind: K, fields: { [F in keyof T]: fc.Arbi
   >
 }
 
-function commandsOver(scale: Scale) {
+export function commandsOver(scale: Scale) {
   const execution = fc.nat({ max: scale.executions - 1 })
   // Mostly the lease that was given out last, which may still be alive.
-  const lease = fc.oneof(
+  const anyOld = fc.oneof(
     { weight: 3, arbitrary: fc.constant(0) },
     { weight: 2, arbitrary: fc.nat({ max: scale.reach }) },
   )
+  const lease = scale.isAlive === true ? anyLease(scale.reach) : anyOld
   const claim = command('claim', {
     lanes: fc.constantFrom(['a'], ['a', 'b'], ['a', 'b'], ['b', 'a', 'b']),
     count: fc.integer({ min: 0, max: scale.claimCount }),
@@ -159,12 +164,16 @@ function commandsOver(scale: Scale) {
 
 type Commands = ReturnType<typeof commandsOver>
 
-export type Command = {
+type ExecutionCommand = {
   [K in keyof Commands]: Commands[K] extends fc.Arbitrary<infer C> ? C : never
 }[keyof Commands]
 
+export type Command = ExecutionCommand | FlowCommand
+
+export type Weights = Partial<Record<keyof Commands, number>>
+
 /** How often each occurs: enough claims and moves of the clock that leases are taken, kept and lost. */
-const weights: Partial<Record<keyof Commands, number>> = {
+export const weights: Weights = {
   create: 4,
   claim: 9,
   complete: 2,
@@ -180,11 +189,11 @@ const weights: Partial<Record<keyof Commands, number>> = {
   advance: 6,
 }
 
-function anyOf(commands: Commands): fc.Arbitrary<Command> {
+export function anyOf(commands: Commands, weighted = weights): fc.Arbitrary<ExecutionCommand> {
   return fc.oneof(
     ...Object.entries(commands).map(([kind, arbitrary]) => ({
-      weight: weights[kind as keyof Commands] ?? 1,
-      arbitrary: arbitrary as fc.Arbitrary<Command>,
+      weight: weighted[kind as keyof Commands] ?? 1,
+      arbitrary: arbitrary as fc.Arbitrary<ExecutionCommand>,
     })),
   )
 }

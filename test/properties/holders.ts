@@ -2,6 +2,7 @@
  * What the workers know, kept apart from the store: who was given which lease and until when. Whoever succeeds with a
  * fence must be the last to whom the execution was given, and in time.
  */
+import type { HolderInput } from '../../src/kernel/index.ts'
 import type { Call } from '../../src/stores/store.ts'
 import type { Step } from './step-rules.ts'
 import { claimedBy } from './script.ts'
@@ -20,7 +21,11 @@ const HOLDER_ANSWERS: readonly string[] = [
   'released',
   'delayed',
   'updated',
+  'added',
   'cancelled',
+  'parked',
+  'skipped',
+  'not_blocked',
 ]
 
 export class Holders {
@@ -52,8 +57,9 @@ export class Holders {
   }
 }
 
-function fencedInput({ input }: Call) {
-  return 'fence' in input && input.fence !== undefined
-    ? { executionId: input.executionId, fence: input.fence }
-    : undefined
+/** The execution that a call holds, as it says itself. A holder may also extend its own flow. */
+export function fencedInput({ input }: Call): HolderInput | undefined {
+  if ('holder' in input) return input.holder
+  if (!('fence' in input) || input.fence === undefined) return undefined
+  return { executionId: 'executionId' in input ? input.executionId : input.downstreamId, fence: input.fence }
 }

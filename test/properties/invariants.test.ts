@@ -1,16 +1,9 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { TestFabric } from '../conformance/fabric.ts'
-import { problemsOf } from '../conformance/invariants.ts'
-import type { StoreTarget } from '../conformance/store-target.ts'
+import { test } from 'vitest'
 import { storeTargets } from '../conformance/targets.ts'
-import { attemptBoundProblems } from './attempt-bound.ts'
 import { anySequence } from './commands.ts'
-import type { Command } from './commands.ts'
-import { Holders } from './holders.ts'
+import { keepsItsPromises } from './promises.ts'
 import { runs } from './random-runs.ts'
-import { Script } from './script.ts'
-import { stepProblems } from './step-rules.ts'
 
 /** A store in the process is quick, so it is asked more often. */
 const MANY_RUNS = 500
@@ -27,36 +20,3 @@ test.each(targets)(
     )
   },
 )
-
-async function keepsItsPromises(target: StoreTarget, sequence: readonly Command[]): Promise<void> {
-  const fabric = new TestFabric(target)
-  await fabric.open()
-  try {
-    const script = new Script()
-    const holders = new Holders()
-    let before = await fabric.dump()
-    for (const command of sequence) {
-      if (command.kind === 'advance') fabric.runtime.jump(command.ms)
-      const sent = script.callFor(command)
-      if (sent === undefined) continue
-      const [answer] = await fabric.batch(sent)
-      const after = await fabric.dump()
-      if (command.kind === 'broken' && answer?.kind === 'fault') {
-        expect(after).toEqual(before)
-        continue
-      }
-      if (answer?.kind !== 'answered') throw new Error(`${sent.operation} was answered with ${JSON.stringify(answer)}`)
-      script.note(answer)
-      const step = { call: sent, answer, before, after, now: fabric.runtime.now() }
-      expect([
-        ...holders.follow(step),
-        ...stepProblems(step),
-        ...problemsOf(after),
-        ...attemptBoundProblems(after),
-      ]).toEqual([])
-      before = after
-    }
-  } finally {
-    await fabric.close()
-  }
-}

@@ -4,6 +4,7 @@ import type {
   ClaimResult,
   ExecutionId,
   Fence,
+  FlowId,
   OperationInput,
   OperationName,
   Position,
@@ -12,6 +13,9 @@ import type {
 import type { Answer, Call } from '../../src/stores/store.ts'
 import { call } from '../conformance/fabric.ts'
 import type { Command } from './commands.ts'
+import type { FlowScale } from './flow-commands.ts'
+import { FlowScript } from './flow-script.ts'
+import { GRAPHS } from './flow-sequences.ts'
 
 type CommandOf<K extends Command['kind']> = Extract<Command, { kind: K }>
 
@@ -20,12 +24,29 @@ export interface KnownLease {
   readonly fence: Fence
 }
 
+/** Answers after which nobody holds what was named, refusals among them. */
+const LETTING_GO: readonly string[] = [
+  'completed',
+  'failed',
+  'retry_scheduled',
+  'released',
+  'delayed',
+  'cancelled',
+  'revoked',
+  'parked',
+  'skipped',
+  'refused',
+]
+
 const NO_FENCE: Fence = { leaseId: 'never given out', epoch: 1, attempt: 1 }
 
 export class Script {
   /** Every lease that was ever handed out, newest last. */
   readonly leases: KnownLease[] = []
+  /** Those of them that nobody has ended yet, as far as the answers tell. */
+  #alive: KnownLease[] = []
   readonly #partition: number
+  readonly #flows: FlowScript
   #ids = 0
   #lastCreate: OperationInput<'createExecution'> | undefined
   #lastCreateBytes: readonly Uint8Array[] = []
@@ -37,8 +58,14 @@ export class Script {
   #reconcileCursor: ReconcileCursor | undefined
 
   /** Ids say in which partition their execution lives, so no two partitions share one. */
-  constructor(partition = 0) {
+  constructor(partition = 0, scale: FlowScale = GRAPHS) {
     this.#partition = partition
+    this.#flows = new FlowScript(scale, {
+      id: (execution) => this.#id(execution),
+      flowId: (flow) => `f${this.#id(flow)}` as FlowId,
+      lease: (fromTheEnd) => this.#lease(fromTheEnd),
+      mint: (what) => this.#mint(what),
+    })
   }
 
   /** The call that a command stands for; undefined if it only moves the clock. */
@@ -131,16 +158,23 @@ export class Script {
         return this.#broken(command)
       case 'advance':
         return undefined
+      default:
+        return this.#flows.callFor(command)
     }
   }
 
   /** Learns from an answer what later commands can refer to. */
-  note(answer: Answer): void {
-    if (answer.kind !== 'answered') return
+  note(sent: Call, answer: Answer | undefined): void {
+    if (answer?.kind !== 'answered') return
+    this.#flows.note(sent, answer)
     const { result } = answer
-    const claimed = claimedBy(result)
-    if (claimed !== undefined) {
-      for (const { executionId, fence } of claimed.executions) this.leases.push({ executionId, fence })
+    const named = subjectOf(sent)
+    if (LETTING_GO.includes(result.kind)) {
+      this.#alive = this.#alive.filter(({ executionId }) => executionId !== named)
+    }
+    for (const { executionId, fence } of claimedBy(result)?.executions ?? []) {
+      this.leases.push({ executionId, fence })
+      this.#alive = [...this.#alive.filter((one) => one.executionId !== executionId), { executionId, fence }]
     }
     if (result.kind === 'due') this.#dueCursor = result.next
     if (result.kind === 'purged') this.#purgeCursor = result.next
@@ -224,9 +258,12 @@ export class Script {
     return call('replayExecution', this.#lastReplay)
   }
 
+  /** A number below zero points at a lease that may be alive. */
   #lease(fromTheEnd: number): KnownLease {
-    const known = this.leases.at(-1 - (fromTheEnd % Math.max(1, this.leases.length)))
-    return known ?? { executionId: this.#id(0), fence: NO_FENCE }
+    const isAlive = fromTheEnd < 0 && this.#alive.length > 0
+    const leases = isAlive ? this.#alive : this.leases
+    const back = fromTheEnd < 0 ? -1 - fromTheEnd : fromTheEnd
+    return leases.at(-1 - (back % Math.max(1, leases.length))) ?? { executionId: this.#id(0), fence: NO_FENCE }
   }
 
   #id(number: number): ExecutionId {

@@ -2,6 +2,7 @@
 import type { Execution, Fence } from '../../src/kernel/index.ts'
 import type { Answer, Call, PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
+import { textOfRecord } from './record-text.ts'
 import { claimedBy, isOperation, subjectOf } from './script.ts'
 
 export interface Step {
@@ -30,7 +31,27 @@ const IDLE_ANSWERS: readonly string[] = [
   'explained',
   'inspected',
   'reconciled',
+  'already_created',
+  'already_member',
+  'already_added',
+  'policy_already_set',
+  'already_sealed',
+  'already_parked',
+  'already_skipped',
+  'not_blocked',
+  'read',
+  'flow_described',
+  'flows_listed',
+  'members_listed',
+  'edges_listed',
+  'dependencies_reconciled',
+  'siblings_reconciled',
+  'cancels_reconciled',
+  'audited',
 ]
+
+/** Operations that bring executions into being. */
+const MAKERS: readonly string[] = ['createExecution', 'submitFlow', 'addExecutionToFlow']
 
 export function stepProblems(step: Step): string[] {
   const before = byId(step.before)
@@ -39,7 +60,7 @@ export function stepProblems(step: Step): string[] {
   for (const [id, execution] of after) {
     const previous = before.get(id)
     if (previous !== undefined) problems.push(...changeProblems(step, previous, execution))
-    else if (step.call.operation !== 'createExecution') problems.push(`${id} came from nowhere`)
+    else if (!MAKERS.includes(step.call.operation)) problems.push(`${id} came from nowhere`)
   }
   return problems
 }
@@ -55,9 +76,37 @@ function same(a: unknown, b: unknown): boolean {
 /** Whoever is refused, repeats himself or only looks leaves every byte where it was. */
 function idleProblems({ answer, before, after }: Step): string[] {
   const { result } = answer
-  if (result.kind === 'reconciled' && result.repaired.length > 0) return ['an index had to be repaired']
+  const repairs = repairsOf(answer)
+  if (repairs.length > 0) return repairs
+  if (hasGoneOn(answer)) return []
   if (!IDLE_ANSWERS.includes(result.kind)) return []
   return same(before, after) ? [] : [`something changed although the answer was ${result.kind}`]
+}
+
+/** Whoever looks for something to repair finds nothing. */
+export function repairsOf({ result }: Step['answer']): string[] {
+  switch (result.kind) {
+    case 'reconciled':
+      return result.repaired.length > 0 ? ['an index had to be repaired'] : []
+    case 'dependencies_reconciled':
+      return result.repaired.map(({ problem, executionId }) => `a member had to be repaired: ${executionId} ${problem}`)
+    case 'siblings_reconciled':
+      return result.outcomes
+        .filter(({ outcome }) => outcome === 'removed_stale' || outcome === 'malformed')
+        .map(({ id }) => `cancels were owed to nobody: ${id}`)
+    case 'cancels_reconciled':
+      return result.removedStale.map((id) => `cancels were owed to nobody: ${id}`)
+    case 'audited':
+      return result.drifts.map(({ flowId, what }) => `${flowId} does not count right: ${what}`)
+    default:
+      return []
+  }
+}
+
+/** A reconciler of cancels may go on with what is owed. */
+function hasGoneOn({ result }: Step['answer']): boolean {
+  if (result.kind === 'cancels_reconciled') return result.walked.length > 0
+  return result.kind === 'siblings_reconciled' && result.outcomes.some(({ outcome }) => outcome === 'completed_drain')
 }
 
 /** A lease is handed out only where none was alive, under the next epoch, or again to whom it belongs. */
@@ -108,8 +157,9 @@ function lossProblems(step: Step, before: Map<string, Execution>, after: Map<str
   const { result } = step.answer
   return [...before.values()]
     .filter((execution) => !after.has(execution.id))
-    .filter(({ id, state, retentionMs }) => {
-      const isDue = state.phase === 'ended' && state.at + retentionMs <= step.now
+    .filter(({ id, state, retentionMs, member }) => {
+      // A member is kept as long as its flow.
+      const isDue = state.phase === 'ended' && (member !== undefined || state.at + retentionMs <= step.now)
       return !(isDue && result.kind === 'purged' && result.purged.includes(id))
     })
     .map((execution) => `${execution.id} is lost`)
@@ -117,32 +167,47 @@ function lossProblems(step: Step, before: Map<string, Execution>, after: Map<str
 
 function changeProblems(step: Step, before: Execution, after: Execution): string[] {
   const problems: string[] = []
+  if (textOfRecord(before) === textOfRecord(after)) return problems
   const isClaimed = claimedBy(step.answer.result)?.executions.some((one) => one.executionId === after.id) === true
   const isTimed = isClaimed || isOperation(step.call, 'claimForWorker') || isOperation(step.call, 'runDue')
   const isSubject = subjectOf(step.call) === after.id
   // A completion that claims the next sees to what is due first, as every claim does.
-  const mayTouchOthers = isTimed || claimedBy(step.answer.result) !== undefined
+  const mayTouchOthers = isTimed || claimedBy(step.answer.result) !== undefined || isOfItsFlow(step, after)
 
   if (after.epoch < before.epoch) problems.push(`the epoch of ${after.id} fell`)
   if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)
   if (after.epoch > before.epoch && !isClaimed) problems.push(`${after.id} got a new epoch without a claim`)
-  if (!isSubject && !mayTouchOthers && !same(before, after)) problems.push(`${after.id} changed though nobody named it`)
+  if (!isSubject && !mayTouchOthers) problems.push(`${after.id} changed though nobody named it`)
   if (isAskedToStop(before) && !isAskedToStop(after) && after.state.phase !== 'ended') {
     problems.push(`the wish to cancel ${after.id} was lost`)
   }
   if (before.state.phase === 'ended' && !isReborn(step, after)) {
-    const { tags: _before, ...endedBefore } = before
-    const { tags: _after, ...endedAfter } = after
+    // Its edges may still be told, and it may become part of a flow.
+    const { tags: _before, member: _wasMember, ...endedBefore } = before
+    const { tags: _after, member: _isMember, ...endedAfter } = after
     if (!same(endedBefore, endedAfter)) problems.push(`${after.id} changed though it had ended`)
   }
   return problems
+}
+
+/** Whether the call was about the flow that the execution belongs to, or about another member of it. */
+function isOfItsFlow({ call, before }: Step, { member }: Execution): boolean {
+  if (member === undefined) return false
+  if ('flowId' in call.input && call.input.flowId === member.flowId) return true
+  if (call.operation === 'reconcileFlowCancels' || call.operation === 'reconcileSiblingCancels') return true
+  const subject = subjectOf(call)
+  return executionsOf(before).some((one) => one.id === subject && one.member?.flowId === member.flowId)
 }
 
 function isAskedToStop({ state }: Execution): boolean {
   return state.phase === 'active' && state.cancel !== undefined
 }
 
-/** Ended is final but for two calls, which say so. */
-function isReborn({ call, answer }: Step, after: Execution): boolean {
+/** Ended is final but for two calls, which say so; a flow replays one member after the other. */
+function isReborn({ call, answer, before, after: dump }: Step, after: Execution): boolean {
+  if (after.member !== undefined) {
+    const events = dump.events.slice(before.events.length)
+    return events.some(({ type, executionId }) => executionId === after.id && type === 'execution_replayed')
+  }
   return subjectOf(call) === after.id && (answer.result.kind === 'replayed' || answer.result.kind === 'replaced')
 }

@@ -1,5 +1,6 @@
 /** What a world is made of. A seed alone gives a whole configuration; shortening takes parts of it away. */
 import { Chance } from './chance.ts'
+import { flowKinds, wideFlowKinds } from './flow-kinds.ts'
 import { crowd, kinds } from './kinds.ts'
 import type { FaultName, FaultRates } from './weather.ts'
 
@@ -27,7 +28,7 @@ export interface WorldConfig {
 
 export interface WorkItem {
   readonly number: number
-  /** The name of its kind. */
+  /** The name of its kind, or of a kind of flow. */
   readonly kind: string
 }
 
@@ -36,6 +37,8 @@ const PARTITION_COUNT = 2
 const WORKS_MIN = 8
 const WORKS_MAX = 32
 const CROWD_RATE = 0.08
+/** How many worlds have a flow that is too wide for one call. */
+const WIDE_RATE = 0.08
 const ALL_IN_ONE_RATE = 0.3
 const SUBMIT_WITHIN_MS = 8_000
 const AFTERMATH_MS = 10_000
@@ -87,10 +90,14 @@ export function drawConfig(seed: number, steps = DEFAULT_STEPS): WorldConfig {
   }
 }
 
+const workNames = [...kinds, ...flowKinds].map(({ name }) => name)
+
 function drawWorks(chance: Chance): WorkItem[] {
   const count = chance.between(WORKS_MIN, WORKS_MAX)
-  const works = Array.from({ length: count }, (_, number) => ({ number, kind: chance.pick(kinds).name }))
-  return chance.happens(CROWD_RATE) ? [...works, { number: count, kind: crowd.name }] : works
+  const works = Array.from({ length: count }, (_, number) => ({ number, kind: chance.pick(workNames) }))
+  if (chance.happens(CROWD_RATE)) works.push({ number: works.length, kind: crowd.name })
+  if (chance.happens(WIDE_RATE)) works.push({ number: works.length, kind: chance.pick(wideFlowKinds).name })
+  return works
 }
 
 /** No faults at all. */

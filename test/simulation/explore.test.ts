@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { explore } from './explore.ts'
+import { flowKinds } from './flow-kinds.ts'
 import { kinds } from './kinds.ts'
 import { plantNamed } from './plants.ts'
 
 /** `npm run simulate -- --explore` goes deeper. */
 const DEPTH = 3
 const DEEPER = 5
+/** A flow is many executions, and takes as much longer. */
+const FLOW_DEPTH = 2
 
 const specialCalls = [
   ['replayed', 'replayExecution'],
@@ -23,6 +26,14 @@ describe('two workers and two executions, in every order of calls and with a dea
     expect(failures).toEqual([])
     expect(isComplete).toBe(true)
     expect(pathCount).toBeGreaterThan(10)
+  })
+
+  test.each(flowKinds.map(({ name }) => name))(`a flow beside it: %s, ${FLOW_DEPTH} choices deep`, async (kind) => {
+    const { pathCount, isComplete, failures } = await explore(kind, { depth: FLOW_DEPTH })
+
+    expect(failures).toEqual([])
+    expect(isComplete).toBe(true)
+    expect(pathCount).toBeGreaterThan(5)
   })
 
   test.each(specialCalls)('%s, from the first call that names it, with a fault at its %s', async (kind, operation) => {

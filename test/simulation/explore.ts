@@ -10,6 +10,7 @@
 import type { WorldConfig } from './config.ts'
 import { noFaults } from './config.ts'
 import type { Actor } from './fleet.ts'
+import { flowKinds } from './flow-kinds.ts'
 import { guarded } from './guard.ts'
 import { kinds } from './kinds.ts'
 import { shortId } from './network.ts'
@@ -59,6 +60,7 @@ export async function* exploreAll(bounds: Partial<Bounds> = {}): AsyncGenerator<
     yield await explore(name, { ...bounds, from: 'opening' })
     yield await explore(name, { ...bounds, from: 'special_execution' })
   }
+  for (const { name } of flowKinds) yield await explore(name, { ...bounds, from: 'opening' })
 }
 
 export async function explore(kind: string, bounds: Partial<Bounds> = {}, plant?: Plant): Promise<ExploreReport> {
@@ -220,7 +222,8 @@ class Path {
 async function begin(world: World): Promise<void> {
   const { fleet, config, witness } = world
   for (const actor of fleet.actors) if (actor.role === 'client') world.startActor(actor)
-  while (witness.acceptances.length < config.works.length && world.stepCount < config.steps) {
+  const acceptedCount = () => witness.acceptances.length + witness.flowAcceptances.length
+  while (acceptedCount() < config.works.length && world.stepCount < config.steps) {
     const [step] = world.steps()
     if (step === undefined) world.advance()
     else await world.take(step)

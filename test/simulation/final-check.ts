@@ -1,8 +1,10 @@
 /** What must hold when everything has come to rest: the promises, judged from the event log and the witnesses' own record. */
-import { publicState } from '../../src/kernel/index.ts'
+import { CANCEL_BACKLOG_INDEX, SIBLING_CANCELS_INDEX, publicState } from '../../src/kernel/index.ts'
 import type { Execution } from '../../src/kernel/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
+import type { Partition, Store } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
+import { repairsOf } from '../properties/step-rules.ts'
 import type { Fabric } from '../../src/worker/index.ts'
 import { historyProblems } from './history.ts'
 import { kindNamed } from './kinds.ts'
@@ -95,7 +97,8 @@ function orderProblems({ process, events, gapCount }: Follower): string[] {
   const problems = gapCount === 0 ? [] : [`${process} was told of a gap in the events, and there is none`]
   const positions = new Map<string, number>()
   for (const { executionId, sequence } of events) {
-    const partition = executionId.slice(0, executionId.indexOf('-'))
+    // A flow's id says its partition behind a letter.
+    const partition = executionId.slice(0, executionId.indexOf('-')).replace('f', '')
     const before = positions.get(partition) ?? 0
     if (sequence !== before + 1) problems.push(`${process} saw event ${sequence} of a partition after ${before}`)
     positions.set(partition, sequence)
@@ -103,19 +106,38 @@ function orderProblems({ process, events, gapCount }: Follower): string[] {
   return problems
 }
 
-/** Reconcilers find nothing to repair. */
+/** Walks that prove something of a partition, each until it has come round. */
+const proofs = ['reconcileIndexes', 'reconcileDependencies', 'auditFlows'] as const
+
+/** Reconcilers find nothing to repair, and nothing is owed any more. */
 async function repairProblems({ network }: World): Promise<string[]> {
   const { store } = network
   for (let number = 0; number < store.settings.executionPartitions; number++) {
-    let input: object = {}
-    for (let step = 0; step < RECONCILE_STEPS_MAX; step++) {
-      const call = { operation: 'reconcileIndexes' as const, input, blobs: [] }
-      const [answer] = await store.run(executionPartition(number), [call])
-      if (answer?.kind !== 'answered' || answer.result.kind !== 'reconciled') return ['the indexes cannot be proven']
-      if (answer.result.repaired.length > 0) return ['an index had to be repaired']
-      if (answer.result.cursor === undefined) break
-      input = { cursor: answer.result.cursor }
+    for (const operation of proofs) {
+      const problems = await proofProblems(store, executionPartition(number), operation)
+      if (problems.length > 0) return problems
     }
+  }
+  return network.dumps
+    .flatMap(({ entries }) => entries)
+    .filter(({ index }) => index === SIBLING_CANCELS_INDEX || index === CANCEL_BACKLOG_INDEX)
+    .map(({ id, index }) => `${id} is left in ${index}`)
+}
+
+async function proofProblems(
+  store: Store,
+  partition: Partition,
+  operation: (typeof proofs)[number],
+): Promise<string[]> {
+  let input: object = {}
+  for (let step = 0; step < RECONCILE_STEPS_MAX; step++) {
+    const [answer] = await store.run(partition, [{ operation, input, blobs: [] }])
+    if (answer?.kind !== 'answered') return [`${operation} cannot be done`]
+    const problems = repairsOf(answer)
+    if (problems.length > 0) return problems
+    const { cursor } = answer.result as { readonly cursor?: object | undefined }
+    if (cursor === undefined) break
+    input = { cursor }
   }
   return []
 }

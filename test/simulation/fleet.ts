@@ -7,8 +7,8 @@ import type { Worker, WorkerOptions } from '../../src/worker/index.ts'
 import type { Chance } from './chance.ts'
 import type { Clockwork } from './clockwork.ts'
 import type { WorldConfig } from './config.ts'
+import type { Kind } from './kind.ts'
 import { allKinds } from './kinds.ts'
-import type { Kind } from './kinds.ts'
 import type { Network } from './network.ts'
 import { perform } from './plan.ts'
 import type { Action } from './plan.ts'
@@ -18,7 +18,15 @@ import type { Body, Follower, Witness } from './witness.ts'
 /** A process's own clock is wrong by up to this much to both sides. */
 const SKEW_MAX_MS = 3_000
 /** How often an engine looks at everything. Purges and proofs come more often than usual, so that worlds see them. */
-const ENGINE_INTERVALS = { due: 5_000, retention_trimmer: 9_000, index_reconciler: 15_000 }
+const ENGINE_INTERVALS = {
+  due: 5_000,
+  retention_trimmer: 9_000,
+  index_reconciler: 15_000,
+  dependency_reconciler: 12_000,
+  edge_cancel_reconciler: 14_000,
+  cancel_reconciler: 16_000,
+  flow_projector: 18_000,
+}
 
 const FOLLOW_AGAIN_MS = 300
 
@@ -170,6 +178,7 @@ export class Fleet {
         executionId: context.executionId,
         task: kind.name,
         attempt: context.attempt,
+        inputs: { ...context.inputs },
         idempotencyKey: context.idempotencyKey,
         process: process.name,
         workerInstanceId: life.worker?.instanceId ?? '',

@@ -4,6 +4,8 @@ import { RECLAIM_CAP } from '../../src/kernel/index.ts'
 import type { Execution } from '../../src/kernel/index.ts'
 import type { StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
+import { isOfFlow } from '../conformance/flow-event-invariants.ts'
+import { flowHistoryProblems } from './flow-history.ts'
 import { SHORT_RETENTION_MS, isAllowedToWait, kindNamed } from './kinds.ts'
 import type { Body, Witness } from './witness.ts'
 import type { World } from './world.ts'
@@ -23,12 +25,14 @@ export async function historyProblems(world: World): Promise<string[]> {
     (event) => event.executionId as string,
   )
   const bodies = Map.groupBy(witness.bodies, (body) => body.executionId)
-  const lives = [...events].map(([executionId, told]): Life => ({
-    executionId,
-    execution: executions.get(executionId),
-    events: told,
-    bodies: bodies.get(executionId) ?? [],
-  }))
+  const lives = [...events]
+    .filter(([, [first]]) => first !== undefined && !isOfFlow(first))
+    .map(([executionId, told]): Life => ({
+      executionId,
+      execution: executions.get(executionId),
+      events: told,
+      bodies: bodies.get(executionId) ?? [],
+    }))
   const problems = [...acceptanceProblems(witness, executions, events), ...deedProblems(witness, events)]
   problems.push(...tagProblems(witness, executions))
   problems.push(...keyProblems([...executions.values()]))
@@ -37,6 +41,7 @@ export async function historyProblems(world: World): Promise<string[]> {
     problems.push(...calmProblems(life, world.calmSince + world.config.aftermathMs))
     problems.push(...(await resultProblems(life, world)))
   }
+  problems.push(...flowHistoryProblems(world))
   for (const id of bodies.keys()) if (!events.has(id)) problems.push(`a body ran for ${id}, which was never accepted`)
   return problems
 }
@@ -115,12 +120,13 @@ function endProblems({ executionId, execution, events }: Life): string[] {
     hasEnded = true
   }
   if (execution === undefined) return problems
-  const { state, task, reclaimCount } = execution
+  const { state, task, reclaimCount, member } = execution
   const kind = kindNamed(task)
   if (state.phase !== 'ended') {
     return isAllowedToWait(state, task) ? problems : [...problems, `${executionId} (${task}) is still ${state.phase}`]
   }
-  if (execution.retentionMs <= SHORT_RETENTION_MS) problems.push(`${executionId} outlives its retention`)
+  if (member === undefined && execution.retentionMs <= SHORT_RETENTION_MS)
+    problems.push(`${executionId} outlives its retention`)
   const isWornOut = state.reason === 'reclaims_exhausted' && reclaimCount >= RECLAIM_CAP
   if (!kind.outcomes.includes(state.outcome) && !isWornOut) {
     problems.push(`${executionId} (${task}) ended as ${state.outcome}, which it cannot: ${state.reason ?? ''}`)

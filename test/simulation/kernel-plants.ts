@@ -26,7 +26,7 @@ export function change<N extends OperationName>(
 }
 
 /** A transaction that changes executions on their way into the store. */
-function putting(tx: Tx, alter: (execution: Execution) => void): Tx {
+export function putting(tx: Tx, alter: (execution: Execution) => void): Tx {
   return {
     ...tx,
     put: (record) => {
@@ -304,5 +304,9 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     createdAt: execution.createdAt,
     payload: execution.payload,
     payloadBlob: execution.payload === undefined ? undefined : tx.send(payloadKey(execution.id)),
+    flowId: execution.member?.flowId,
+    node: execution.member?.name,
+    inputs: [],
+    inputsFrom: undefined,
   }
 }

@@ -1,74 +1,10 @@
 /** The work of a world: one kind for each way in which an execution's life can go. */
-import { PermanentError, PostponeError, RetryAfterError, task } from '../../src/client/index.ts'
-import type { CancelOptions, SubmitOptions, Task, TaskContext, TaskSettings } from '../../src/client/index.ts'
-import type { ExecutionState, Outcome } from '../../src/kernel/index.ts'
+import { PermanentError, PostponeError, RetryAfterError } from '../../src/client/index.ts'
+import type { ExecutionState } from '../../src/kernel/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
-import type { Runtime } from '../../src/runtime/index.ts'
-import type { Chance } from './chance.ts'
-
-export interface Work {
-  readonly name: string
-}
-
-export interface Scene {
-  readonly runtime: Runtime
-  readonly context: TaskContext
-  /** Reports progress and remembers that it was taken. */
-  readonly report: (percent: number) => Promise<void>
-}
-
-export interface Kind {
-  readonly name: string
-  readonly task: Task<Work, Work, string, string>
-  readonly submit: (chance: Chance) => SubmitOptions
-  /** Does the work; what it returns is the business of whoever runs it. */
-  readonly run: (scene: Scene) => Promise<void>
-  /** What its submitter does afterwards. */
-  readonly then: Afterwards
-  /** How it may end, whatever befalls the fleet. */
-  readonly outcomes: readonly Outcome[]
-  /** Nobody serves it: it may wait for ever. */
-  readonly isUnserved: boolean
-}
-
-export type Afterwards =
-  | { readonly kind: 'nothing' | 'wait' | 'replay' | 'set_tags' | 'change_priority' | 'revoke' }
-  | { readonly kind: 'cancel'; readonly afterMs: number; readonly options: CancelOptions }
-  /** Many more are submitted at once. */
-  | { readonly kind: 'crowd'; readonly count: number }
-  /** Others submit under the same id. */
-  | { readonly kind: 'share'; readonly ifExists: 'join' | 'replace' | 'reject' }
-
-interface KindOptions {
-  readonly settings?: TaskSettings
-  readonly submit?: (chance: Chance) => SubmitOptions
-  readonly then?: Afterwards
-  readonly outcomes?: readonly Outcome[]
-  readonly isUnserved?: boolean
-}
-
-function kind(name: string, options: KindOptions, run: Kind['run'] = brief): Kind {
-  const {
-    settings,
-    submit = () => ({}),
-    then = { kind: 'nothing' },
-    outcomes = ['completed'],
-    isUnserved = false,
-  } = options
-  return { name, task: task<Work, string>(name, settings), submit, run, then, outcomes, isUnserved }
-}
-
-/** Waits, and gives up at once when the attempt is to stop. */
-async function obey({ runtime, context }: Scene, ms: number): Promise<void> {
-  await sleep(runtime, ms, context.signal)
-  context.signal.throwIfAborted()
-}
-
-/** Mostly short, and at times longer than a lease. */
-async function brief(scene: Scene): Promise<void> {
-  const chance = scene.runtime.random()
-  await obey(scene, chance < 0.7 ? 20 : 20 + 2_000 * chance * chance)
-}
+import { memberKinds } from './flow-kinds.ts'
+import { brief, kind, obey } from './kind.ts'
+import type { Kind } from './kind.ts'
 
 const soon = { attempts: 4, backoff: { kind: 'fixed', delay: 300 }, jitter: false } as const
 const later = { attempts: 3, backoff: { kind: 'exponential', initial: 200, max: 2_000 }, jitter: true } as const
@@ -161,7 +97,7 @@ export const kinds: readonly Kind[] = [
     then: { kind: 'set_tags' },
   }),
   kind('joined', { then: { kind: 'share', ifExists: 'join' } }),
-  kind('replaced', { submit: () => ({ delay: 900 }), then: { kind: 'share', ifExists: 'replace' } }),
+  kind('replaced', { submit: () => ({ delay: 2_500 }), then: { kind: 'share', ifExists: 'replace' } }),
   kind('rejected', { then: { kind: 'share', ifExists: 'reject' } }),
   kind('fleeting', { settings: { retention: SHORT_RETENTION_MS } }),
   kind('revoked', { then: { kind: 'revoke' } }, (scene) => obey(scene, 1_500)),
@@ -176,7 +112,8 @@ export const kinds: readonly Kind[] = [
 /** More at once than fits one batch. Only some worlds have it: it makes everything else slow. */
 export const crowd = kind('crowd', { then: { kind: 'crowd', count: 70 } }, async () => undefined)
 
-export const allKinds: readonly Kind[] = [...kinds, crowd]
+/** Whatever has a handler, or is left where nobody has one. */
+export const allKinds: readonly Kind[] = [...kinds, crowd, ...memberKinds]
 
 export function kindNamed(name: string): Kind {
   const found = allKinds.find((one) => one.name === name)

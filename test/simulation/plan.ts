@@ -6,8 +6,12 @@ import { sleep } from '../../src/runtime/index.ts'
 import type { Fabric } from '../../src/worker/index.ts'
 import type { Chance } from './chance.ts'
 import type { WorkItem, WorldConfig } from './config.ts'
+import { flowKindNamed } from './flow-kinds.ts'
+import { seeFlow } from './flow-plan.ts'
+import type { Kind, Work } from './kind.ts'
 import { kindNamed } from './kinds.ts'
-import type { Kind, Work } from './kinds.ts'
+import { refusable } from './refusable.ts'
+import type { Scene } from './scene.ts'
 import type { Process } from './process.ts'
 import type { Witness } from './witness.ts'
 
@@ -35,8 +39,14 @@ export function makePlan(config: WorldConfig, chance: Chance, witness: Witness):
 function actionsFor(item: WorkItem, config: WorldConfig, chance: Chance, witness: Witness): Action[] {
   const { number, kind: name } = item
   const { clients, submitWithinMs } = config
-  const kind = kindNamed(name)
   const atMs = chance.between(0, submitWithinMs)
+  const flowKind = flowKindNamed(name)
+  if (flowKind !== undefined) {
+    const work = { name: `${name}:${number}` }
+    const run = (fabric: Fabric, process: Process) => seeFlow(flowKind, work, { fabric, process, witness })
+    return [{ client: number % clients, atMs, label: work.name, run, isDone: false }]
+  }
+  const kind = kindNamed(name)
   const { then } = kind
   const key = then.kind !== 'share' && chance.happens(WITHOUT_KEY_RATE) ? undefined : `${name}:${number}`
   const options = { ...kind.submit(chance), ...(key === undefined ? {} : { id: key }) }
@@ -89,12 +99,6 @@ async function see({ kind, work, options, witness }: Piece, fabric: Fabric, proc
     witness.acceptances.push({ executionId: handle.id, key: options?.id, task: kind.name, how: created })
   }
   await afterwards(kind, handle, { fabric, process, witness })
-}
-
-interface Scene {
-  readonly fabric: Fabric
-  readonly process: Process
-  readonly witness: Witness
 }
 
 async function afterwards(kind: Kind, handle: ExecutionHandle<string>, scene: Scene): Promise<void> {
@@ -159,15 +163,5 @@ async function waitForEnd(handle: ExecutionHandle<string>, witness: Witness): Pr
   } catch (error) {
     if (!(error instanceof ExecutionEndedError)) throw error
     witness.ends.push({ executionId: handle.id, outcome: error.outcome, result: undefined })
-  }
-}
-
-/** Undefined if the call was refused in a way that this caller has to expect. */
-async function refusable<T>(codes: readonly string[], call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call()
-  } catch (error) {
-    if (error instanceof EngineError && codes.includes(error.code)) return undefined
-    throw error
   }
 }

@@ -2,12 +2,13 @@
  * Faults that are planted one by one: each is a small mistake of a kind that people make. The simulator has to find every
  * one of them.
  */
+import { flowPlants } from './flow-plants.ts'
 import { kernelPlants } from './kernel-plants.ts'
 import type { Plant } from './plant.ts'
 import { processPlants } from './process-plants.ts'
 import { silentPlants } from './silent-plants.ts'
 
-export const plants: readonly Plant[] = [...kernelPlants, ...silentPlants, ...processPlants]
+export const plants: readonly Plant[] = [...kernelPlants, ...silentPlants, ...processPlants, ...flowPlants]
 
 export function plantNamed(name: string): Plant {
   const found = plants.find((plant) => plant.name === name)

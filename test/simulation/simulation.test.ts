@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { Clockwork } from './clockwork.ts'
 import { drawConfig, faultNames, noFaults } from './config.ts'
+import { flowKinds, memberKinds } from './flow-kinds.ts'
 import { kinds } from './kinds.ts'
 import type { Plant } from './plant.ts'
 import { describeHistory } from './report.ts'
@@ -8,8 +9,8 @@ import { simulate } from './simulation.ts'
 import { Tally } from './tally.ts'
 
 /** Worlds that every run of the suite goes through. Others are found with `npm run simulate`. */
-const SEEDS = 240
-const SEEDS_PER_TEST = 60
+const SEEDS = 200
+const SEEDS_PER_TEST = 40
 const LAST_SEEDS = Array.from({ length: SEEDS / SEEDS_PER_TEST }, (_, i) => (i + 1) * SEEDS_PER_TEST)
 
 const tally = new Tally()
@@ -47,14 +48,14 @@ test('what is recorded does not change what happens', async () => {
 })
 
 test('without faults every kind of work ends as it should, and at once', async () => {
-  const works = kinds.map(({ name }, number) => ({ number, kind: name }))
-  const { world, problems } = await simulate({ ...drawConfig(3), works, rates: noFaults })
+  const works = [...kinds, ...flowKinds].map(({ name }, number) => ({ number, kind: name }))
+  const { world, problems } = await simulate({ ...drawConfig(3), works, rates: noFaults, workers: 3, concurrency: 8 })
 
   expect(problems).toEqual([])
   expect(world.faultCounts).toEqual({})
   const begun = new Set(world.witness.bodies.map(({ task }) => task))
   const served = kinds.filter(({ isUnserved, name }) => !isUnserved && !['late', 'changed_mind'].includes(name))
-  expect([...begun].sort()).toEqual(served.map(({ name }) => name).sort())
+  expect([...begun].sort()).toEqual([...served, ...memberKinds].map(({ name }) => name).sort())
 })
 
 test('what a world throws is a problem of that world', async () => {

@@ -7,9 +7,12 @@ import type { ClaimInput, Execution, Fence, OperationInput } from '../../src/ker
 import type { Answer, Call, PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { problemsOf } from '../conformance/invariants.ts'
+import { fencedInput } from '../properties/holders.ts'
 import { claimedBy } from '../properties/script.ts'
-import { stepProblems } from '../properties/step-rules.ts'
+import { loserProblems } from '../properties/flow-model.ts'
+import { repairsOf, stepProblems } from '../properties/step-rules.ts'
 import { boundProblems } from './bound-check.ts'
+import { flowsOf } from './dumped-flows.ts'
 import type { Effect } from './network.ts'
 
 /** What cannot hold once the store's clock has gone back: times are written as the clock tells them. */
@@ -40,7 +43,26 @@ export function effectProblems(effect: Effect, { hasClockGoneBack }: StepCheckOp
 function stateProblems(effect: Effect): string[] {
   const { before, after } = effect
   if (after === before) return singleCallProblems(effect)
-  return [...problemsOf(after), ...singleCallProblems(effect), ...changeProblems(effect), ...timeoutProblems(effect)]
+  return [
+    ...problemsOf(after),
+    ...unneededProblems(after),
+    ...singleCallProblems(effect),
+    ...changeProblems(effect),
+    ...timeoutProblems(effect),
+  ]
+}
+
+/** Who lost a race does not run on, as long as its flow lives. */
+function unneededProblems(dump: PartitionDump): string[] {
+  const dead = new Set(
+    flowsOf(dump)
+      .filter(({ state }) => state.phase === 'cancelled')
+      .map(({ id }) => id),
+  )
+  const isAlive = (record: PartitionDump['records'][number]) => {
+    return record.type !== 'execution' || record.member === undefined || !dead.has(record.member.flowId)
+  }
+  return dead.size === flowsOf(dump).length ? [] : loserProblems({ ...dump, records: dump.records.filter(isAlive) })
 }
 
 /** The rules for one operation, where a batch has one. */
@@ -70,9 +92,7 @@ function answerProblems({ calls, answers, before, after, now }: Effect): string[
       ...claimProblems(call, answer, is, handedOut, now),
     )
     if (i === calls.length - 1) problems.push(...renewalProblems(call, answer, is))
-    if (answer.result.kind === 'reconciled' && answer.result.repaired.length > 0) {
-      problems.push('an index had to be repaired')
-    }
+    problems.push(...repairsOf(answer))
   })
   return problems
 }
@@ -86,6 +106,10 @@ const FENCED_DEEDS = [
   'released',
   'updated',
   'cancelled',
+  'parked',
+  'skipped',
+  'not_blocked',
+  'added',
 ]
 
 /** Whoever is let do something with a fence held exactly that lease, and it was alive. */
@@ -96,9 +120,9 @@ function fenceProblems(
   handedOut: ReadonlyMap<string, Fence>,
   now: number,
 ): string[] {
-  const { input } = call
-  if (!('fence' in input) || input.fence === undefined || !FENCED_DEEDS.includes(result.kind)) return []
-  const { executionId, fence } = input
+  const held = fencedInput(call)
+  if (held === undefined || !FENCED_DEEDS.includes(result.kind)) return []
+  const { executionId, fence } = held
   const given = handedOut.get(executionId)
   const execution = was.get(executionId)
   const isHeld = given === undefined ? execution !== undefined && holds(execution, fence, now) : isSame(given, fence)
@@ -179,11 +203,12 @@ function lifeProblems(
   events: readonly StoredEvent[],
   now: number,
 ): string[] {
-  const { id, state, retentionMs } = before
+  const { id, state, retentionMs, member } = before
   const types = events.map(({ type }) => type as string)
   const isReborn = types.some((type) => REBORN.includes(type))
   if (after === undefined) {
-    const isDue = state.phase === 'ended' && state.at + retentionMs <= now
+    // A member is kept as long as its flow.
+    const isDue = state.phase === 'ended' && (member !== undefined || state.at + retentionMs <= now)
     return isDue || types.includes('execution_ended') ? [] : [`${id} was removed before its time`]
   }
   const problems: string[] = []
@@ -241,7 +266,7 @@ function timeoutProblems({ after }: Effect): string[] {
 export function ruleOf(problem: string): string {
   const [sentence = ''] = problem.split('\n')
   return sentence
-    .replaceAll(/\d+-[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
+    .replaceAll(/f?\d+-[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>')
     .replaceAll(/[a-z_]+:\d+/g, '<name>')
     .replaceAll(/(client|worker|engine)\d+\.\d+/g, '<process>')

@@ -25,6 +25,8 @@ export interface Body {
   readonly executionId: string
   readonly task: string
   readonly attempt: number
+  /** What it was given of those that it waited for. */
+  readonly inputs: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string
   readonly process: string
   readonly workerInstanceId: string
@@ -52,8 +54,25 @@ export interface Follower {
   readonly isOver: () => boolean
 }
 
+/** A flow that was submitted or opened, and answered. */
+export interface FlowAcceptance {
+  readonly flowId: string
+  /** The name of its kind. */
+  readonly kind: string
+}
+
+/** What somebody who waited for a flow was told of its end, or whoever cancelled it of that. */
+export interface ToldFlowEnd {
+  readonly flowId: string
+  readonly outcome: 'completed' | 'failed' | 'cancelled'
+  /** The result of the node that the flow's own function returned. */
+  readonly result: unknown
+}
+
 export class Witness {
   readonly acceptances: Acceptance[] = []
+  readonly flowAcceptances: FlowAcceptance[] = []
+  readonly flowEnds: ToldFlowEnd[] = []
   readonly deeds: Deed[] = []
   readonly bodies: Body[] = []
   readonly ends: ToldEnd[] = []

@@ -5,7 +5,7 @@
 import { newExecution, registerQueue, storeExecution } from '../create-execution.ts'
 import type { CreateInput } from '../create-execution.ts'
 import { flowSubject } from '../events.ts'
-import { edgeId } from '../indexes.ts'
+import { edgeId, queueId } from '../indexes.ts'
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX, SUBMISSION_REST_MS } from '../limits.ts'
 import type { Execution, ExecutionId, Flow, FlowId, Handover, Instant } from '../records.ts'
 import { refused } from '../results.ts'
@@ -102,6 +102,9 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
     return refused('unreachable_quorum', { flowId: flow.id, nodes: shortNodes(graph) })
   }
 
+  const limit = tx.room()
+  if (workOf(tx, graph, edges.length) > limit) return refused('graph_limit_exceeded', { flowId: flow.id, limit })
+
   if (existing === undefined) tx.emit('flow_created', flowSubject(flow), {})
   writeGraph(tx, graph, nodes, edges, isWhole)
   return answer(flow.state.phase === 'held' ? 'accepted' : 'submitted', flow)
@@ -191,6 +194,19 @@ function find(tx: Tx, graph: Graph, id: ExecutionId): Execution | undefined {
   if (stored === undefined || stored.member?.flowId !== graph.flow.id) return undefined
   graph.byId[id] = stored
   return stored
+}
+
+/** Records that writing this call's part of the graph puts. */
+function workOf(tx: Tx, graph: Graph, edgeCount: number): number {
+  const queues: Record<string, boolean> = {}
+  let work = graph.created.length + graph.touched.length + edgeCount + 1
+  for (const execution of graph.created) {
+    const id = queueId(execution.lane, execution.class)
+    if (queues[id] === true) continue
+    queues[id] = true
+    if (!tx.has('queue', id)) work = work + 1
+  }
+  return work
 }
 
 function shortNodes(graph: Graph): string[] {

@@ -1,0 +1,71 @@
+/** One kind of work: the task, what its handler does, what its submitter does afterwards, and how it may end. */
+import { task } from '../../src/client/index.ts'
+import type { CancelOptions, SubmitOptions, Task, TaskContext, TaskSettings } from '../../src/client/index.ts'
+import type { Outcome } from '../../src/kernel/index.ts'
+import { sleep } from '../../src/runtime/index.ts'
+import type { Runtime } from '../../src/runtime/index.ts'
+import type { Chance } from './chance.ts'
+
+export interface Work {
+  readonly name: string
+}
+
+export interface Scene {
+  readonly runtime: Runtime
+  readonly context: TaskContext
+  /** Reports progress and remembers that it was taken. */
+  readonly report: (percent: number) => Promise<void>
+}
+
+export interface Kind {
+  readonly name: string
+  readonly task: Task<Work, Work, string, string>
+  readonly submit: (chance: Chance) => SubmitOptions
+  /** Does the work; what it returns is the business of whoever runs it. */
+  readonly run: (scene: Scene) => Promise<void>
+  /** What its submitter does afterwards. */
+  readonly then: Afterwards
+  /** How it may end, whatever befalls the fleet. */
+  readonly outcomes: readonly Outcome[]
+  /** Nobody serves it: it may wait for ever. */
+  readonly isUnserved: boolean
+}
+
+export type Afterwards =
+  | { readonly kind: 'nothing' | 'wait' | 'replay' | 'set_tags' | 'change_priority' | 'revoke' }
+  | { readonly kind: 'cancel'; readonly afterMs: number; readonly options: CancelOptions }
+  /** Many more are submitted at once. */
+  | { readonly kind: 'crowd'; readonly count: number }
+  /** Others submit under the same id. */
+  | { readonly kind: 'share'; readonly ifExists: 'join' | 'replace' | 'reject' }
+
+interface KindOptions {
+  readonly settings?: TaskSettings
+  readonly submit?: (chance: Chance) => SubmitOptions
+  readonly then?: Afterwards
+  readonly outcomes?: readonly Outcome[]
+  readonly isUnserved?: boolean
+}
+
+export function kind(name: string, options: KindOptions, run: Kind['run'] = brief): Kind {
+  const {
+    settings,
+    submit = () => ({}),
+    then = { kind: 'nothing' },
+    outcomes = ['completed'],
+    isUnserved = false,
+  } = options
+  return { name, task: task<Work, string>(name, settings), submit, run, then, outcomes, isUnserved }
+}
+
+/** Waits, and gives up at once when the attempt is to stop. */
+export async function obey({ runtime, context }: Scene, ms: number): Promise<void> {
+  await sleep(runtime, ms, context.signal)
+  context.signal.throwIfAborted()
+}
+
+/** Mostly short, and at times longer than a lease. */
+export async function brief(scene: Scene): Promise<void> {
+  const chance = scene.runtime.random()
+  await obey(scene, chance < 0.7 ? 20 : 20 + 2_000 * chance * chance)
+}
