@@ -46,7 +46,7 @@ conforms('replayExecution of a member', ({ fabric, flows, given }) => {
 
     expect(await refusal(fabric, () => graph.replay('b'))).toEqual({
       code: 'upstream_not_replayed',
-      detail: { flowId: graph.flowId, executionId: graph.id('a') },
+      detail: { flowId: graph.flowId, executionId: graph.id('a'), nodes: ['a'] },
     })
     expect((await refusal(fabric, () => graph.replay('c'))).detail).toMatchObject({ executionId: graph.id('b') })
   })
