@@ -65,7 +65,7 @@ describe('on a PostgreSQL server', () => {
     expect(healthy).toMatchObject({ code: 0, stderr: '' })
     expect(healthy.stdout).toMatch(/^store +postgres \d+(\.\d+)+.* at postgres:\/\/127\.0\.0\.1:\d+\/shop/m)
     expect(healthy.stdout).toMatch(/^partitions +4$/m)
-    expect(healthy.stdout).toMatch(/^all 4 +1 +1 +0 /m)
+    expect(healthy.stdout).toMatch(/^all 4 +1 +0 +1 +0 /m)
     expect(healthy.stdout).toContain('Nothing is wrong.')
     expect(healthy.stdout).not.toContain('sesame')
 
