@@ -1,5 +1,6 @@
 /** The kinds of fields that schemas are made of, and the shapes that several of them share. */
 import type { Field, FieldKind } from './codec.ts'
+import type { AnyRecord } from './records.ts'
 
 export const text: FieldKind = { kind: 'text' }
 export const number: FieldKind = { kind: 'number' }
@@ -56,3 +57,8 @@ export const blobInfo: readonly Field[] = [
   { name: 'size', of: whole },
   { name: 'encoding', of: word(['json', 'bytes']) },
 ]
+
+export const delayCause: FieldKind = word(['submitted', 'retry', 'worker'])
+
+/** A record without values: what a stored one is unpacked onto. */
+export type Blank<R extends AnyRecord> = { readonly [F in keyof R]: F extends 'type' ? R['type'] : undefined }

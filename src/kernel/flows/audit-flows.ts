@@ -7,6 +7,7 @@ import type { TenantFilter } from '../filter.ts'
 import { FLOWS_INDEX, membersIndex } from '../indexes.ts'
 import { MEMBER_PAGE_MAX } from '../limits.ts'
 import type { Execution, Flow, FlowId, MemberCounts } from '../records.ts'
+import { publicStates } from '../state.ts'
 import type { Position, Tx } from '../tx.ts'
 import { isShort } from './edge-group.ts'
 import { bucketOf, liveCount, noMembers } from './flow-state.ts'
@@ -50,20 +51,7 @@ export interface AuditFlowsResult {
   readonly cursor: AuditCursor | undefined
 }
 
-const BUCKETS: readonly MemberBucket[] = [
-  'waiting',
-  'delayed',
-  'rate_limited',
-  'waiting_children',
-  'active',
-  'suspended',
-  'completed',
-  'failed',
-  'cancelled',
-  'expired',
-  'skipped',
-  'superseded',
-]
+const BUCKETS: readonly MemberBucket[] = [...publicStates, 'superseded']
 
 interface Count {
   counts: MemberCounts

@@ -3,13 +3,13 @@
  * cancelled in it, the others follow in the background.
  */
 import { flowSubject } from '../events.ts'
-import type { Flow, FlowCancelPolicy, FlowId, FlowWalk, Instant } from '../records.ts'
+import type { Flow, FlowCancelPolicy, FlowId, Instant } from '../records.ts'
 import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Tx } from '../tx.ts'
 import { putFlow } from './flow-counts.ts'
 import { findFlow, flowNotFound } from './flow-guards.ts'
-import { isFlowSettled, liveCount } from './flow-state.ts'
+import { isFlowSettled, liveCount, newWalk } from './flow-state.ts'
 import { walkFlow } from './flow-walk.ts'
 
 export interface CancelFlowInput {
@@ -61,9 +61,9 @@ export function beginCancel(tx: Tx, flow: Flow, input: Omit<CancelFlowInput, 'fl
   if (policy === 'flow_only') {
     // Left alone, some would wait for a seal, or for more edges, that cannot come any more.
     const isStuck = (wasHeld || flow.shortGroupCount > 0) && !isEmpty
-    if (isStuck && flow.walk?.purpose !== 'release') flow.walk = walkOf('release')
+    if (isStuck && flow.walk?.purpose !== 'release') flow.walk = newWalk('release')
   } else {
-    flow.walk = isEmpty ? undefined : walkOf('cancel')
+    flow.walk = isEmpty ? undefined : newWalk('cancel')
   }
   if (flow.walk === undefined) putFlow(tx, flow)
   else walkFlow(tx, flow)
@@ -75,12 +75,8 @@ function hurry(tx: Tx, flow: Flow): void {
   if (state.phase !== 'cancelled' || state.force || state.policy !== 'cancel_all') return
   if (liveCount(flow.counts) === 0) return
   state.force = true
-  flow.walk = walkOf('cancel')
+  flow.walk = newWalk('cancel')
   walkFlow(tx, flow)
-}
-
-function walkOf(purpose: 'release' | 'cancel'): FlowWalk {
-  return { purpose, fromRank: undefined, fromId: undefined, rootId: undefined }
 }
 
 function answer(tx: Tx, kind: 'cancelled' | 'already_cancelled', flow: Flow): CancelFlowResult {

@@ -1,5 +1,5 @@
 /** What follows from a flow's record alone: its public state, what lives in it, what it still has to do by itself. */
-import type { Execution, Flow, FlowOutcome, Instant, MemberCounts, Outcome } from '../records.ts'
+import type { Execution, Flow, FlowOutcome, FlowWalk, Instant, MemberCounts, Outcome } from '../records.ts'
 import { publicState } from '../state.ts'
 
 export const publicFlowStates = ['open', 'running', 'blocked', 'completed', 'failed', 'cancelled'] as const
@@ -87,6 +87,11 @@ export function movesMembers(flow: Flow): boolean {
   const state = flow.state
   if (state.phase === 'held') return false
   return state.phase !== 'cancelled' || state.policy === 'flow_only'
+}
+
+/** A walk at its beginning. */
+export function newWalk(purpose: FlowWalk['purpose']): FlowWalk {
+  return { purpose, fromRank: undefined, fromId: undefined, rootId: undefined }
 }
 
 /** Whether edges may still be added from outside. */

@@ -5,6 +5,7 @@ import { RESOLVE_PAGE_COUNT } from '../limits.ts'
 import type { Execution, Flow } from '../records.ts'
 import { removeExecution } from '../remove-execution.ts'
 import type { Tx } from '../tx.ts'
+import { newWalk } from './flow-state.ts'
 
 /** Records that are put or removed besides edges and members: the flow itself. */
 const FLOW_ASIDE = 2
@@ -12,7 +13,7 @@ const FLOW_ASIDE = 2
 /** True once nothing is left of it. `removed` takes the members that are gone. */
 export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
   if (flow.walk?.purpose !== 'remove') {
-    flow.walk = { purpose: 'remove', fromRank: undefined, fromId: undefined, rootId: undefined }
+    flow.walk = newWalk('remove')
     tx.put(flow)
   }
   const page = tx.range({ index: membersIndex(flow.id), limit: RESOLVE_PAGE_COUNT + 1 })

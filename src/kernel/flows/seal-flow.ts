@@ -9,7 +9,7 @@ import type { Tx } from '../tx.ts'
 import { isShort } from './edge-group.ts'
 import { putFlow } from './flow-counts.ts'
 import { findFlow, flowNotFound } from './flow-guards.ts'
-import { publicFlowState } from './flow-state.ts'
+import { newWalk, publicFlowState } from './flow-state.ts'
 import type { PublicFlowState } from './flow-state.ts'
 import { walkFlow } from './flow-walk.ts'
 
@@ -38,7 +38,7 @@ export function sealFlow(tx: Tx, input: SealInput): SealResult {
   flow.state = { phase: 'sealed' }
   tx.emit('flow_sealed', flowSubject(flow), {})
   if (wasHeld) {
-    flow.walk = { purpose: 'release', fromRank: undefined, fromId: undefined, rootId: undefined }
+    flow.walk = newWalk('release')
     walkFlow(tx, flow)
   } else {
     putFlow(tx, flow)

@@ -16,7 +16,7 @@ import type { FlowInput } from './create-flow.ts'
 import { ALL_OF, isShort, newGroup } from './edge-group.ts'
 import type { PolicyInput } from './edge-group.ts'
 import { countNew, putFlow, shiftCount } from './flow-counts.ts'
-import { bucketOf, publicFlowState } from './flow-state.ts'
+import { bucketOf, newWalk, publicFlowState } from './flow-state.ts'
 import type { PublicFlowState } from './flow-state.ts'
 import { walkFlow } from './flow-walk.ts'
 import { memberOf, nextRank } from './graph.ts'
@@ -260,7 +260,7 @@ function writeGraph(
     putFlow(tx, flow)
     return
   }
-  flow.walk = { purpose: 'release', fromRank: undefined, fromId: undefined, rootId: undefined }
+  flow.walk = newWalk('release')
   walkFlow(tx, flow)
 }
 
