@@ -8,3 +8,11 @@ export function payloadKey(executionId: string): string {
 export function resultKey(executionId: string): string {
   return joinName('r', executionId)
 }
+
+export function stepValueKey(stepId: string): string {
+  return joinName('s', stepId)
+}
+
+export function signalPayloadKey(signalId: string): string {
+  return joinName('g', signalId)
+}

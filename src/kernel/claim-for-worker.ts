@@ -6,6 +6,7 @@ import { stopsMembers } from './flows/flow-state.ts'
 import { findInputs, handedPayload, sendInputs } from './flows/member-inputs.ts'
 import type { FoundInputs, HandedPayload, MemberInput } from './flows/member-inputs.ts'
 import { laneIndex, readyIndex } from './indexes.ts'
+import type { Journal, ResumeCause } from './journal-records.ts'
 import {
   CLAIM_BLOB_MAX,
   CLAIM_COUNT_MAX,
@@ -66,6 +67,17 @@ export interface Claimed {
   readonly inputs: MemberInput[]
   /** The upstream behind which further inputs are to be asked for. */
   readonly inputsFrom: ExecutionId | undefined
+  /** Absent if nothing was recorded, awaited or signalled so far. */
+  readonly journal: ClaimedJournal | undefined
+}
+
+/** What a worker needs to know of what an execution remembers, before it reads it. */
+export interface ClaimedJournal {
+  readonly stepCount: number
+  readonly round: number
+  readonly era: number
+  /** The wait that ended last, if that is why it goes on. */
+  readonly resumed: { readonly step: string; readonly cause: ResumeCause } | undefined
 }
 
 export interface ClaimResult {
@@ -210,5 +222,11 @@ function handOver(tx: Tx, execution: Execution, cargo: Cargo): Claimed {
     node: execution.member?.name,
     inputs: inputs.inputs,
     inputsFrom: inputs.from,
+    journal: claimedJournal(execution.journal),
   }
+}
+
+function claimedJournal(journal: Journal | undefined): ClaimedJournal | undefined {
+  if (journal === undefined) return undefined
+  return { stepCount: journal.stepCount, round: journal.round, era: journal.era, resumed: journal.resumed }
 }

@@ -4,6 +4,7 @@ import { packFields, unpackFields } from './codec.ts'
 import type { Cell, Field } from './codec.ts'
 import { eventTypes } from './events.ts'
 import type { FabricEvent } from './events.ts'
+import type { Journal, Signal, Step, StepState, Wait, Waitpoint } from './journal-records.ts'
 import type {
   AnyRecord,
   Attempt,
@@ -41,7 +42,7 @@ const attemptKind = fc.constantFrom('initial', 'retry', 'reclaim', 'replay')
 const failure: fc.Arbitrary<Failure> = object({ category: text, message: text, stack: maybe(text), at: instant })
 const blobInfo = object({ size: count, encoding: fc.constantFrom('json', 'bytes') })
 const tags = fc.array(object({ name: text, value: text, indexed: fc.boolean() }))
-const delayCause = fc.constantFrom('submitted', 'retry', 'worker')
+const delayCause = fc.constantFrom('submitted', 'retry', 'worker', 'resume')
 
 const state: fc.Arbitrary<ExecutionState> = fc.oneof(
   object({ phase: fc.constant('eligible') }),
@@ -67,7 +68,13 @@ const state: fc.Arbitrary<ExecutionState> = fc.oneof(
     cancel: maybe(object({ reason: text, by: text, at: instant, forceAt: instant })),
     runningSince: instant,
   }),
-  object({ phase: fc.constant('suspended'), suspensionId: text }),
+  object({
+    phase: fc.constant('suspended'),
+    step: text,
+    reason: text,
+    until: maybe(instant),
+    remindAt: maybe(instant),
+  }),
   object({ phase: fc.constant('ended'), outcome, at: instant, reason: maybe(text), by: maybe(text) }),
 )
 
@@ -95,6 +102,22 @@ const member: fc.Arbitrary<Membership> = object({
   payloadEdgeCount: count,
   payloadFrom: maybe(id),
   owesEdges: fc.boolean(),
+})
+
+const journal: fc.Arbitrary<Journal> = object({
+  life: count,
+  firstLife: count,
+  nextPosition: count,
+  stepCount: count,
+  stepBytes: count,
+  round: count,
+  signalCount: count,
+  bufferedCount: count,
+  open: fc.array(object({ target: text, since: instant, expiresAt: maybe(instant) }), { maxLength: 3 }),
+  cuts: fc.array(object({ from: count, to: count }), { maxLength: 3 }),
+  era: count,
+  resumed: maybe(object({ step: text, cause: fc.constantFrom('signal', 'operator', 'timeout', 'step_retry') })),
+  isRemoving: fc.boolean(),
 })
 
 const execution: fc.Arbitrary<Execution> = object({
@@ -165,12 +188,14 @@ const execution: fc.Arbitrary<Execution> = object({
         'lease_revoked',
         'skipped',
         'parked',
+        'suspended',
       ),
       until: maybe(instant),
     }),
   ),
   lastReplay: maybe(object({ requestId: text, reason: maybe(text), by: maybe(text), at: instant })),
   member: maybe(member),
+  journal: maybe(journal),
 })
 
 const attempt: fc.Arbitrary<Attempt> = object({
@@ -280,6 +305,94 @@ const flow: fc.Arbitrary<Flow> = object({
   version: count,
 })
 
+const stepState: fc.Arbitrary<StepState> = fc.oneof(
+  object({ phase: fc.constant('completed'), at: instant, value: maybe(blobInfo) }),
+  object({ phase: fc.constant('failed'), at: instant, round: count, failure }),
+  object({ phase: fc.constant('retrying'), at: instant, until: instant, round: count, failure }),
+  object({ phase: fc.constant('open'), since: instant }),
+  object({
+    phase: fc.constant('closed'),
+    at: instant,
+    how: fc.constantFrom('satisfied', 'operator', 'timed_out', 'ended'),
+    by: maybe(text),
+    reason: maybe(text),
+  }),
+)
+
+const wait: fc.Arbitrary<Wait> = object({
+  reason: text,
+  until: maybe(instant),
+  onTimeout: fc.constantFrom('fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate'),
+  nodes: fc.array(
+    object({
+      kind: fc.constantFrom('group', 'leaf', 'operator', 'timeout'),
+      parent: maybe(count),
+      need: count,
+      by: fc.constantFrom('once', 'signals', 'sources', 'waitpoints'),
+      name: maybe(text),
+      from: fc.array(text, { maxLength: 3 }),
+      targets: fc.array(text, { maxLength: 3 }),
+      has: count,
+      seen: fc.array(text, { maxLength: 3 }),
+    }),
+    { maxLength: 3 },
+  ),
+  targets: fc.array(text, { maxLength: 3 }),
+  resumeDelayMs: maybe(count),
+  remindEveryMs: maybe(count),
+  reminderCount: count,
+  satisfiers: fc.array(count, { maxLength: 3 }),
+  closer: maybe(count),
+  isEscalated: fc.boolean(),
+})
+
+const step: fc.Arbitrary<Step> = object({
+  type: fc.constant('step'),
+  id: text,
+  executionId: id,
+  kind: fc.constantFrom('call', 'now', 'waitpoint', 'sleep', 'wait'),
+  name: text,
+  position: count,
+  createdAt: instant,
+  attemptCount: count,
+  size: count,
+  state: stepState,
+  wait: maybe(wait),
+})
+
+const waitpoint: fc.Arbitrary<Waitpoint> = object({
+  type: fc.constant('waitpoint'),
+  id: text,
+  executionId: id,
+  target: text,
+  createdAt: instant,
+  round: count,
+  generation: count,
+  keyId: maybe(text),
+  signalCount: count,
+  bufferedCount: count,
+  consumedThrough: count,
+  lastSignalAt: maybe(instant),
+  closedAt: maybe(instant),
+  closeReason: maybe(text),
+  answeredBy: maybe(text),
+})
+
+const signal: fc.Arbitrary<Signal> = object({
+  type: fc.constant('signal'),
+  id: text,
+  executionId: id,
+  target: text,
+  sequence: count,
+  round: count,
+  key: text,
+  name: text,
+  source: object({ type: fc.constantFrom('token', 'caller', 'operator', 'engine'), identity: text }),
+  payload: maybe(blobInfo),
+  effect: fc.constantFrom('resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'),
+  at: instant,
+})
+
 const event: fc.Arbitrary<FabricEvent> = object({
   type: fc.constantFrom(...eventTypes),
   at: instant,
@@ -300,9 +413,13 @@ const event: fc.Arbitrary<FabricEvent> = object({
   percent: maybe(count),
   priority: maybe(count),
   flowId: maybe(text),
+  step: maybe(text),
+  waitpoint: maybe(text),
+  signal: maybe(text),
+  effect: maybe(text),
 })
 
-const record: fc.Arbitrary<AnyRecord> = fc.oneof(execution, attempt, queue, flow, edge)
+const record: fc.Arbitrary<AnyRecord> = fc.oneof(execution, attempt, queue, flow, edge, step, waitpoint, signal)
 
 /** A value that a newer schema wrote behind the fields which this one knows. */
 const cell: fc.Arbitrary<Cell> = fc.oneof(text, count, fc.constant<false>(false), fc.array(text))
@@ -354,7 +471,7 @@ describe('the stored form', () => {
 
   test('reads a record that an older schema wrote without its last fields', () => {
     fc.assert(
-      fc.property(execution, fc.nat(5), (one, missing) => {
+      fc.property(execution, fc.nat(6), (one, missing) => {
         const cells = packRecord(one)
         const older = unpackRecord('execution', cells.slice(0, cells.length - missing))
 

@@ -12,7 +12,8 @@ import type {
   RetryPolicy,
   Tag,
 } from './records.ts'
-import { removeExecution } from './remove-execution.ts'
+import { newJournal } from './journal/journal.ts'
+import { removeAllButJournal } from './remove-execution.ts'
 import { refusedFor } from './results.ts'
 import type { Refused } from './results.ts'
 import { mergeTags } from './set-tags.ts'
@@ -84,8 +85,10 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
   const started = phase === 'active' || phase === 'suspended' || (phase !== 'ended' && existing.attempt !== undefined)
   if (started) return refusedFor('execution_in_progress', existing)
-  if (phase === 'ended' && !removeExecution(tx, existing)) return tx.fault('no room to replace', existing.id)
+  if (phase === 'ended') removeAllButJournal(tx, existing)
   const execution = newExecution(tx, input, existing.epoch)
+  const journal = existing.journal
+  if (journal !== undefined) execution.journal = newJournal(journal.life + 1, journal.firstLife)
   if (phase !== 'ended') {
     execution.createdAt = existing.createdAt
     tx.forget(payloadKey(execution.id))
@@ -132,6 +135,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     lastLease: undefined,
     lastReplay: undefined,
     member: undefined,
+    journal: undefined,
   }
 }
 

@@ -329,6 +329,104 @@ export const errorCatalogue = {
     text: 'Stored data contradicts itself.',
     advice: 'Keep a copy of the store and report it with the record named.',
   },
+  execution_not_suspended: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution does not wait.',
+    advice: 'Nothing needs to be done if it was to go on; look at its state.',
+  },
+  already_satisfied: {
+    status: 409,
+    retry: 'never',
+    text: 'What the execution wanted to wait for has come already.',
+    advice: 'Go on without waiting.',
+  },
+  step_limit_exceeded: {
+    status: 422,
+    retry: 'never',
+    text: 'The execution has recorded as many steps as one may have.',
+    advice: 'Do several things in one step, or hand a part of the work to executions of their own.',
+  },
+  step_bytes_exceeded: {
+    status: 422,
+    retry: 'never',
+    text: 'The values of the steps of the execution are over the limit together.',
+    advice: 'Store large data elsewhere and return a reference from the step.',
+  },
+  step_not_found: {
+    status: 404,
+    retry: 'never',
+    text: 'The execution has recorded no step of this name.',
+    advice: 'List its steps to see their names; one that was said again has a number behind its name.',
+  },
+  retention_over: {
+    status: 409,
+    retry: 'never',
+    text: 'The retention of the execution is over and it is being removed.',
+    advice: 'Submit the work again.',
+  },
+  waitpoint_not_found: {
+    status: 404,
+    retry: 'never',
+    text: 'The execution has no waitpoint of this name.',
+    advice: 'List its waitpoints. To send a signal before anybody waits, send it by its name and not to a waitpoint.',
+  },
+  waitpoint_closed: {
+    status: 409,
+    retry: 'never',
+    text: 'The waitpoint takes no more signals.',
+    advice: 'Nothing can be done if the wait has been answered; the steps of the execution tell how.',
+  },
+  waitpoint_awaited: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution waits at this waitpoint and nowhere else.',
+    advice:
+      'Resume or cancel the execution, or close the waitpoint by force and know that only time or an operator will end its wait.',
+  },
+  waitpoint_limit_exceeded: {
+    status: 422,
+    retry: 'never',
+    text: 'The execution has as many open waitpoints as one may have.',
+    advice: 'Wait for some of them before opening more.',
+  },
+  signal_limit_exceeded: {
+    status: 429,
+    retry: 'never',
+    text: 'The execution has been sent as many signals as it takes.',
+    advice: 'Let its handler wait for the signals that are kept for it, or send fewer and larger ones.',
+  },
+  missing_token: {
+    status: 401,
+    retry: 'never',
+    text: 'A token is needed here.',
+    advice: 'Send the token of the link that you were given.',
+  },
+  invalid_token: {
+    status: 401,
+    retry: 'never',
+    text: 'The token is not valid.',
+    advice: 'Check that it was copied whole, or ask for a new link.',
+  },
+  token_expired: {
+    status: 401,
+    retry: 'never',
+    text: 'The token is not valid any more.',
+    advice: 'Ask for a new link.',
+  },
+  signing_keys_missing: {
+    status: 500,
+    retry: 'never',
+    text: 'There are no keys to sign tokens with.',
+    advice:
+      "Run flowfabric keys rotate and point FLOWFABRIC_KEYS_FILE at the file; or pass keys: 'none' if nothing hands out links.",
+  },
+  invalid_keys: {
+    status: 500,
+    retry: 'never',
+    text: 'The file of signing keys cannot be used.',
+    advice: 'Correct what the message names, or restore the file.',
+  },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof errorCatalogue

@@ -26,6 +26,14 @@ export const eventTypes = [
   'flow_cancelled',
   'flow_reopened',
   'flow_purged',
+  'step_recorded',
+  'execution_suspended',
+  'execution_resumed',
+  'wait_reminded',
+  'wait_escalated',
+  'waitpoint_opened',
+  'waitpoint_closed',
+  'signal_received',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -43,6 +51,12 @@ export interface EventDetail {
   readonly category?: string | undefined
   readonly percent?: number | undefined
   readonly priority?: number | undefined
+  /** The name of a step or wait. */
+  readonly step?: string | undefined
+  readonly waitpoint?: string | undefined
+  /** The name of a signal, and what it did. */
+  readonly signal?: string | undefined
+  readonly effect?: string | undefined
 }
 
 /** What an event tells of: an execution, or a flow in an execution's clothes. */
@@ -109,6 +123,10 @@ export function eventOf(type: EventType, subject: EventSubject, detail: EventDet
     percent: detail.percent,
     priority: detail.priority,
     flowId: subject.member?.flowId,
+    step: detail.step,
+    waitpoint: detail.waitpoint,
+    signal: detail.signal,
+    effect: detail.effect,
   }
 }
 

@@ -1,5 +1,7 @@
 /** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
 import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from './indexes.ts'
+import { currentStep } from './journal/waits.ts'
+import type { StepKind, TimeoutBehaviour } from './journal-records.ts'
 import { AHEAD_COUNT_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from './limits.ts'
 import type {
   BlockCause,
@@ -63,7 +65,24 @@ export type Explanation =
       readonly isLeaseExpired: boolean
       readonly cancel: CancelRequest | undefined
     }
-  | { readonly why: 'suspended'; readonly since: Instant }
+  | {
+      readonly why: 'suspended'
+      readonly since: Instant
+      /** The name of the wait, sleep or step. */
+      readonly step: string
+      readonly stepKind: StepKind
+      readonly reason: string
+      readonly until: Instant | undefined
+      /** Time is up, and what was asked for happens as soon as an engine or a worker looks. */
+      readonly isOverdue: boolean
+      readonly onTimeout: TimeoutBehaviour | undefined
+      readonly isEscalated: boolean
+      /** The places at which it can be told something, and how many signals have counted so far. */
+      readonly targets: string[]
+      readonly satisfierCount: number
+      /** How far the first few parts of its condition have come that signals count towards. */
+      readonly counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[]
+    }
   | {
       readonly why: 'ended'
       readonly outcome: Outcome
@@ -112,7 +131,7 @@ function explain(tx: Tx, execution: Execution): Explanation {
         cancel: state.cancel,
       }
     case 'suspended':
-      return { why: 'suspended', since: execution.changedAt }
+      return explainSuspended(tx, execution, state.reason, state.until)
     case 'ended':
       return {
         why: 'ended',
@@ -122,6 +141,29 @@ function explain(tx: Tx, execution: Execution): Explanation {
         by: state.by,
         failure: execution.failure,
       }
+  }
+}
+
+function explainSuspended(tx: Tx, execution: Execution, reason: string, until: Instant | undefined): Explanation {
+  const step = currentStep(tx, execution)
+  if (step === undefined) return tx.fault('a suspended execution waits in no step', execution.id)
+  const counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[] = []
+  for (const { kind, name, has, need } of step.wait?.nodes ?? []) {
+    if (kind === 'leaf' && counts.length < NAMED_MEMBER_MAX) counts.push({ name, has, need })
+  }
+  return {
+    why: 'suspended',
+    since: execution.changedAt,
+    step: step.name,
+    stepKind: step.kind,
+    reason,
+    until,
+    isOverdue: until !== undefined && until <= tx.now,
+    onTimeout: step.wait?.onTimeout,
+    isEscalated: step.wait?.isEscalated === true,
+    targets: step.wait?.targets ?? [],
+    satisfierCount: step.wait?.satisfiers.length ?? 0,
+    counts,
   }
 }
 

@@ -93,6 +93,8 @@ export function scheduleRetry(
   recordAttempt(tx, execution, attemptOutcome, tx.now, failure)
   execution.failureCount = execution.failureCount + 1
   execution.failure = failure
+  const journal = execution.journal
+  if (journal !== undefined) journal.round = journal.round + 1
   delayExecutionUntil(tx, execution, retryAt, 'retry', how, 'attempt_failed', failure)
   return retryAt
 }

@@ -58,7 +58,14 @@ export const blobInfo: readonly Field[] = [
   { name: 'encoding', of: word(['json', 'bytes']) },
 ]
 
-export const delayCause: FieldKind = word(['submitted', 'retry', 'worker'])
+export const failure: FieldKind = object([
+  { name: 'category', of: text },
+  { name: 'message', of: text },
+  { name: 'stack', of: text },
+  { name: 'at', of: whole },
+])
+
+export const delayCause: FieldKind = word(['submitted', 'retry', 'worker', 'resume'])
 
 /** A record without values: what a stored one is unpacked onto. */
 export type Blank<R extends AnyRecord> = { readonly [F in keyof R]: F extends 'type' ? R['type'] : undefined }

@@ -1,10 +1,10 @@
 /** The two halves of every proof that records and indexes agree: a record has all its entries, an entry has its record. */
 import { matchesFilter } from './filter.ts'
 import type { TenantFilter } from './filter.ts'
-import { entriesOf } from './indexes.ts'
+import { OPEN_WAITPOINTS_INDEX, entriesOf } from './indexes.ts'
 import { OPERATION_WORK_LIMIT, RECONCILE_SCAN_COUNT } from './limits.ts'
 import type { AnyRecord, Execution, Flow } from './records.ts'
-import { isFlowId } from './text.ts'
+import { isFlowId, nameStart } from './text.ts'
 import type { IndexEntry, Position, Tx } from './tx.ts'
 
 export interface IndexProblem {
@@ -38,9 +38,14 @@ export function walkIndex(
   const entries = tx.range({ index, from, limit: RECONCILE_SCAN_COUNT })
   let stoppedAt: string | undefined = undefined
   for (const entry of entries) {
-    if (input.skip?.includes(entry.id) === true) continue
-    const record = recordOf(tx, entry.id)
-    if (record === undefined || matchesFilter(record, input.filter)) proveEntry(tx, entry, record, repaired)
+    const isWaitpoint = index === OPEN_WAITPOINTS_INDEX
+    const ownerId = isWaitpoint ? nameStart(entry.id) : entry.id
+    if (input.skip?.includes(ownerId) === true) continue
+    const record = recordOf(tx, ownerId)
+    if (record === undefined || matchesFilter(record, input.filter)) {
+      proveEntry(tx, entry, record, repaired)
+      if (isWaitpoint) completeWaitpoint(tx, entry.id, repaired)
+    }
     if (hasRepairedEnough(repaired)) {
       stoppedAt = entry.id
       break
@@ -49,13 +54,19 @@ export function walkIndex(
   return { examined: entries.length, position: positionAfter(entries, stoppedAt) }
 }
 
+/** What stands among the open waitpoints is derived by its execution, and has a record and entries of its own besides. */
+function completeWaitpoint(tx: Tx, waitpointId: string, repaired: IndexProblem[]): void {
+  const waitpoint = tx.get('waitpoint', waitpointId)
+  if (waitpoint !== undefined) repairEntriesOf(tx, waitpoint, repaired)
+}
+
 function recordOf(tx: Tx, id: string): Execution | Flow | undefined {
   return isFlowId(id) ? tx.get('flow', id) : tx.get('execution', id)
 }
 
 /** Sets an entry right by the record that should derive it; what else the record derives is completed. */
 export function proveEntry(tx: Tx, entry: IndexEntry, record: AnyRecord | undefined, repaired: IndexProblem[]): void {
-  const derived = record === undefined ? undefined : derivedScore(record, entry.index)
+  const derived = record === undefined ? undefined : derivedScore(record, entry)
   if (derived !== entry.score) {
     tx.repair(entry.index, entry.id, derived, entry.score)
     const problem = derived === undefined ? 'extra_entry' : 'wrong_score'
@@ -64,8 +75,8 @@ export function proveEntry(tx: Tx, entry: IndexEntry, record: AnyRecord | undefi
   if (record !== undefined) repairEntriesOf(tx, record, repaired)
 }
 
-function derivedScore(record: AnyRecord, index: string): number | undefined {
-  for (const entry of entriesOf(record)) if (entry.index === index) return entry.score
+function derivedScore(record: AnyRecord, { index, id }: IndexEntry): number | undefined {
+  for (const entry of entriesOf(record)) if (entry.index === index && entry.id === id) return entry.score
   return undefined
 }
 

@@ -4,13 +4,19 @@ import {
   edgeId,
   entriesOf,
   inboundIndex,
+  inboxIndex,
   isReadyIndex,
   laneIndex,
   membersIndex,
   outboundIndex,
   readyIndex,
+  signalsIndex,
+  stepsIndex,
   tagIndex,
+  waitpointsIndex,
 } from './indexes.ts'
+import { newJournal, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './journal/journal.ts'
+import type { Signal, Step, Waitpoint } from './journal-records.ts'
 import type {
   Attempt,
   Edge,
@@ -224,6 +230,69 @@ describe('a flow stands among all flows by its creation', () => {
     ],
   ])('%s', (_, fields, others) => {
     expect(entriesOfFlow(fields)).toEqual([['flows', 100], ...others])
+  })
+})
+
+describe('what an execution remembers stands with the life that it belongs to', () => {
+  const lives: [string, number][] = [
+    ['the first', 0],
+    ['a later one', 3],
+  ]
+
+  test.each(lives)('in %s, a step by its position', (_, life) => {
+    const scope = scopeIn(id, life)
+    const key = stepKey('call', 'fetch')
+    const step: Step = {
+      ...unpackRecord('step', []),
+      id: stepIdIn(scope, key),
+      executionId: id,
+      kind: 'call',
+      name: 'fetch',
+      position: 7,
+    }
+
+    expect(entriesOf(step)).toEqual([{ index: stepsIndex(scope), score: 7, id: step.id }])
+  })
+
+  test.each(lives)('in %s, a waitpoint in the order of their ids, whether or not it is open', (_, life) => {
+    const scope = scopeIn(id, life)
+    const waitpoint: Waitpoint = { ...unpackRecord('waitpoint', []), id: waitpointIdIn(scope, 'go'), target: 'go' }
+
+    expect(entriesOf(waitpoint)).toEqual([{ index: waitpointsIndex(scope), score: 0, id: waitpoint.id }])
+    expect(entriesOf({ ...waitpoint, closedAt: 5 })).toEqual(entriesOf(waitpoint))
+  })
+
+  test.each(lives)('in %s, a signal by its number, and so at its waitpoint', (_, life) => {
+    const scope = scopeIn(id, life)
+    const waitpointId = waitpointIdIn(scope, '@go')
+    const signal: Signal = {
+      ...unpackRecord('signal', []),
+      id: signalIdAt(waitpointId, 2, 'k'),
+      target: '@go',
+      round: 2,
+      key: 'k',
+      sequence: 4,
+    }
+
+    expect(entriesOf(signal)).toEqual([
+      { index: signalsIndex(scope), score: 4, id: signal.id },
+      { index: inboxIndex(waitpointId), score: 4, id: signal.id },
+    ])
+  })
+
+  test.each(lives)('in %s, an open waitpoint among all that are open, by when it was opened', (_, life) => {
+    const open = [
+      { target: 'go', since: 200, expiresAt: 300 },
+      { target: 'stop', since: 250, expiresAt: undefined },
+    ]
+    const journal = { ...newJournal(life, life), open }
+    const entries = entriesOf({ ...execution({ phase: 'eligible' }), journal })
+
+    expect(entries.filter(({ index }) => index === 'open_waitpoints')).toEqual([
+      { index: 'open_waitpoints', score: 200, id: waitpointIdIn(scopeIn(id, life), 'go') },
+      { index: 'open_waitpoints', score: 250, id: waitpointIdIn(scopeIn(id, life), 'stop') },
+    ])
+    expect(entries).toContainEqual({ index: 'due', score: 300, id })
   })
 })
 

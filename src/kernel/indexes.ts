@@ -3,6 +3,8 @@
  * before and after a write. Nothing else writes an index, so records and indexes agree by construction.
  */
 import { flowDueAt, isFlowSettled } from './flows/flow-state.ts'
+import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from './journal/journal.ts'
+import type { Signal, Step, Waitpoint } from './journal-records.ts'
 import type { AnyRecord, Attempt, Edge, EdgeState, Execution, Flow, Membership, Queue } from './records.ts'
 import { claimScore, dueAt, publicState } from './state.ts'
 import type { PublicState } from './state.ts'
@@ -24,6 +26,9 @@ export const FLOWS_INDEX = 'flows'
 export const SIBLING_CANCELS_INDEX = 'sibling_cancels'
 /** Cancelled flows with members that still have to be cancelled, by the cancel. */
 export const CANCEL_BACKLOG_INDEX = 'cancel_backlog'
+
+/** Open waitpoints of all executions of the partition, by when they were opened. Mailboxes are not among them. */
+export const OPEN_WAITPOINTS_INDEX = 'open_waitpoints'
 
 const READY_PREFIX = 'ready' + SEPARATOR
 
@@ -78,6 +83,26 @@ export function edgeId(upstreamId: string, downstreamId: string): string {
   return joinName(upstreamId, downstreamId)
 }
 
+/** The steps of one life of an execution, by position. `scope` is what `scopeOf` says. */
+export function stepsIndex(scope: string): string {
+  return joinName('steps', scope)
+}
+
+/** The waitpoints of one life of an execution, mailboxes included. */
+export function waitpointsIndex(scope: string): string {
+  return joinName('waitpoints', scope)
+}
+
+/** The signals that one life of an execution has accepted, by their number. */
+export function signalsIndex(scope: string): string {
+  return joinName('signals', scope)
+}
+
+/** The signals that were sent to one waitpoint, by their number. */
+export function inboxIndex(waitpointId: string): string {
+  return joinName('inbox', waitpointId)
+}
+
 export function queueId(lane: string, className: string): string {
   return joinName(lane, className)
 }
@@ -110,6 +135,13 @@ function executionEntries(execution: Execution): IndexEntry[] {
   // Written in one go: inside Valkey a list that grows costs as much as everything else here.
   const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
   if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
+  const journal = execution.journal
+  if (journal !== undefined && journal.open.length > 0) {
+    const scope = scopeOf(id, journal)
+    for (const { target, since } of journal.open) {
+      entries.push({ index: OPEN_WAITPOINTS_INDEX, score: since, id: joinName(scope, target) })
+    }
+  }
   for (const tag of execution.tags) {
     if (tag.indexed) entries.push({ index: tagIndex(tag.name, tag.value), score: execution.createdAt, id })
   }
@@ -145,6 +177,22 @@ function flowEntries(flow: Flow): IndexEntry[] {
   return entries
 }
 
+function stepEntries(step: Step): IndexEntry[] {
+  return [{ index: stepsIndex(scopeOfStep(step)), score: step.position, id: step.id }]
+}
+
+function waitpointEntries(waitpoint: Waitpoint): IndexEntry[] {
+  return [{ index: waitpointsIndex(scopeOfWaitpoint(waitpoint.id, waitpoint.target)), score: 0, id: waitpoint.id }]
+}
+
+function signalEntries(signal: Signal): IndexEntry[] {
+  const waitpointId = waitpointOfSignal(signal)
+  return [
+    { index: signalsIndex(scopeOfWaitpoint(waitpointId, signal.target)), score: signal.sequence, id: signal.id },
+    { index: inboxIndex(waitpointId), score: signal.sequence, id: signal.id },
+  ]
+}
+
 function attemptEntries(attempt: Attempt): IndexEntry[] {
   return [{ index: attemptsIndex(attempt.executionId), score: attempt.number, id: attempt.id }]
 }
@@ -165,5 +213,11 @@ export function entriesOf(record: AnyRecord): IndexEntry[] {
       return flowEntries(record)
     case 'edge':
       return edgeEntries(record)
+    case 'step':
+      return stepEntries(record)
+    case 'waitpoint':
+      return waitpointEntries(record)
+    case 'signal':
+      return signalEntries(record)
   }
 }

@@ -4,6 +4,7 @@ import {
   CREATED_INDEX,
   DUE_INDEX,
   FLOWS_INDEX,
+  OPEN_WAITPOINTS_INDEX,
   PURGE_INDEX,
   SIBLING_CANCELS_INDEX,
 } from './indexes.ts'
@@ -29,7 +30,9 @@ export interface InspectResult {
   readonly kind: 'inspected'
   readonly executions: number
   readonly flows: number
-  /** Timers: delays, leases, timeouts, deadlines; and what flows were left to do. */
+  /** Waitpoints that take signals; mailboxes are not among them. */
+  readonly openWaitpoints: number
+  /** Timers: delays, leases, timeouts, deadlines, waits; and what flows and replays were left to do. */
   readonly due: Backlog
   /** Ended executions and flows whose retention is over. */
   readonly purge: Backlog
@@ -46,6 +49,7 @@ export function inspectPartition(tx: Tx, input: InspectInput): InspectResult {
     kind: 'inspected',
     executions: tx.countUpTo({ index: CREATED_INDEX, limit }),
     flows: tx.countUpTo({ index: FLOWS_INDEX, limit }),
+    openWaitpoints: tx.countUpTo({ index: OPEN_WAITPOINTS_INDEX, limit }),
     due: backlog(tx, DUE_INDEX, limit),
     purge: backlog(tx, PURGE_INDEX, limit),
     siblingCancels: backlog(tx, SIBLING_CANCELS_INDEX, limit),

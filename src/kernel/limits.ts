@@ -72,7 +72,7 @@ export const AHEAD_COUNT_MAX = 1_000
 /** Attempts an execution keeps a history of; older ones are dropped, so that removing it always fits one operation. */
 export const ATTEMPT_HISTORY_MAX = 50
 /** Records that seeing to one due execution puts or removes at most. */
-export const DUE_ITEM_WORK = 3
+export const DUE_ITEM_WORK = 10
 /** Room that seeing to one due member of a flow, or to one flow, should find: it does as much as there is room for. */
 export const FLOW_ITEM_WORK = 28
 /** Executions one purge removes at most. */
@@ -94,8 +94,8 @@ export const GRAPH_SEARCH_MAX = 80
 export const RESOLVE_LEVEL_MAX = 24
 /** Edges of one member, or members of one flow, that an operation reads at once. */
 export const RESOLVE_PAGE_COUNT = 40
-/** Records that resolving one edge puts at most: the edge, its downstream, and the end of an attempt. */
-export const RESOLVE_EDGE_WORK = 4
+/** Records that resolving one edge puts at most: the edge, its downstream, the end of an attempt, and that of a wait. */
+export const RESOLVE_EDGE_WORK = 5
 /** Records that are left to the rest of an operation that resolves edges: its flow, and what is claimed next. */
 export const RESOLVE_RESERVE = 16
 /** Groups that a member may feed and still be cancelled for having lost: one that feeds more runs on. */
@@ -114,3 +114,45 @@ export const EDGE_PAGE_MAX = 1_000
 export const NAMED_MEMBER_MAX = 10
 /** Entries that one step of a flow's reconcilers looks at. */
 export const FLOW_RECONCILE_COUNT = 50
+
+/** Steps that one execution may have recorded. */
+export const STEP_MAX = 10_000
+/** Bytes of the values and failures of all steps of one execution. */
+export const STEP_TOTAL_BYTES = 16_777_216
+/** Bytes of one step's value. */
+export const STEP_VALUE_BYTES = 262_144
+/** Steps that one reading of them looks at; the bytes of a reply may end it earlier. */
+export const STEP_PAGE_MAX = 200
+/** Bytes of values that one reading of steps sends back. */
+export const STEP_PAGE_BYTES = 524_288
+/** Records of an execution's journal that one operation removes at once. */
+export const SWEEP_PAGE_COUNT = 40
+
+/** Waitpoints of one execution that may be open at a time, and to which one condition may refer. */
+export const OPEN_WAITPOINT_MAX = 64
+/** Pending waitpoints whose time one due pass closes at once. */
+export const EXPIRED_WAITPOINT_COUNT = 8
+export const WAITPOINT_EXPIRY_MAX_MS = 2_592_000_000
+/** Nodes of one condition. */
+export const CONDITION_NODE_MAX = 64
+/** Groups within groups, the outermost included. */
+export const CONDITION_DEPTH_MAX = 4
+/** Signals that one leaf may ask for. */
+export const CONDITION_NEED_MAX = 1_000
+/** Distinct senders that one leaf may ask for, and that it may name. */
+export const CONDITION_SOURCE_MAX = 100
+/** Signals that one execution may accept. */
+export const SIGNAL_MAX = 10_000
+/** Signals of one execution that no wait has looked at yet. */
+export const BUFFERED_SIGNAL_MAX = 1_000
+/** Buffered signals that a wait reads at once. */
+export const SIGNAL_PAGE_MAX = 200
+export const SIGNAL_PAYLOAD_BYTES = 65_536
+/** Bytes of payloads that one reading of signals sends back. */
+export const SIGNAL_PAGE_BYTES = 524_288
+export const SIGNAL_KEY_BYTES = 256
+export const IDENTITY_BYTES = 256
+/** How often a wait may remind at most. */
+export const REMINDER_MIN_MS = 1_000
+/** Waitpoints that one listing tells of. */
+export const WAITPOINT_PAGE_MAX = 200

@@ -23,6 +23,13 @@ import { setEdgeGroupPolicy } from './flows/set-edge-group-policy.ts'
 import { setFlowTags } from './flows/set-flow-tags.ts'
 import { submitFlow } from './flows/submit-flow.ts'
 import { waitForChildren } from './flows/wait-for-children.ts'
+import { closeWaitpoint, reissueWaitpoint } from './journal/change-waitpoint.ts'
+import { createWaitpoint } from './journal/create-waitpoint.ts'
+import { deliverSignal } from './journal/deliver-signal.ts'
+import { listOpenWaitpoints, listWaitpoints, readSignals, readSteps } from './journal/read-journal.ts'
+import { recordStep } from './journal/record-step.ts'
+import { resumeExecution } from './journal/resume-execution.ts'
+import { suspendExecution } from './journal/suspend-execution.ts'
 import { inspectPartition } from './inspect-partition.ts'
 import { CALL_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
 import { listExecutions } from './list-executions.ts'
@@ -76,6 +83,17 @@ export const operations = {
   reconcileSiblingCancels,
   reconcileFlowCancels,
   auditFlows,
+  recordStep,
+  suspendExecution,
+  createWaitpoint,
+  deliverSignal,
+  resumeExecution,
+  closeWaitpoint,
+  reissueWaitpoint,
+  readSteps,
+  readSignals,
+  listWaitpoints,
+  listOpenWaitpoints,
 }
 
 export type OperationName = keyof typeof operations
@@ -94,6 +112,10 @@ const READ_OPERATIONS: readonly OperationName[] = [
   'listFlowMembers',
   'listEdges',
   'auditFlows',
+  'readSteps',
+  'readSignals',
+  'listWaitpoints',
+  'listOpenWaitpoints',
 ]
 
 const FINISHING_OPERATIONS: readonly OperationName[] = [
@@ -112,6 +134,9 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'reconcileDependencies',
   'reconcileSiblingCancels',
   'reconcileFlowCancels',
+  'suspendExecution',
+  'resumeExecution',
+  'closeWaitpoint',
 ]
 
 /** Whether an operation brings work to its end or frees what it held, so that even a store without room should take it. */

@@ -3,6 +3,7 @@ import { recordAttempt } from './attempts.ts'
 import type { EventType } from './events.ts'
 import { countChange, flowOf } from './flows/flow-counts.ts'
 import { bucketOf } from './flows/flow-state.ts'
+import { closeJournal } from './journal/close-journal.ts'
 import type {
   AttemptOutcome,
   DelayCause,
@@ -122,6 +123,61 @@ export function park(tx: Tx, execution: Execution): void {
   block(tx, execution, 'dependencies')
 }
 
+export interface Suspension {
+  /** The kind and name of the step that it waits in. */
+  readonly step: string
+  readonly name: string
+  readonly reason: string
+  readonly until: Instant | undefined
+  readonly remindAt: Instant | undefined
+}
+
+/** A holder lets go until something comes or a time has come; the same attempt goes on afterwards. */
+export function suspend(tx: Tx, execution: Execution, suspension: Suspension): void {
+  const before = bucketOf(execution)
+  const { step, reason, until, remindAt } = suspension
+  leaveLease(tx, execution, 'suspended', until)
+  execution.state = { phase: 'suspended', step, reason, until, remindAt }
+  execution.next = 'continue'
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_suspended', execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    workerId: execution.attempt?.workerId,
+    workerInstanceId: execution.attempt?.workerInstanceId,
+    step: suspension.name,
+    reason,
+    until,
+  })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
+export interface Resumption {
+  readonly step: string
+  readonly cause: string
+  readonly by: string | undefined
+  readonly delayMs: number
+}
+
+/** A suspended execution goes on, at once or after a while. */
+export function resume(tx: Tx, execution: Execution, resumption: Resumption): void {
+  const before = bucketOf(execution)
+  const until = resumption.delayMs > 0 ? tx.now + resumption.delayMs : undefined
+  execution.state = until === undefined ? readyState(tx, execution) : { phase: 'delayed', until, cause: 'resume' }
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_resumed', execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    step: resumption.step,
+    reason: resumption.cause,
+    by: resumption.by,
+    until,
+  })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
 /**
  * Gives an execution to a worker: a new epoch, and a new attempt unless it goes on with one that was parked. Its flow is
  * counted by the caller, who has looked at it before.
@@ -194,6 +250,7 @@ export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
     recordAttempt(tx, execution, ending.attemptOutcome, tx.now, ending.failure)
   }
   leaveLease(tx, execution, ending.how, undefined)
+  closeJournal(tx, execution, ending.by, ending.reason)
   execution.state = { phase: 'ended', outcome: ending.outcome, at: tx.now, reason: ending.reason, by: ending.by }
   execution.changedAt = tx.now
   execution.failure = ending.failure

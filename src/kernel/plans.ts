@@ -18,6 +18,9 @@ import {
   readyIndex,
 } from './indexes.ts'
 import { ATTEMPT_HISTORY_MAX, CLAIM_COUNT_MAX, MEMBER_PAGE_MAX, PURGE_COUNT_MAX, RESOLVE_PAGE_COUNT } from './limits.ts'
+import { targetsOf } from './journal/condition.ts'
+import { signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './journal/journal.ts'
+import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './journal/read-journal.ts'
 import { listRange } from './list-executions.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 import type { RecordType } from './records.ts'
@@ -31,7 +34,10 @@ export interface Plan {
   readonly head: (index: string, limit: number) => void
   /** The same together with the executions' payloads. */
   readonly work: (index: string, limit: number) => void
+  /** Any range, with the records of a journal that it names. */
   readonly page: (range: Range) => void
+  /** The same together with the bytes that belong to these. */
+  readonly contents: (range: Range) => void
 }
 
 type PlanOf<N extends OperationName> = (plan: Plan, input: OperationInput<N>) => void
@@ -126,6 +132,46 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   reconcileSiblingCancels: () => undefined,
   reconcileFlowCancels: () => undefined,
   auditFlows: () => undefined,
+  recordStep: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('step', stepIdIn(input.executionId, stepKey(input.stepKind, input.name)))
+  },
+  suspendExecution: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('step', stepIdIn(input.executionId, stepKey(input.stepKind, input.name)))
+    for (const target of targetsOf(input.nodes)) plan.record('waitpoint', waitpointIdIn(input.executionId, target))
+  },
+  createWaitpoint: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('step', stepIdIn(input.executionId, stepKey('waitpoint', input.target)))
+    plan.record('waitpoint', waitpointIdIn(input.executionId, input.target))
+  },
+  deliverSignal: (plan, input) => {
+    plan.record('execution', input.executionId)
+    const waitpointId = waitpointIdIn(input.executionId, input.target)
+    plan.record('waitpoint', waitpointId)
+    plan.record('signal', signalIdAt(waitpointId, 1, input.key))
+  },
+  resumeExecution: planExecution,
+  closeWaitpoint: planWaitpoint,
+  reissueWaitpoint: planWaitpoint,
+  readSteps: (plan, input) => {
+    plan.record('execution', input.executionId)
+    const range = stepsRange(input.executionId, input.from ?? 0, input.limit)
+    if (input.values === true) plan.contents(range)
+    else plan.page(range)
+  },
+  readSignals: (plan, input) => {
+    plan.record('execution', input.executionId)
+    const range = signalsRange(input.executionId, input)
+    if (input.payloads === true) plan.contents(range)
+    else plan.page(range)
+  },
+  listWaitpoints: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.page(waitpointsRange(input.executionId, input.cursor))
+  },
+  listOpenWaitpoints: (plan, input) => plan.page(openWaitpointsRange(input)),
 }
 
 /** Notes what a call of any operation will read. */
@@ -136,6 +182,12 @@ export function planCall<N extends OperationName>(plan: Plan, operation: N, inpu
 
 function planExecution(plan: Plan, input: { readonly executionId: string }): void {
   plan.record('execution', input.executionId)
+}
+
+/** Where a waitpoint stands in the first life of its execution, which for nearly all is the only one. */
+function planWaitpoint(plan: Plan, input: { readonly executionId: string; readonly target: string }): void {
+  plan.record('execution', input.executionId)
+  plan.record('waitpoint', waitpointIdIn(input.executionId, input.target))
 }
 
 function planFlow(plan: Plan, input: { readonly flowId: string }): void {

@@ -3,8 +3,7 @@
  * the entries that it derives, each entry is derived by its record. Expected to find nothing.
  */
 import { matchesFilter } from './filter.ts'
-import { walkOwners } from './flows/reconcile-graph.ts'
-import type { OwnerStage } from './flows/reconcile-graph.ts'
+import { flowOwners, memberOwners } from './flows/reconcile-graph.ts'
 import { idsOf, hasRepairedEnough, positionAfter, repairEntriesOf, walkIndex } from './index-repair.ts'
 import type { IndexProblem, ProofInput } from './index-repair.ts'
 import {
@@ -12,26 +11,29 @@ import {
   CREATED_INDEX,
   DUE_INDEX,
   FLOWS_INDEX,
+  OPEN_WAITPOINTS_INDEX,
   PURGE_INDEX,
   QUEUES_INDEX,
   SIBLING_CANCELS_INDEX,
   laneIndex,
   readyIndex,
 } from './indexes.ts'
+import { scopeOf, stepIdIn } from './journal/journal.ts'
+import { journalOwners } from './journal/reconcile-journal.ts'
 import { RECONCILE_SCAN_COUNT } from './limits.ts'
+import { walkOwners } from './owned-indexes.ts'
+import type { OwnerCursor, Owners } from './owned-indexes.ts'
 import type { Execution, Flow, Queue } from './records.ts'
 import { publicStates } from './state.ts'
-import type { Position, Tx } from './tx.ts'
+import type { Tx } from './tx.ts'
+
+/** Whose indexes are walked: those of flows, of members, and of executions with a journal. */
+type OwnerStage = 'member_indexes' | 'edge_indexes' | 'journal_indexes'
 
 /** How far a walk over the whole partition has come: first all records, then the indexes one after the other. */
-export interface ReconcileCursor {
+export interface ReconcileCursor extends OwnerCursor {
   readonly stage: 'records' | 'flows' | 'shared_indexes' | 'queue_indexes' | OwnerStage
-  /** Which of the stage's indexes is walked. */
-  readonly step: number
   readonly queue?: string | undefined
-  /** The flow or member behind which the indexes of the next one are walked. */
-  readonly owner?: Position | undefined
-  readonly position?: Position | undefined
 }
 
 export interface ReconcileInput extends ProofInput {
@@ -53,6 +55,7 @@ const SHARED_INDEXES: readonly string[] = [
   FLOWS_INDEX,
   SIBLING_CANCELS_INDEX,
   CANCEL_BACKLOG_INDEX,
+  OPEN_WAITPOINTS_INDEX,
 ]
 
 /** What follows when the indexes of all queues have been walked. */
@@ -79,11 +82,12 @@ export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult
       return reconcileQueue(tx, cursor, input, repaired)
     case 'member_indexes':
     case 'edge_indexes':
+    case 'journal_indexes':
       return reconcileOwners(tx, cursor.stage, cursor, input, repaired)
   }
 }
 
-/** All executions, then all flows: whatever entry one of them lacks is completed. */
+/** All executions with the steps that they wait in, then all flows: whatever entry one of them lacks is completed. */
 function reconcileRecords(
   tx: Tx,
   cursor: ReconcileCursor,
@@ -98,7 +102,10 @@ function reconcileRecords(
     : tx.getMany('execution', idsOf(entries))
   let stoppedAt: string | undefined = undefined
   for (const record of records) {
-    if (matchesFilter(record, input.filter)) repairEntriesOf(tx, record, repaired)
+    if (matchesFilter(record, input.filter)) {
+      repairEntriesOf(tx, record, repaired)
+      if (record.type === 'execution') completeStep(tx, record, repaired)
+    }
     if (hasRepairedEnough(repaired)) {
       stoppedAt = record.id
       break
@@ -113,6 +120,13 @@ function reconcileRecords(
     repaired,
     cursor: position === undefined ? next : again,
   }
+}
+
+function completeStep(tx: Tx, execution: Execution, repaired: IndexProblem[]): void {
+  const state = execution.state
+  if (state.phase !== 'suspended') return
+  const step = tx.get('step', stepIdIn(scopeOf(execution.id, execution.journal), state.step))
+  if (step !== undefined) repairEntriesOf(tx, step, repaired)
 }
 
 /** A queue's indexes: the ready one, and one for each state of its lane. */
@@ -159,12 +173,30 @@ function reconcileOwners(
   input: ReconcileInput,
   repaired: IndexProblem[],
 ): ReconcileResult {
-  const walked = walkOwners(tx, stage, cursor, input, repaired)
+  const walked = walkOwners(tx, ownersOf(stage), cursor, input, repaired)
   const again = walked.cursor
   if (again !== undefined) {
-    const { owner, step, position } = again
-    return { kind: 'reconciled', examined: walked.examined, repaired, cursor: { stage, owner, step, position } }
+    const { owner, step, position, inside } = again
+    const next: ReconcileCursor = { stage, owner, step, position, inside }
+    return { kind: 'reconciled', examined: walked.examined, repaired, cursor: next }
   }
-  const next: ReconcileCursor | undefined = stage === 'member_indexes' ? { stage: 'edge_indexes', step: 0 } : undefined
+  const following = stageAfter(stage)
+  const next: ReconcileCursor | undefined = following === undefined ? undefined : { stage: following, step: 0 }
   return { kind: 'reconciled', examined: walked.examined, repaired, cursor: next }
+}
+
+function ownersOf(stage: OwnerStage): Owners {
+  switch (stage) {
+    case 'member_indexes':
+      return flowOwners
+    case 'edge_indexes':
+      return memberOwners
+    case 'journal_indexes':
+      return journalOwners
+  }
+}
+
+function stageAfter(stage: OwnerStage): OwnerStage | undefined {
+  if (stage === 'member_indexes') return 'edge_indexes'
+  return stage === 'edge_indexes' ? 'journal_indexes' : undefined
 }

@@ -3,16 +3,10 @@
  * copy, changes it and puts it back. Absent values are `undefined` and nothing else.
  */
 
-declare const brand: unique symbol
+import type { BlobInfo, ExecutionId, Failure, FlowId, Instant } from './base-records.ts'
+import type { Journal, Signal, Step, Waitpoint } from './journal-records.ts'
 
-/** Milliseconds since the epoch, by the store's clock. */
-export type Instant = number
-
-/** `<partition>-<uuid>`: the id says where the execution lives. */
-export type ExecutionId = string & { readonly [brand]: 'ExecutionId' }
-
-/** `f<partition>-<uuid>`: a flow lives in one partition, together with all its members. */
-export type FlowId = string & { readonly [brand]: 'FlowId' }
+export type { BlobInfo, ExecutionId, Failure, FlowId, Instant, PayloadEncoding } from './base-records.ts'
 
 export type Outcome = 'completed' | 'failed' | 'cancelled' | 'expired' | 'skipped'
 
@@ -40,7 +34,7 @@ export interface CancelRequest {
   forceAt: Instant
 }
 
-export type DelayCause = 'submitted' | 'retry' | 'worker'
+export type DelayCause = 'submitted' | 'retry' | 'worker' | 'resume'
 export type BlockCause = 'dependencies' | 'budget' | 'limit' | 'operator' | 'hold'
 
 export type ExecutionState =
@@ -55,7 +49,15 @@ export type ExecutionState =
       /** Since when its time counts against the attempt's timeout: since the claim, unless its holder began later. */
       runningSince: Instant
     }
-  | { phase: 'suspended'; suspensionId: string }
+  | {
+      phase: 'suspended'
+      /** The kind and name of the step that it waits in. */
+      step: string
+      reason: string
+      /** When it goes on, or what was said for that case happens, if nothing comes before. */
+      until: Instant | undefined
+      remindAt: Instant | undefined
+    }
   | { phase: 'ended'; outcome: Outcome; at: Instant; reason: string | undefined; by: string | undefined }
 
 export type Phase = ExecutionState['phase']
@@ -71,14 +73,6 @@ export interface RetryPolicy {
   onlyCategories: string[]
 }
 
-export type PayloadEncoding = 'json' | 'bytes'
-
-/** What the record knows of bytes that are stored beside it. */
-export interface BlobInfo {
-  size: number
-  encoding: PayloadEncoding
-}
-
 export interface Tag {
   name: string
   value: string
@@ -89,13 +83,6 @@ export interface Tag {
 /** How a new attempt comes about; `continue` goes on with the attempt that was handed back or parked. */
 export type AttemptKind = 'initial' | 'retry' | 'reclaim' | 'replay'
 export type NextAttempt = AttemptKind | 'continue'
-
-export interface Failure {
-  category: string
-  message: string
-  stack: string | undefined
-  at: Instant
-}
 
 /** The attempt that runs now, or ran last. Its history record is written only when it ends other than by completing. */
 export interface CurrentAttempt {
@@ -126,6 +113,7 @@ export type LeaseEnd =
   | 'lease_revoked'
   | 'skipped'
   | 'parked'
+  | 'suspended'
 
 /** How the latest lease ended, kept until the next one: a holder that repeats its last call is answered as before. */
 export interface EndedLease {
@@ -241,6 +229,8 @@ export interface Execution {
   lastLease: EndedLease | undefined
   lastReplay: Replay | undefined
   member: Membership | undefined
+  /** Absent as long as nothing was recorded, awaited or signalled. */
+  journal: Journal | undefined
 }
 
 export type AttemptOutcome =
@@ -386,6 +376,9 @@ export interface RecordTypes {
   queue: Queue
   flow: Flow
   edge: Edge
+  step: Step
+  waitpoint: Waitpoint
+  signal: Signal
 }
 
 export type RecordType = keyof RecordTypes

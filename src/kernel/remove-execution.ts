@@ -1,17 +1,40 @@
 /** Takes an execution out of the store with everything that belongs to it alone. */
 import { payloadKey, resultKey } from './blobs.ts'
 import { attemptsIndex } from './indexes.ts'
+import { removeJournal } from './journal/sweep.ts'
 import { ATTEMPT_HISTORY_MAX } from './limits.ts'
 import type { Execution } from './records.ts'
 import type { Tx } from './tx.ts'
 
-/** Removes an execution and all its attempts, or nothing at all: false if the operation has no room for it. */
+/**
+ * Removes an execution and everything that belongs to it, as far as the operation has room: true once nothing is left. What
+ * an execution remembers may take several calls; from the first on, it is past every replay.
+ */
 export function removeExecution(tx: Tx, execution: Execution): boolean {
-  const attempts = tx.range({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 })
-  if (tx.room() < attempts.length + 2) return false
+  const isBare = removeJournal(tx, execution)
+  const attempts = isBare ? tx.range({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 }) : []
+  if (!isBare || tx.room() < attempts.length + 2) {
+    noteRemoval(tx, execution)
+    return false
+  }
   for (const entry of attempts) tx.remove('attempt', entry.id)
   tx.forget(payloadKey(execution.id))
   tx.forget(resultKey(execution.id))
   tx.remove('execution', execution.id)
   return true
+}
+
+function noteRemoval(tx: Tx, execution: Execution): void {
+  const journal = execution.journal
+  if (journal === undefined || journal.isRemoving || tx.room() === 0) return
+  journal.isRemoving = true
+  tx.put(execution)
+}
+
+/** Removes an execution that another one takes the place of; what it remembers is left to be removed in the background. */
+export function removeAllButJournal(tx: Tx, execution: Execution): void {
+  const attempts = tx.range({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 })
+  for (const entry of attempts) tx.remove('attempt', entry.id)
+  tx.forget(payloadKey(execution.id))
+  tx.forget(resultKey(execution.id))
 }

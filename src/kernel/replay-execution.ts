@@ -6,6 +6,9 @@ import { rejudge, refuseReplay, replayMember } from './flows/replay-member.ts'
 import { flowOf, putFlow } from './flows/flow-counts.ts'
 import { walkFlow } from './flows/flow-walk.ts'
 import { memberOf } from './flows/graph.ts'
+import { cutFrom, isCut } from './journal/journal.ts'
+import { findStep } from './journal/record-step.ts'
+import type { StepKind } from './journal-records.ts'
 import { REPLAY_CAP } from './limits.ts'
 import { makeEligible } from './phases.ts'
 import type { Execution, ExecutionId, Flow } from './records.ts'
@@ -22,7 +25,11 @@ export interface ReplayInput {
   readonly by?: string | undefined
   /** Replays the members of its flow that were skipped because of it, and theirs in turn. */
   readonly subtree?: boolean | undefined
+  /** What is recorded from here on is set aside and done anew: a step's name, or everything. Left out, all steps are kept. */
+  readonly from?: ReplayFrom | undefined
 }
+
+export type ReplayFrom = { readonly kind: 'start' } | { readonly kind: 'step'; readonly name: string }
 
 export type ReplayResult =
   | { readonly kind: 'replayed' | 'already_replayed'; readonly replayCount: number }
@@ -34,6 +41,8 @@ export type ReplayResult =
       | 'flow_busy'
       | 'upstream_not_replayed'
       | 'graph_limit_exceeded'
+      | 'retention_over'
+      | 'step_not_found'
     >
 
 export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
@@ -46,20 +55,52 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
   if (state.phase !== 'ended') return refusedFor('execution_not_ended', execution)
   if (execution.replayCount >= REPLAY_CAP)
     return refused('replays_exhausted', { executionId: execution.id, limit: REPLAY_CAP })
+  if (execution.journal?.isRemoving === true) return refused('retention_over', { executionId: execution.id })
+  const position = input.from === undefined ? undefined : firstPosition(tx, execution, input.from)
+  if (input.from?.kind === 'step' && position === undefined) {
+    return refused('step_not_found', { executionId: execution.id, step: input.from.name })
+  }
   const flow = flowOf(tx, execution)
-  if (flow !== undefined) return replayInFlow(tx, flow, execution, input)
+  if (flow !== undefined) return replayInFlow(tx, flow, execution, input, position)
 
+  setAside(execution, position)
   prepareReplay(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by })
   makeEligible(tx, execution, { next: execution.next, event: 'execution_replayed', reason: input.reason, by: input.by })
   return { kind: 'replayed', replayCount: execution.replayCount }
 }
 
-function replayInFlow(tx: Tx, flow: Flow, execution: Execution, input: ReplayInput): ReplayResult {
+const STEP_KINDS: readonly StepKind[] = ['call', 'now', 'waitpoint', 'sleep', 'wait']
+
+/** Where the first step of a name stands, whatever its kind. */
+function firstPosition(tx: Tx, execution: Execution, from: ReplayFrom): number | undefined {
+  if (from.kind === 'start') return 0
+  let first: number | undefined = undefined
+  for (const kind of STEP_KINDS) {
+    const step = findStep(tx, execution, kind, from.name)
+    if (step === undefined || execution.journal === undefined || isCut(execution.journal, step.position)) continue
+    if (first === undefined || step.position < first) first = step.position
+  }
+  return first
+}
+
+function setAside(execution: Execution, position: number | undefined): void {
+  const journal = execution.journal
+  if (position !== undefined && journal !== undefined) cutFrom(journal, position)
+}
+
+function replayInFlow(
+  tx: Tx,
+  flow: Flow,
+  execution: Execution,
+  input: ReplayInput,
+  position: number | undefined,
+): ReplayResult {
   const rejudged = rejudge(tx, flow, execution, input.requestId)
   const isSubtree = input.subtree === true
   const refusal = refuseReplay(tx, flow, execution, rejudged, isSubtree)
   if (refusal !== undefined) return refusal
 
+  setAside(execution, position)
   const request = { requestId: input.requestId, reason: input.reason, by: input.by }
   replayMember(tx, flow, execution, rejudged, request, isSubtree)
   if (!isSubtree) {

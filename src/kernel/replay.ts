@@ -26,6 +26,11 @@ export function prepareReplay(tx: Tx, execution: Execution, request: ReplayReque
   execution.deadlineAt = execution.totalTimeoutMs === undefined ? undefined : tx.now + execution.totalTimeoutMs
   execution.replayCount = execution.replayCount + 1
   execution.lastReplay = { requestId: request.requestId, reason: request.reason, by: request.by, at: tx.now }
+  const journal = execution.journal
+  if (journal !== undefined) {
+    journal.round = journal.round + 1
+    journal.resumed = undefined
+  }
   execution.next = execution.attempt === undefined ? 'initial' : 'replay'
   // Members that have not begun may still be given what it had completed with, until it completes again.
   if (execution.member === undefined) tx.forget(resultKey(execution.id))

@@ -19,6 +19,8 @@ export interface RefusalDetail {
   /** The names of the nodes that stand in the way. */
   readonly nodes?: readonly string[] | undefined
   readonly revision?: number | undefined
+  readonly waitpoint?: string | undefined
+  readonly step?: string | undefined
 }
 
 export interface Refused<C extends ErrorCode = ErrorCode> {

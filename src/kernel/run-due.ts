@@ -7,8 +7,12 @@ import { edgeCancelDispatcher } from './due/edge-cancel-dispatcher.ts'
 import { edgeDispatcher } from './due/edge-dispatcher.ts'
 import { executionDeadline } from './due/execution-deadline.ts'
 import { flowCancel, flowRelease, flowReplay } from './due/flow-walks.ts'
+import { journalSweeper } from './due/journal-sweeper.ts'
 import { leaseExpiry } from './due/lease-expiry.ts'
+import { pendingWaitpointExpiry } from './due/pending-waitpoint-expiry.ts'
 import { submissionAbandoned } from './due/submission-abandoned.ts'
+import { suspensionTimeout } from './due/suspension-timeout.ts'
+import { waitReminder } from './due/wait-reminder.ts'
 import { matchesFilter } from './filter.ts'
 import { flowDueAt } from './flows/flow-state.ts'
 import type { TenantFilter } from './filter.ts'
@@ -27,8 +31,12 @@ export const dueCases: readonly DueCase[] = [
   leaseExpiry,
   attemptTimeout,
   delayedPromoter,
+  suspensionTimeout,
+  waitReminder,
+  pendingWaitpointExpiry,
   edgeDispatcher,
   edgeCancelDispatcher,
+  journalSweeper,
 ]
 
 export const flowDueCases: readonly FlowDueCase[] = [flowRelease, flowCancel, flowReplay, submissionAbandoned]
@@ -120,7 +128,7 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
     const isMember = found.member !== undefined
     // What happened to others of its flow in this very pass may have changed it.
     const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
-    if (tx.room() < (isMember ? FLOW_ITEM_WORK : DUE_ITEM_WORK)) {
+    if (tx.room() < roomFor(execution)) {
       pass.isShortOfRoom = true
       return
     }
@@ -141,8 +149,20 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
     pass.oldestDueAt = pass.oldestDueAt ?? dueAt(execution)
     dueCase.run(tx, execution, seed)
     pass.handled.push({ case: dueCase.name, executionId: execution.id })
-    if (isMember) pass.hasMoved = true
+    if (isMember || isStillDue(execution, tx.now)) pass.hasMoved = true
   }
+}
+
+/** A wait that ends closes the waitpoints that were opened for it. */
+function roomFor(execution: Execution): number {
+  const alone = DUE_ITEM_WORK + (execution.journal?.open.length ?? 0)
+  return execution.member === undefined ? alone : Math.max(FLOW_ITEM_WORK, alone)
+}
+
+/** What could not be done in one go is gone on with at once. */
+function isStillDue(execution: Execution, now: Instant): boolean {
+  const due = dueAt(execution)
+  return due !== undefined && due <= now
 }
 
 function runDueFlows(tx: Tx, pass: DuePass, ids: string[]): void {
@@ -166,7 +186,7 @@ function runDueFlows(tx: Tx, pass: DuePass, ids: string[]): void {
 }
 
 /** What goes on with a flow's own work: the engine's to see to, not a claimer's. */
-const dispatchers: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher']
+const dispatchers: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
 
 function firstDue(execution: Execution, now: Instant): DueCase | undefined {
   for (const dueCase of dueCases) if (dueCase.isDue(execution, now)) return dueCase

@@ -5,6 +5,7 @@ import {
   attemptKind,
   blobInfo,
   delayCause,
+  failure,
   number,
   object,
   retryPolicy,
@@ -16,6 +17,15 @@ import {
 } from './field-kinds.ts'
 import type { Blank } from './field-kinds.ts'
 import { blankEdge, blankFlow, edgeFields, flowFields, memberFields } from './flow-schema.ts'
+import {
+  blankSignal,
+  blankStep,
+  blankWaitpoint,
+  journalFields,
+  signalFields,
+  stepFields,
+  waitpointFields,
+} from './journal-schema.ts'
 import { eventTypes } from './events.ts'
 import type { FabricEvent } from './events.ts'
 import type { AnyRecord, Attempt, Execution, Queue, RecordType, RecordTypes } from './records.ts'
@@ -24,13 +34,6 @@ import type { AnyRecord, Attempt, Execution, Queue, RecordType, RecordTypes } fr
 export const DATA_VERSION = 1
 
 const outcomes = ['completed', 'failed', 'cancelled', 'expired', 'skipped'] as const
-
-const failure = object([
-  { name: 'category', of: text },
-  { name: 'message', of: text },
-  { name: 'stack', of: text },
-  { name: 'at', of: whole },
-])
 
 const lease = object([
   { name: 'id', of: text },
@@ -69,7 +72,15 @@ const state: FieldKind = {
         { name: 'runningSince', of: whole },
       ],
     },
-    { word: 'suspended', fields: [{ name: 'suspensionId', of: text }] },
+    {
+      word: 'suspended',
+      fields: [
+        { name: 'step', of: text },
+        { name: 'reason', of: text },
+        { name: 'until', of: whole },
+        { name: 'remindAt', of: whole },
+      ],
+    },
     {
       word: 'ended',
       fields: [
@@ -147,6 +158,7 @@ const executionFields: readonly Field[] = [
           'lease_revoked',
           'skipped',
           'parked',
+          'suspended',
         ]),
       },
       { name: 'until', of: whole },
@@ -162,6 +174,7 @@ const executionFields: readonly Field[] = [
     ]),
   },
   { name: 'member', of: object(memberFields), rare: true },
+  { name: 'journal', of: object(journalFields), rare: true },
 ]
 
 const attemptFields: readonly Field[] = [
@@ -209,6 +222,10 @@ export const eventFields: readonly Field[] = [
   { name: 'percent', of: number, rare: true },
   { name: 'priority', of: whole, rare: true },
   { name: 'flowId', of: text, rare: true },
+  { name: 'step', of: text, rare: true },
+  { name: 'waitpoint', of: text, rare: true },
+  { name: 'signal', of: text, rare: true },
+  { name: 'effect', of: text, rare: true },
 ]
 
 const blankExecution: Blank<Execution> = {
@@ -244,6 +261,7 @@ const blankExecution: Blank<Execution> = {
   lastLease: undefined,
   lastReplay: undefined,
   member: undefined,
+  journal: undefined,
 }
 
 const blankAttempt: Blank<Attempt> = {
@@ -269,7 +287,16 @@ const blankQueue: Blank<Queue> = {
   createdAt: undefined,
 }
 
-export const recordTypes: readonly RecordType[] = ['execution', 'attempt', 'queue', 'flow', 'edge']
+export const recordTypes: readonly RecordType[] = [
+  'execution',
+  'attempt',
+  'queue',
+  'flow',
+  'edge',
+  'step',
+  'waitpoint',
+  'signal',
+]
 
 /** The fields of a record type in their stored order. */
 export function fieldsOf(type: RecordType): readonly Field[] {
@@ -284,6 +311,12 @@ export function fieldsOf(type: RecordType): readonly Field[] {
       return flowFields
     case 'edge':
       return edgeFields
+    case 'step':
+      return stepFields
+    case 'waitpoint':
+      return waitpointFields
+    case 'signal':
+      return signalFields
   }
 }
 
@@ -299,6 +332,12 @@ function blankOf(type: RecordType): object {
       return blankFlow
     case 'edge':
       return blankEdge
+    case 'step':
+      return blankStep
+    case 'waitpoint':
+      return blankWaitpoint
+    case 'signal':
+      return blankSignal
   }
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { newJournal } from './journal/journal.ts'
+import type { Journal } from './journal-records.ts'
 import { PRIORITY_MAX } from './limits.ts'
 import type { Execution, ExecutionState } from './records.ts'
 import { unpackRecord } from './schema.ts'
@@ -22,6 +24,14 @@ function active(timers: { timeoutAt?: number; forceAt?: number }): ExecutionStat
   }
 }
 
+function delayed(until: number): ExecutionState {
+  return { phase: 'delayed', until, cause: 'resume' }
+}
+
+function suspended(timers: { until?: number; remindAt?: number }): ExecutionState {
+  return { phase: 'suspended', step: 's', reason: 'signal', until: timers.until, remindAt: timers.remindAt }
+}
+
 const shown: { state: ExecutionState; word: string }[] = [
   { state: { phase: 'eligible' }, word: 'waiting' },
   { state: { phase: 'delayed', until: 5, cause: 'retry' }, word: 'delayed' },
@@ -31,7 +41,7 @@ const shown: { state: ExecutionState; word: string }[] = [
   { state: { phase: 'blocked', by: 'operator' }, word: 'waiting' },
   { state: { phase: 'blocked', by: 'hold' }, word: 'waiting' },
   { state: active({}), word: 'active' },
-  { state: { phase: 'suspended', suspensionId: 's' }, word: 'suspended' },
+  { state: suspended({}), word: 'suspended' },
   { state: ended('completed'), word: 'completed' },
   { state: ended('failed'), word: 'failed' },
   { state: ended('cancelled'), word: 'cancelled' },
@@ -61,7 +71,10 @@ describe('the moment at which time alone changes an execution', () => {
       due: 9,
     },
     { when: 'blocked, by its deadline', state: { phase: 'blocked', by: 'budget' }, deadlineAt: 9, due: 9 },
-    { when: 'suspended, by its deadline', state: { phase: 'suspended', suspensionId: 's' }, deadlineAt: 9, due: 9 },
+    { when: 'suspended without a time', state: suspended({}), due: undefined },
+    { when: 'suspended, by the end of its wait', state: suspended({ until: 5, remindAt: 7 }), deadlineAt: 9, due: 5 },
+    { when: 'suspended, by its next reminder', state: suspended({ until: 8, remindAt: 7 }), deadlineAt: 9, due: 7 },
+    { when: 'suspended, by its deadline', state: suspended({ until: 12 }), deadlineAt: 9, due: 9 },
     { when: 'active, by its lease', state: active({}), due: 1_000 },
     { when: 'active, by its timeout', state: active({ timeoutAt: 700 }), due: 700 },
     { when: "active, by the cancel's grace", state: active({ timeoutAt: 700, forceAt: 600 }), due: 600 },
@@ -69,6 +82,42 @@ describe('the moment at which time alone changes an execution', () => {
     { when: 'ended: never', state: ended('failed'), deadlineAt: 9, due: undefined },
   ])('$when', ({ state, deadlineAt, due }) => {
     expect(dueAt(execution({ state, deadlineAt }))).toBe(due)
+  })
+
+  const lastReplay = { requestId: 'r', reason: undefined, by: undefined, at: 3 }
+  const open = [
+    { target: 'late', since: 1, expiresAt: 8 },
+    { target: 'soon', since: 1, expiresAt: 6 },
+    { target: 'always', since: 1, expiresAt: undefined },
+  ]
+
+  test.each<{ when: string; journal: Partial<Journal>; state?: ExecutionState; due: number | undefined }>([
+    { when: 'with an empty journal, by nothing else', journal: {}, due: 9 },
+    { when: 'with open waitpoints, by the first that closes itself', journal: { open }, due: 6 },
+    { when: 'delayed until before a waitpoint closes', journal: { open }, state: delayed(5), due: 5 },
+    { when: 'with steps that were set aside, by the replay', journal: { open, cuts: [{ from: 0, to: 2 }] }, due: 3 },
+    { when: 'with something left of an earlier life, by the replay', journal: { life: 2, firstLife: 1 }, due: 3 },
+    {
+      when: 'ended: never, whatever its journal holds',
+      journal: { cuts: [{ from: 0, to: 2 }] },
+      state: ended('failed'),
+      due: undefined,
+    },
+  ])('$when', ({ journal, state, due }) => {
+    const one = execution({
+      state: state ?? { phase: 'eligible' },
+      deadlineAt: 9,
+      lastReplay,
+      journal: { ...newJournal(0, 0), ...journal },
+    })
+
+    expect(dueAt(one)).toBe(due)
+  })
+
+  test('that was replaced, by its creation', () => {
+    const journal = newJournal(1, 0)
+
+    expect(dueAt(execution({ state: { phase: 'eligible' }, createdAt: 2, deadlineAt: 9, journal }))).toBe(2)
   })
 })
 

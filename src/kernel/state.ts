@@ -1,4 +1,6 @@
 /** What follows from an execution's record alone: its public state, its timers, the order in which it is claimed. */
+import { firstExpiry, owesSweep } from './journal/journal.ts'
+import type { Journal } from './journal-records.ts'
 import type { BlockCause, Execution, ExecutionState, Instant, Membership } from './records.ts'
 
 export const publicStates = [
@@ -49,12 +51,19 @@ function earlier(a: Instant | undefined, b: Instant | undefined): Instant | unde
   return Math.min(a, b)
 }
 
-/** The earliest moment at which time alone changes this execution, or at which its flow was left with work to do for it. */
+/** The earliest moment at which time alone changes this execution, or at which it was left with work to do for it. */
 export function dueAt(execution: Execution): Instant | undefined {
   const state = execution.state
   const owedAt = execution.member === undefined ? undefined : owedSince(execution, execution.member)
   if (state.phase === 'ended') return owedAt
-  return earlier(owedAt, timerOf(execution))
+  const timer = earlier(owedAt, timerOf(execution))
+  const journal = execution.journal
+  return journal === undefined ? timer : earlier(timer, journalDueAt(execution, journal))
+}
+
+/** When a waitpoint closes by itself, or since when records have waited to be removed that a replay set aside. */
+function journalDueAt(execution: Execution, journal: Journal): Instant | undefined {
+  return owesSweep(journal) ? (execution.lastReplay?.at ?? execution.createdAt) : firstExpiry(journal)
 }
 
 /** Since when edges that lead from it, or cancels that its group decided, have waited to be seen to. */
@@ -66,6 +75,7 @@ function owedSince(execution: Execution, member: Membership): Instant | undefine
 function timerOf(execution: Execution): Instant | undefined {
   const state = execution.state
   if (state.phase === 'active') return earlier(activeUntil(state), execution.deadlineAt)
+  if (state.phase === 'suspended') return earlier(earlier(state.until, state.remindAt), execution.deadlineAt)
   return state.phase === 'delayed' ? earlier(state.until, execution.deadlineAt) : execution.deadlineAt
 }
 

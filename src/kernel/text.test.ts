@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LARGEST_PRINTED_INTEGER, SEPARATOR, integerText, isTextBefore, joinName } from './text.ts'
+import {
+  LARGEST_PRINTED_INTEGER,
+  SEPARATOR,
+  integerText,
+  isTextBefore,
+  joinName,
+  nameBefore,
+  nameStart,
+} from './text.ts'
 
 describe('a number as text', () => {
   test('is its decimal digits, from 0 to the largest that both languages print alike', () => {
@@ -40,4 +48,10 @@ describe('the order of texts', () => {
 test('joined names keep their parts apart, because no part contains the separator', () => {
   expect(joinName('a', 'b')).toBe(`a${SEPARATOR}b`)
   expect(joinName('a b', 'c')).not.toBe(joinName('a', 'b c'))
+})
+
+test('a joined name can be taken apart at both ends', () => {
+  const name = joinName(joinName('a', 'b'), 'c')
+
+  expect([nameStart(name), nameBefore(name, 'c'), nameStart('alone')]).toEqual(['a', joinName('a', 'b'), 'alone'])
 })

@@ -16,6 +16,17 @@ export function joinName(first: string, second: string): string {
   return first + SEPARATOR + second
 }
 
+/** What a joined name was before its last part was added. */
+export function nameBefore(name: string, last: string): string {
+  return name.substring(0, name.length - last.length - SEPARATOR.length)
+}
+
+/** The first part of a joined name. */
+export function nameStart(name: string): string {
+  const end = name.indexOf(SEPARATOR)
+  return end < 0 ? name : name.substring(0, end)
+}
+
 /** Byte order of ASCII texts. Lua's own comparison follows the server's locale, so both languages compare codes. */
 export function isTextBefore(a: string, b: string): boolean {
   const length = Math.min(a.length, b.length)

@@ -99,6 +99,9 @@ const noEdge = [
 /** Why a member that has not ended may not wait for one more. */
 const notNow = ['edge_group_already_fired', 'graph_limit_exceeded', 'cycle_detected'] as const
 
+/** Why an execution that has not ended is not told something. */
+const noSignal = ['waitpoint_not_found', 'waitpoint_closed', 'token_expired', 'signal_limit_exceeded'] as const
+
 const noPolicy = [
   'flow_not_found',
   'execution_not_in_flow',
@@ -124,7 +127,7 @@ export const transitions: Transitions = {
     delayed: to('delayed', 'active', 'ended'),
     blocked: to('blocked', 'ended'),
     active: to('active', 'ended'),
-    suspended: to('suspended', 'ended'),
+    suspended: to('suspended', 'active', 'blocked', 'ended'),
     ended: to('ended'),
   },
   renewLease: {
@@ -220,7 +223,10 @@ export const transitions: Transitions = {
     blocked: either(['blocked'], ['execution_not_ended']),
     active: refuse('execution_not_ended'),
     suspended: refuse('execution_not_ended'),
-    ended: either(['eligible', 'blocked'], ['replays_exhausted', 'flow_ended', 'flow_busy', 'upstream_not_replayed']),
+    ended: either(
+      ['eligible', 'blocked'],
+      ['replays_exhausted', 'flow_ended', 'flow_busy', 'upstream_not_replayed', 'step_not_found', 'retention_over'],
+    ),
   },
   runDue: {
     absent: to('absent'),
@@ -228,7 +234,7 @@ export const transitions: Transitions = {
     delayed: to('delayed', 'eligible', 'ended'),
     blocked: to('blocked', 'eligible', 'delayed', 'ended'),
     active: to('active', 'eligible', 'delayed', 'ended'),
-    suspended: to('suspended', 'ended'),
+    suspended: to('suspended', 'eligible', 'blocked', 'ended'),
     ended: to('ended'),
   },
   purgeExecutions: { ...untouched, absent: to('absent'), ended: to('ended', 'absent') },
@@ -330,4 +336,84 @@ export const transitions: Transitions = {
     suspended: to('suspended', 'ended'),
   },
   auditFlows: { ...untouched, absent: to('absent') },
+  recordStep: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(
+      ['active', 'suspended', 'ended'],
+      [...whileHeld('active').refused, 'step_limit_exceeded', 'step_bytes_exceeded'],
+    ),
+    suspended: either(['suspended'], notHeld.refused),
+    ended: either(['ended'], lost.refused),
+  },
+  suspendExecution: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(
+      ['active', 'suspended', 'ended'],
+      [
+        ...whileHeld('active').refused,
+        'step_limit_exceeded',
+        'waitpoint_not_found',
+        'waitpoint_closed',
+        'waitpoint_limit_exceeded',
+        'already_satisfied',
+      ],
+    ),
+    suspended: either(['suspended'], notHeld.refused),
+    ended: either(['ended'], lost.refused),
+  },
+  createWaitpoint: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: notHeld,
+    active: either(['active'], [...whileHeld('active').refused, 'step_limit_exceeded', 'waitpoint_limit_exceeded']),
+    suspended: notHeld,
+    ended: lost,
+  },
+  deliverSignal: {
+    absent: notFound,
+    eligible: either(['eligible'], noSignal),
+    delayed: either(['delayed'], noSignal),
+    blocked: either(['blocked'], noSignal),
+    active: either(['active'], noSignal),
+    suspended: either(['suspended', 'eligible', 'delayed', 'blocked'], noSignal),
+    ended: either(['ended'], ['execution_ended', 'waitpoint_not_found', 'token_expired']),
+  },
+  resumeExecution: {
+    absent: notFound,
+    eligible: refuse('execution_not_suspended'),
+    delayed: refuse('execution_not_suspended'),
+    blocked: refuse('execution_not_suspended'),
+    active: refuse('execution_not_suspended'),
+    suspended: either(['eligible', 'blocked'], ['execution_not_suspended']),
+    ended: refuse('execution_not_suspended'),
+  },
+  closeWaitpoint: {
+    absent: notFound,
+    eligible: either(['eligible'], ['waitpoint_not_found', ...lost.refused]),
+    delayed: either(['delayed'], ['waitpoint_not_found', ...notHeld.refused]),
+    blocked: either(['blocked'], ['waitpoint_not_found', ...notHeld.refused]),
+    active: either(['active'], ['waitpoint_not_found', ...whileHeld('active').refused]),
+    suspended: either(['suspended'], ['waitpoint_not_found', 'waitpoint_awaited', ...notHeld.refused]),
+    ended: either(['ended'], ['waitpoint_not_found', ...lost.refused]),
+  },
+  reissueWaitpoint: {
+    absent: notFound,
+    eligible: either(['eligible'], ['waitpoint_not_found', 'waitpoint_closed']),
+    delayed: either(['delayed'], ['waitpoint_not_found', 'waitpoint_closed']),
+    blocked: either(['blocked'], ['waitpoint_not_found', 'waitpoint_closed']),
+    active: either(['active'], ['waitpoint_not_found', 'waitpoint_closed']),
+    suspended: either(['suspended'], ['waitpoint_not_found', 'waitpoint_closed']),
+    ended: refuse('waitpoint_not_found', 'waitpoint_closed'),
+  },
+  readSteps: { ...untouched, absent: notFound },
+  readSignals: { ...untouched, absent: notFound },
+  listWaitpoints: { ...untouched, absent: notFound },
+  listOpenWaitpoints: { ...untouched, absent: to('absent') },
 }

@@ -17,15 +17,26 @@ export interface VirtualRuntime extends Runtime {
   nextTimerAt(): number | undefined
 }
 
+export interface VirtualOptions {
+  /**
+   * When whatever a timer started is taken to have settled: after some turns of the event loop, or with `quiet` once nobody
+   * has looked at the clock for as many. Every call to a store looks at it.
+   */
+  readonly settle?: 'turns' | 'quiet'
+}
+
 /** Turns of the event loop after which whatever a timer started is taken to have settled. */
 const SETTLE_TURNS = 12
+/** What does not become quiet within this many turns goes on while time passes. */
+const QUIET_TURNS_MAX = 100_000
 
-export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1): VirtualRuntime {
+export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1, options: VirtualOptions = {}): VirtualRuntime {
   let elapsed = 0
   /** Where the clock would stand without the time that has passed. One sum instead of many: no step is lost to rounding. */
   let offset = startAt
   let order = 0
   let state = seed
+  let lookCount = 0
   const timers = new Set<PendingTimer>()
 
   const first = (): PendingTimer | undefined => {
@@ -36,12 +47,22 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1): VirtualRu
     return best
   }
   const settle = async () => {
-    for (let i = 0; i < SETTLE_TURNS; i++) await new Promise((resolve) => setImmediate(resolve))
+    let seenCount: number
+    let turnCount = 0
+    do {
+      seenCount = lookCount
+      for (let i = 0; i < SETTLE_TURNS; i++) await new Promise((resolve) => setImmediate(resolve))
+      turnCount += SETTLE_TURNS
+    } while (options.settle === 'quiet' && lookCount !== seenCount && turnCount < QUIET_TURNS_MAX)
+  }
+  const now = () => {
+    lookCount++
+    return Math.floor(offset + elapsed)
   }
 
   return {
     // Timers may stand between two milliseconds; clocks show whole ones.
-    now: () => Math.floor(offset + elapsed),
+    now,
     monotonic: () => elapsed,
     after(ms, callback): Timer {
       const timer: PendingTimer = { at: elapsed + Math.max(0, ms), order: order++, callback }

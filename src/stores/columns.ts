@@ -4,7 +4,19 @@
  */
 import { flowDueAt, publicFlowState } from '../kernel/flows/flow-state.ts'
 import { dueAt, publicState } from '../kernel/index.ts'
-import type { Attempt, Edge, Execution, FabricEvent, Flow, Queue, RecordType, RecordTypes } from '../kernel/index.ts'
+import type {
+  Attempt,
+  Edge,
+  Execution,
+  FabricEvent,
+  Flow,
+  Queue,
+  RecordType,
+  RecordTypes,
+  Signal,
+  Step,
+  Waitpoint,
+} from '../kernel/index.ts'
 
 export interface Column<T> {
   readonly name: string
@@ -83,6 +95,37 @@ const edgeColumns: readonly Column<Edge>[] = [
   { name: 'resolved_at', type: 'integer', value: (edge) => edge.resolvedAt },
 ]
 
+const stepColumns: readonly Column<Step>[] = [
+  { name: 'execution_id', type: 'text', value: (step) => step.executionId },
+  { name: 'kind', type: 'text', value: (step) => step.kind },
+  { name: 'name', type: 'text', value: (step) => step.name },
+  { name: 'position', type: 'integer', value: (step) => step.position },
+  { name: 'phase', type: 'text', value: (step) => step.state.phase },
+  { name: 'attempt_count', type: 'integer', value: (step) => step.attemptCount },
+  { name: 'created_at', type: 'integer', value: (step) => step.createdAt },
+  { name: 'ended_at', type: 'integer', value: ({ state }) => (state.phase === 'open' ? undefined : state.at) },
+]
+
+const waitpointColumns: readonly Column<Waitpoint>[] = [
+  { name: 'execution_id', type: 'text', value: (waitpoint) => waitpoint.executionId },
+  { name: 'target', type: 'text', value: (waitpoint) => waitpoint.target },
+  { name: 'signal_count', type: 'integer', value: (waitpoint) => waitpoint.signalCount },
+  { name: 'created_at', type: 'integer', value: (waitpoint) => waitpoint.createdAt },
+  { name: 'closed_at', type: 'integer', value: (waitpoint) => waitpoint.closedAt },
+  { name: 'close_reason', type: 'text', value: (waitpoint) => waitpoint.closeReason },
+]
+
+const signalColumns: readonly Column<Signal>[] = [
+  { name: 'execution_id', type: 'text', value: (signal) => signal.executionId },
+  { name: 'target', type: 'text', value: (signal) => signal.target },
+  { name: 'sequence', type: 'integer', value: (signal) => signal.sequence },
+  { name: 'name', type: 'text', value: (signal) => signal.name },
+  { name: 'source_type', type: 'text', value: (signal) => signal.source.type },
+  { name: 'source_identity', type: 'text', value: (signal) => signal.source.identity },
+  { name: 'effect', type: 'text', value: (signal) => signal.effect },
+  { name: 'accepted_at', type: 'integer', value: (signal) => signal.at },
+]
+
 /** The columns of each record type's table, which bears the type's name and also has `partition`, `id` and `record`. */
 export const recordColumns: { readonly [T in RecordType]: readonly Column<RecordTypes[T]>[] } = {
   execution: executionColumns,
@@ -90,6 +133,9 @@ export const recordColumns: { readonly [T in RecordType]: readonly Column<Record
   queue: queueColumns,
   flow: flowColumns,
   edge: edgeColumns,
+  step: stepColumns,
+  waitpoint: waitpointColumns,
+  signal: signalColumns,
 }
 
 /** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */

@@ -257,10 +257,10 @@ export class Overlay {
     held.isChanged = true
     held.entries = after
     for (const { index, id, score } of before) {
-      if (scoreIn(after, index) === undefined) this.#setEntry(index, id, score, undefined)
+      if (scoreIn(after, index, id) === undefined) this.#setEntry(index, id, score, undefined)
     }
     for (const { index, id, score } of after) {
-      const old = scoreIn(before, index)
+      const old = scoreIn(before, index, id)
       if (old !== score) this.#setEntry(index, id, old, score)
     }
   }
@@ -314,7 +314,8 @@ function cellsOf(held: HeldRecord): Cell[] | undefined {
   return held.isChanged ? held.kept?.cells : held.stored
 }
 
-function scoreIn(entries: readonly IndexEntry[], index: string): number | undefined {
-  for (const entry of entries) if (entry.index === index) return entry.score
+/** A record may stand in an index under several ids, as an execution does under each of its open waitpoints. */
+function scoreIn(entries: readonly IndexEntry[], index: string, id: string): number | undefined {
+  for (const entry of entries) if (entry.index === index && entry.id === id) return entry.score
   return undefined
 }

@@ -5,6 +5,7 @@ import type {
   Claimed,
   CreateInput,
   ExecutionId,
+  Fence,
   IndexEntry,
   OperationInput,
   OperationName,
@@ -47,6 +48,48 @@ export function claim(wish: Partial<ClaimInput> = {}): ClaimInput {
     seed: 1,
     ...wish,
   }
+}
+
+/** Whoever holds an execution. */
+export interface Holder {
+  readonly executionId: ExecutionId
+  readonly fence: Fence
+}
+
+/** A step that came to something, or to nothing if its outcome says so. */
+export function stepOf(
+  { executionId, fence }: Holder,
+  name: string,
+  wish: Partial<OperationInput<'recordStep'>> = {},
+): OperationInput<'recordStep'> {
+  return { executionId, fence, stepKind: 'call', name, attemptCount: 1, outcome: { kind: 'completed' }, ...wish }
+}
+
+/** A wait for one signal of any name at a place that it opens, unless that is a mailbox. */
+export function waitAt(
+  { executionId, fence }: Holder,
+  target: string,
+  wish: Partial<OperationInput<'suspendExecution'>> = {},
+): OperationInput<'suspendExecution'> {
+  return {
+    executionId,
+    fence,
+    stepKind: 'wait',
+    name: `wait for ${target}`,
+    nodes: [{ kind: 'leaf', parent: undefined, need: 1, by: 'once', name: undefined, from: [], targets: [target] }],
+    opens: target.startsWith('@') ? [] : [target],
+    reason: 'signal',
+    onTimeout: 'resume',
+    ...wish,
+  }
+}
+
+export function signalTo(
+  executionId: ExecutionId,
+  target: string,
+  wish: Partial<OperationInput<'deliverSignal'>> = {},
+): OperationInput<'deliverSignal'> {
+  return { executionId, target, key: 'once', name: 'go', source: { type: 'caller', identity: 'ada' }, ...wish }
 }
 
 export function call<N extends OperationName>(operation: N, input: OperationInput<N>, ...blobs: Uint8Array[]): Call {

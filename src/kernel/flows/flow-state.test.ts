@@ -117,7 +117,7 @@ describe('a member counts', () => {
     [{ phase: 'blocked', by: 'dependencies' }, 'waiting_children'],
     [{ phase: 'blocked', by: 'budget' }, 'rate_limited'],
     [{ phase: 'delayed', until: 9, cause: 'retry' }, 'delayed'],
-    [{ phase: 'suspended', suspensionId: 's' }, 'suspended'],
+    [{ phase: 'suspended', step: 's', reason: 'signal', until: 9, remindAt: undefined }, 'suspended'],
     [ended('completed'), 'completed'],
     [ended('skipped', 'dependency_impossible', '0-a'), 'skipped'],
     [ended('cancelled', 'enough', 'ada'), 'cancelled'],

@@ -85,12 +85,15 @@ function release(tx: Tx, flow: Flow, member: Execution): void {
   followEnds(tx, flow, ended)
 }
 
-/** What has begun may go on under `cancel_pending`; under `cancel_all` its holder is asked to stop, or made to. */
+/**
+ * What runs may go on under `cancel_pending`; what waits is cancelled, as it would be once it went on. Under `cancel_all` a
+ * holder is asked to stop, or made to.
+ */
 function cancelMember(tx: Tx, flow: Flow, member: Execution): void {
   const cancel = flow.state
   const phase = member.state.phase
   if (cancel.phase !== 'cancelled' || phase === 'ended') return
-  if (cancel.policy === 'cancel_pending' && (phase === 'active' || phase === 'suspended')) return
+  if (cancel.policy === 'cancel_pending' && phase === 'active') return
   if (!cancel.force && isHeldNow(tx, member)) {
     requestCancel(tx, member, cancel)
     return

@@ -132,7 +132,7 @@ export function countText(schema: string, direction: Direction): string {
     order by k.place`
 }
 
-function conditionOf(direction: Direction): string {
+export function conditionOf(direction: Direction): string {
   const [past, within] = direction === 'forward' ? ['>', '<='] : ['<', '>=']
   return `e.partition = k.partition and e.name = k.name
     and (e.score, e.id) ${past} (k.from_score, k.from_id) and e.score ${within} k.to_score`

@@ -9,6 +9,7 @@ import type { RecordType } from '../../kernel/index.ts'
 import { nameArray, numberArray, textArray } from './array-text.ts'
 import { bytesOf } from './bytes.ts'
 import type { Statement } from './connection.ts'
+import { journalIndexOf, journalStep, journalText } from './load-journal.ts'
 import { countText, directionOf, numbersOf, rangeStep, rangeText, rangeValues } from './load-range.ts'
 import type { Direction, LoadStep, WantedRange } from './load-range.ts'
 import type { Needs } from './needs.ts'
@@ -25,6 +26,7 @@ export class Loader {
   readonly #records: ReadonlyMap<RecordType, Omit<Statement, 'values'>>
   readonly #forward: Omit<Statement, 'values'>
   readonly #backward: Omit<Statement, 'values'>
+  readonly #journal: Omit<Statement, 'values'>
   readonly #counts: { readonly forward: Omit<Statement, 'values'>; readonly backward: Omit<Statement, 'values'> }
   readonly #scores: Omit<Statement, 'values'>
   readonly #blobs: Omit<Statement, 'values'>
@@ -36,6 +38,7 @@ export class Loader {
     )
     this.#forward = { name: 'ff_load_range', text: rangeText(schema, 'forward') }
     this.#backward = { name: 'ff_load_range_back', text: rangeText(schema, 'backward') }
+    this.#journal = { name: 'ff_load_journal', text: journalText(schema) }
     this.#counts = {
       forward: { name: 'ff_count', text: countText(schema, 'forward') },
       backward: { name: 'ff_count_back', text: countText(schema, 'backward') },
@@ -71,7 +74,7 @@ export class Loader {
   steps(all: readonly PartitionNeeds[]): LoadStep[] {
     return [
       ...recordTypes.map((type) => this.#loadRecords(type, all)),
-      this.#loadForward(all),
+      ...this.#loadForward(all),
       this.#loadBackward(all),
       this.#loadCounts(all, 'forward'),
       this.#loadCounts(all, 'backward'),
@@ -99,7 +102,7 @@ export class Loader {
     }
   }
 
-  #loadForward(all: readonly PartitionNeeds[]): LoadStep | undefined {
+  #loadForward(all: readonly PartitionNeeds[]): (LoadStep | undefined)[] {
     const heads = all.flatMap(({ number, needs, into }) =>
       [...needs.heads.values()].map(({ index, limit, hasPayloads }): WantedRange => ({
         number,
@@ -109,7 +112,9 @@ export class Loader {
         keep: (entries) => into.keepHead(index, limit, entries),
       })),
     )
-    return rangeStep(this.#forward, [...heads, ...pagesOf(all, 'forward')])
+    const wanted = [...heads, ...pagesOf(all, 'forward')]
+    const others = wanted.filter(({ range }) => journalIndexOf(range.index) === undefined)
+    return [rangeStep(this.#forward, others), journalStep(this.#journal, wanted)]
   }
 
   #loadBackward(all: readonly PartitionNeeds[]): LoadStep | undefined {
@@ -182,11 +187,11 @@ function recordsText(schema: string, type: RecordType): string {
 function pagesOf(all: readonly PartitionNeeds[], direction: Direction): WantedRange[] {
   return all.flatMap(({ number, needs, into }) =>
     [...needs.pages]
-      .filter(([, range]) => directionOf(range) === direction)
-      .map(([key, range]): WantedRange => ({
+      .filter(([, { range }]) => directionOf(range) === direction)
+      .map(([key, { range, hasPayloads }]): WantedRange => ({
         number,
         range,
-        hasPayloads: false,
+        hasPayloads,
         into,
         keep: (entries) => into.keepPage(key, entries),
       })),

@@ -36,6 +36,10 @@ test.each([
   ['worker_id', 'workerId'],
   ['reason', 'reason'],
   ['flow_id', 'flowId'],
+  ['step', 'step'],
+  ['waitpoint', 'waitpoint'],
+  ['signal', 'signal'],
+  ['effect', 'effect'],
 ])('the view of events finds its column %s where the kernel keeps %s', (column, field) => {
   expect(positionInView(column)).toBe(eventFields.findIndex(({ name }) => name === field))
 })

@@ -264,7 +264,101 @@ const flows = `
     ) with ordinality as e (cells, place);
 `
 
+/** What executions remember and wait for: most rows are written once, those of waits and waitpoints a few times. */
+const journals = `
+  create table $schema.step (
+    id text collate "C" not null,
+    partition integer not null,
+    execution_id text collate "C" not null,
+    kind text not null,
+    name text not null,
+    position integer not null check (position >= 0),
+    phase text not null,
+    attempt_count integer not null check (attempt_count >= 0),
+    created_at bigint not null,
+    ended_at bigint,
+    record text not null,
+    primary key (id, partition),
+    constraint step_kind_is_known check (kind in ('call', 'now', 'waitpoint', 'sleep', 'wait')),
+    constraint step_phase_is_known check (phase in ('completed', 'failed', 'retrying', 'open', 'closed')),
+    constraint step_phase_is_whole check ((phase = 'open') = (ended_at is null)),
+    constraint step_phase_is_of_its_kind check ((phase in ('open', 'closed')) = (kind in ('sleep', 'wait')))
+  ) with (
+    fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05,
+    autovacuum_vacuum_cost_delay = 0
+  );
+
+  create table $schema.waitpoint (
+    id text collate "C" not null,
+    partition integer not null,
+    execution_id text collate "C" not null,
+    target text not null,
+    signal_count integer not null check (signal_count >= 0),
+    created_at bigint not null,
+    closed_at bigint,
+    close_reason text,
+    record text not null,
+    primary key (id, partition),
+    constraint waitpoint_is_whole check ((closed_at is null) = (close_reason is null))
+  ) with (
+    fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05,
+    autovacuum_vacuum_cost_delay = 0
+  );
+
+  create table $schema.signal (
+    id text collate "C" not null,
+    partition integer not null,
+    execution_id text collate "C" not null,
+    target text not null,
+    sequence integer not null check (sequence > 0),
+    name text not null,
+    source_type text not null,
+    source_identity text not null,
+    effect text not null,
+    accepted_at bigint not null,
+    record text not null,
+    primary key (id, partition),
+    constraint signal_source_is_known check (source_type in ('token', 'caller', 'operator', 'engine')),
+    constraint signal_effect_is_known check (
+      effect in ('resumed', 'counted', 'counted_before', 'not_awaited', 'buffered')
+    )
+  ) with (
+    fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05,
+    autovacuum_vacuum_cost_delay = 0
+  );
+
+  create or replace view $schema.event as
+    select
+      b.partition,
+      b.first_sequence + e.place - 1 as sequence,
+      b.at,
+      ('{execution_created,execution_replaced,attempt_started,attempt_failed,lease_expired,lease_revoked,'
+        'execution_released,execution_delayed,execution_promoted,cancel_requested,execution_ended,execution_replayed,'
+        'execution_purged,progress_updated,priority_changed,tags_set,execution_blocked,execution_unblocked,'
+        'flow_created,flow_sealed,flow_ended,flow_cancelled,flow_reopened,flow_purged,step_recorded,execution_suspended,'
+        'execution_resumed,wait_reminded,wait_escalated,waitpoint_opened,waitpoint_closed,signal_received}'::text[])[(e.cells ->> 0)::integer + 1] as type,
+      e.cells ->> 2 as execution_id,
+      e.cells ->> 3 as namespace,
+      e.cells ->> 4 as task,
+      e.cells ->> 5 as lane,
+      nullif(e.cells ->> 7, 'false')::integer as attempt_number,
+      ('{completed,failed,cancelled,expired,skipped}'::text[])[nullif(e.cells ->> 11, 'false')::integer + 1] as outcome,
+      case json_typeof(e.cells -> 9) when 'string' then e.cells ->> 9 end as worker_id,
+      case json_typeof(e.cells -> 13) when 'string' then e.cells ->> 13 end as reason,
+      case json_typeof(e.cells -> 18) when 'string' then e.cells ->> 18 end as flow_id,
+      case json_typeof(e.cells -> 19) when 'string' then e.cells ->> 19 end as step,
+      case json_typeof(e.cells -> 20) when 'string' then e.cells ->> 20 end as waitpoint,
+      case json_typeof(e.cells -> 21) when 'string' then e.cells ->> 21 end as signal,
+      case json_typeof(e.cells -> 22) when 'string' then e.cells ->> 22 end as effect
+    from $schema.event_batch b
+    cross join lateral json_array_elements(
+      -- Characters that no text can hold.
+      regexp_replace(b.records, '\\\\u(0000|d[89a-f]..)', '\\\\ufffd', 'g')::json
+    ) with ordinality as e (cells, place);
+`
+
 export const migrations: readonly Migration[] = [
   { title: 'create the tables of a store', sql: tables },
   { title: 'add flows and the edges between their members', sql: flows },
+  { title: 'add what executions remember and wait for', sql: journals },
 ]

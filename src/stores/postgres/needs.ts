@@ -8,6 +8,12 @@ export interface HeadNeed {
   hasPayloads: boolean
 }
 
+/** A range, with the records that it names and, if wanted, the bytes that belong to these. */
+export interface PageNeed {
+  readonly range: Range
+  readonly hasPayloads: boolean
+}
+
 export interface ScoreNeed {
   readonly index: string
   readonly id: string
@@ -18,7 +24,7 @@ export class Needs {
   readonly records = new Map<RecordType, Set<string>>()
   readonly heads = new Map<string, HeadNeed>()
   /** By the key of the range. */
-  readonly pages = new Map<string, Range>()
+  readonly pages = new Map<string, PageNeed>()
   readonly counts = new Map<string, Range>()
   readonly scores = new Map<string, ScoreNeed>()
   readonly blobs = new Set<string>()
@@ -35,6 +41,11 @@ export class Needs {
       this.records.set(type, ids)
     }
     ids.add(id)
+  }
+
+  page(range: Range, hasPayloads: boolean): void {
+    const key = rangeKey(range)
+    this.pages.set(key, { range, hasPayloads: hasPayloads || this.pages.get(key)?.hasPayloads === true })
   }
 
   /** Needed twice, the longer one is enough for both. */

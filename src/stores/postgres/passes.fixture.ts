@@ -1,10 +1,11 @@
 /** A partition that is loaded as from a server, need by need, and counts how often its batches had to run. */
-import { isFlowId, payloadKey, unpackRecord } from '../../kernel/index.ts'
+import { STEP_PAGE_BYTES, isFlowId, payloadKey, unpackRecord } from '../../kernel/index.ts'
 import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import { compareEntries, inRange } from '../index-overlay.ts'
 import { recordText } from '../record-text.ts'
 import type { Answer, Call } from '../store.ts'
 import type { Writes } from '../stored-data.ts'
+import { journalIndexOf } from './load-journal.ts'
 import { SMALL_PAYLOAD_BYTES, edgesOf } from './load-range.ts'
 import type { Needs } from './needs.ts'
 import { Passes } from './passes.ts'
@@ -44,9 +45,10 @@ export class LoadedPartition {
       }
       set.keepHead(index, limit, entries)
     }
-    for (const [key, range] of needs.pages) {
+    for (const [key, { range, hasPayloads }] of needs.pages) {
       const entries = this.#range(range)
       this.#loadNamed(set, range.index, entries)
+      if (hasPayloads) this.#loadContents(set, range.index, entries)
       set.keepPage(key, entries)
     }
     for (const [key, range] of needs.counts) set.keepCount(key, this.#range(range).length)
@@ -59,10 +61,26 @@ export class LoadedPartition {
   /** The records that come with entries. */
   #loadNamed(set: WorkingSet, index: string, entries: readonly IndexEntry[]): void {
     const edges = edgesOf(index)
+    const journal = journalIndexOf(index)
     for (const { id } of entries) {
+      if (journal !== undefined) {
+        this.#loadRecord(set, journal.type, id)
+        continue
+      }
       this.#loadRecord(set, 'execution', id)
       if (isFlowId(id)) this.#loadRecord(set, 'flow', id)
       if (edges !== undefined) this.#loadRecord(set, 'edge', edges.before + id + edges.after)
+    }
+  }
+
+  /** The bytes of what a journal's entries name, as far as one reading sends them back. */
+  #loadContents(set: WorkingSet, index: string, entries: readonly IndexEntry[]): void {
+    const before = journalIndexOf(index)?.bytesBefore
+    let total = 0
+    for (const { id } of before === undefined ? [] : entries) {
+      const bytes = this.#blobs.get(`${before}${id}`)
+      total += bytes?.byteLength ?? 0
+      if (bytes === undefined || total <= STEP_PAGE_BYTES) set.keepBlob(`${before}${id}`, bytes)
     }
   }
 

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { CLAIM_COUNT_MAX, CLAIM_RECOVERY_SCAN_COUNT, PURGE_COUNT_MAX } from '../../kernel/index.ts'
-import type { Claimed, CreateInput, ExecutionId, ReconcileCursor } from '../../kernel/index.ts'
-import { call, claim, creation, kindsOf } from '../store.fixture.ts'
-import type { Answer } from '../store.ts'
+import {
+  CLAIM_COUNT_MAX,
+  CLAIM_RECOVERY_SCAN_COUNT,
+  PURGE_COUNT_MAX,
+  STEP_PAGE_MAX,
+  STEP_VALUE_BYTES,
+} from '../../kernel/index.ts'
+import type { Claimed, CreateInput, ExecutionId, OperationInput, ReconcileCursor } from '../../kernel/index.ts'
+import { call, claim, creation, kindsOf, signalTo, stepOf, waitAt } from '../store.fixture.ts'
+import type { Answer, Call } from '../store.ts'
 import { SMALL_PAYLOAD_BYTES } from './load-range.ts'
 import { LoadedPartition } from './passes.fixture.ts'
 import { PASS_MAX, Passes } from './passes.ts'
@@ -147,6 +153,118 @@ describe('what happens in the life of an execution takes one pass', () => {
   })
 })
 
+/** A holder that has recorded steps with values. */
+function givenSteps(count: number, valueBytes: number): { partition: LoadedPartition; held: Claimed } {
+  const partition = given(1)
+  const held = takeOne(partition)
+  for (let i = 0; i < count; i++) partition.run(...stepWithValue(held, `step ${i}`, valueBytes))
+  return { partition, held }
+}
+
+function stepWithValue(held: Claimed, name: string, size: number): [Call] {
+  const value = { blob: 0, size, encoding: 'bytes' as const }
+  return [call('recordStep', stepOf(held, name, { outcome: { kind: 'completed', value } }), new Uint8Array(size))]
+}
+
+describe('what a handler has recorded takes one pass', () => {
+  test('recording a step, also a second time and after many', () => {
+    const { partition, held } = givenSteps(0, 0)
+    const first = stepWithValue(held, 'first', 100)
+
+    expect(kindsOf(partition.run(...first))).toEqual(['recorded'])
+    expect(partition.passCount).toBe(1)
+    for (let i = 0; i < 20; i++) partition.run(...stepWithValue(held, `step ${i}`, 10))
+    expect(kindsOf(partition.run(...stepWithValue(held, 'last', 100)))).toEqual(['recorded'])
+    expect(partition.passCount).toBe(1)
+  })
+
+  test.each([
+    ['none', 0, 0],
+    ['small', 5, 100],
+    ['as large as they may be', 5, STEP_VALUE_BYTES],
+    ['more than one reading sends', STEP_PAGE_MAX + 50, SMALL_PAYLOAD_BYTES],
+  ])('reading it with its values: %s', (_, count, valueBytes) => {
+    const { partition, held } = givenSteps(count, valueBytes)
+    const { executionId } = held
+    let from: number | undefined = 0
+    let readCount = 0
+    while (from !== undefined) {
+      const [answer] = partition.run(call('readSteps', { executionId, from, values: true }))
+      expect(partition.passCount).toBe(1)
+      if (answer?.kind !== 'answered' || answer.result.kind !== 'steps') throw new Error('It was not read.')
+      readCount += answer.result.steps.length
+      from = answer.result.next
+    }
+
+    expect(readCount).toBe(count)
+  })
+
+  test('waiting, opening a waitpoint, and signals that nobody waits for yet', () => {
+    const { partition, held } = givenSteps(2, 10)
+    const { executionId, fence } = held
+
+    partition.run(call('createWaitpoint', { executionId, fence, target: 'link' }))
+    expect(partition.passCount).toBe(1)
+    partition.run(call('deliverSignal', signalTo(executionId, '@news')))
+    expect(partition.passCount).toBe(1)
+    expect(kindsOf(partition.run(call('suspendExecution', waitAt(held, 'answer'))))).toEqual(['suspended'])
+    expect(partition.passCount).toBe(1)
+    partition.run(call('readSignals', { executionId, payloads: true }), call('reissueWaitpoint', reissue(executionId)))
+    expect(partition.passCount).toBe(1)
+  })
+})
+
+function reissue(executionId: ExecutionId): OperationInput<'reissueWaitpoint'> {
+  return { executionId, target: 'answer', by: 'me' }
+}
+
+describe('what is waited for takes another pass to find the wait', () => {
+  function givenWait(): { partition: LoadedPartition; executionId: ExecutionId } {
+    const { partition, held } = givenSteps(2, 10)
+    partition.run(call('suspendExecution', waitAt(held, 'answer', { timeoutMs: 1_000 })))
+    return { partition, executionId: held.executionId }
+  }
+
+  test('a signal that is waited for, also a second time', () => {
+    const { partition, executionId } = givenWait()
+
+    expect(kindsOf(partition.run(call('deliverSignal', signalTo(executionId, 'answer'))))).toEqual(['delivered'])
+    expect(partition.passCount).toBe(2)
+    expect(kindsOf(partition.run(call('deliverSignal', signalTo(executionId, 'answer'))))).toEqual(['duplicate'])
+    expect(partition.passCount).toBe(1)
+  })
+
+  test('a wait whose signal came early', () => {
+    const { partition, held } = givenSteps(0, 0)
+    partition.run(call('deliverSignal', signalTo(held.executionId, '@news')))
+
+    expect(kindsOf(partition.run(call('suspendExecution', waitAt(held, '@news'))))).toEqual(['answered'])
+    expect(partition.passCount).toBe(2)
+  })
+
+  test.each([
+    ['resuming it by hand', (executionId: ExecutionId) => call('resumeExecution', { executionId, by: 'me' }), 3],
+    ['listing its waitpoints', (executionId: ExecutionId) => call('listWaitpoints', { executionId }), 2],
+    ['listing all open waitpoints', () => call('listOpenWaitpoints', {}), 3],
+    ['explaining it', (executionId: ExecutionId) => call('explainExecution', { executionId }), 2],
+  ])('%s', (_, callFor, passCount) => {
+    const { partition, executionId } = givenWait()
+
+    expect(partition.run(callFor(executionId))).toMatchObject([{ kind: 'answered' }])
+    expect(partition.passCount).toBe(passCount)
+  })
+
+  test('its time coming to an end', () => {
+    const { partition } = givenWait()
+    partition.now += 1_000
+
+    expect(partition.run(call('runDue', { limit: 200, seed: 1 }))).toMatchObject([
+      { result: { handled: [{ case: 'suspension_timeout' }] } },
+    ])
+    expect(partition.passCount).toBe(4)
+  })
+})
+
 describe('what is rare takes a few passes', () => {
   test('claiming payloads that are too large to be loaded in vain', () => {
     const partition = given(5, {}, SMALL_PAYLOAD_BYTES + 1)
@@ -223,6 +341,25 @@ describe('what is rare takes a few passes', () => {
 
     expect(counts.length).toBeGreaterThan(5)
     expect(Math.max(...counts)).toBe(5)
+  })
+
+  test('walking through the indexes of many journals', () => {
+    const partition = given(30)
+    for (const held of take(partition, 30)) {
+      const { executionId } = held
+      partition.run(...stepWithValue(held, 'fetch', 10), call('deliverSignal', signalTo(executionId, '@news')))
+      partition.run(call('suspendExecution', waitAt(held, 'answer')))
+    }
+    const counts: number[] = []
+    let cursor: ReconcileCursor | undefined = { stage: 'journal_indexes', step: 0 }
+    while (cursor !== undefined) {
+      const [answer] = partition.run(call('reconcileIndexes', { cursor }))
+      counts.push(partition.passCount)
+      cursor = cursorIn(answer)
+    }
+
+    expect(counts.length).toBeGreaterThan(1)
+    expect(Math.max(...counts)).toBe(4)
   })
 
   test.each([

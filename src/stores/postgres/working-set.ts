@@ -53,7 +53,8 @@ export class WorkingSet implements StoredData {
         workLimits.set(index, sum)
         needs.head(index, sum, true)
       },
-      page: (range) => void needs.pages.set(rangeKey(range), range),
+      page: (range) => needs.page(range, false),
+      contents: (range) => needs.page(range, true),
     }
     for (const { operation, input } of calls) planCall(plan, operation, input)
   }
@@ -72,7 +73,7 @@ export class WorkingSet implements StoredData {
     const key = rangeKey(range)
     const page = this.#pages.get(key)
     if (page !== undefined) return [...page]
-    if (!this.#needsLongerHead(range, least)) this.#needs.pages.set(key, range)
+    if (!this.#needsLongerHead(range, least)) this.#needs.page(range, false)
     return []
   }
 

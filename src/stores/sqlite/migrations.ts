@@ -214,4 +214,50 @@ const flows = `
   alter table event add column flow_id text;
 `
 
-export const migrations: readonly string[] = [tables, flows]
+/** What executions remember and wait for. */
+const journals = `
+  create table step (
+    id text not null primary key,
+    partition integer not null,
+    execution_id text not null,
+    kind text not null check (kind in ('call', 'now', 'waitpoint', 'sleep', 'wait')),
+    name text not null,
+    position integer not null check (position >= 0),
+    phase text not null check (phase in ('completed', 'failed', 'retrying', 'open', 'closed')),
+    attempt_count integer not null check (attempt_count >= 0),
+    created_at integer not null,
+    ended_at integer,
+    record text not null,
+    check ((phase = 'open') = (ended_at is null)),
+    check ((phase in ('open', 'closed')) = (kind in ('sleep', 'wait')))
+  ) strict;
+
+  create table waitpoint (
+    id text not null primary key,
+    partition integer not null,
+    execution_id text not null,
+    target text not null,
+    signal_count integer not null check (signal_count >= 0),
+    created_at integer not null,
+    closed_at integer,
+    close_reason text,
+    record text not null,
+    check ((closed_at is null) = (close_reason is null))
+  ) strict;
+
+  create table signal (
+    id text not null primary key,
+    partition integer not null,
+    execution_id text not null,
+    target text not null,
+    sequence integer not null check (sequence > 0),
+    name text not null,
+    source_type text not null check (source_type in ('token', 'caller', 'operator', 'engine')),
+    source_identity text not null,
+    effect text not null check (effect in ('resumed', 'counted', 'counted_before', 'not_awaited', 'buffered')),
+    accepted_at integer not null,
+    record text not null
+  ) strict;
+`
+
+export const migrations: readonly string[] = [tables, flows, journals]

@@ -9,8 +9,11 @@
  * | `<prefix>:{fp:3}:q:<id>`           | string     | the record of a queue                                     |
  * | `<prefix>:{fp:3}:f:<id>`           | string     | the record of a flow                                      |
  * | `<prefix>:{fp:3}:e:<id>`           | string     | the record of an edge                                     |
+ * | `<prefix>:{fp:3}:s:<id>`           | string     | the record of a step                                      |
+ * | `<prefix>:{fp:3}:w:<id>`           | string     | the record of a waitpoint                                 |
+ * | `<prefix>:{fp:3}:g:<id>`           | string     | the record of a signal                                    |
  * | `<prefix>:{fp:3}:i:<name>`         | sorted set | one index: ids by score                                   |
- * | `<prefix>:{fp:3}:b:<key>`          | string     | raw bytes: a payload or a result                          |
+ * | `<prefix>:{fp:3}:b:<key>`          | string     | raw bytes: a payload, a result, a step's value            |
  * | `<prefix>:{fp:3}:events`           | list       | the event log, oldest first                               |
  * | `<prefix>:{fp:3}:trimmed`          | string     | how many events were ever removed from the log            |
  * | `<prefix>:{m}:settings`            | string     | what was fixed at first use, as JSON                      |
@@ -31,6 +34,9 @@ export const keyKinds = {
   queue: 'q:',
   flow: 'f:',
   edge: 'e:',
+  step: 's:',
+  waitpoint: 'w:',
+  signal: 'g:',
   index: 'i:',
   blob: 'b:',
 } as const

@@ -20,7 +20,7 @@
 import type { Field, FieldKind, Variant } from '../../kernel/index.ts'
 
 /** To be raised with every change of a record's or an event's schema. */
-export const LAYOUT_VERSION = 2
+export const LAYOUT_VERSION = 3
 
 export const ABSENT_WHOLE = 2 ** 48 - 1
 export const ABSENT_COUNT = 2 ** 16 - 1

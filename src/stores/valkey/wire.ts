@@ -1,6 +1,6 @@
 /**
  * How calls and answers travel to and from the function library. What a life of an execution is made of has a layout of
- * its own here; everything else travels as msgpack with names, which is slower and needs no description.
+ * its own; everything else travels as msgpack with names, which is slower and needs no description.
  */
 import { publicStates } from '../../kernel/state.ts'
 import type { Field } from '../../kernel/codec.ts'
@@ -21,14 +21,19 @@ import {
 } from '../../kernel/field-kinds.ts'
 import type { OperationName } from '../../kernel/operations.ts'
 import { eventFields } from '../../kernel/schema.ts'
-
-const blob = object([{ name: 'blob', of: whole }, ...blobInfo])
-
-const fence = object([
-  { name: 'leaseId', of: text },
-  { name: 'epoch', of: whole },
-  { name: 'attempt', of: whole },
-])
+import {
+  deliverInput,
+  deliverResult,
+  readSignalsInput,
+  readSignalsResult,
+  readStepsInput,
+  readStepsResult,
+  recordStepInput,
+  recordStepResult,
+  suspendInput,
+  suspendResult,
+} from './journal-wire.ts'
+import { blob, fence } from './wire-kinds.ts'
 
 const createInput: readonly Field[] = [
   { name: 'executionId', of: text },
@@ -114,6 +119,21 @@ const claimed: readonly Field[] = [
     ),
   },
   { name: 'inputsFrom', of: text, rare: true },
+  {
+    name: 'journal',
+    of: object([
+      { name: 'stepCount', of: whole },
+      { name: 'round', of: whole },
+      { name: 'era', of: whole },
+      {
+        name: 'resumed',
+        of: object([
+          { name: 'step', of: text },
+          { name: 'cause', of: word(['signal', 'operator', 'timeout', 'step_retry']) },
+        ]),
+      },
+    ]),
+  },
 ]
 
 const claimResult: readonly Field[] = [
@@ -128,6 +148,11 @@ export const inputLayouts: Readonly<Partial<Record<OperationName, readonly Field
   claimForWorker: claimInput,
   completeExecution: completeInput,
   renewLease: renewInput,
+  recordStep: recordStepInput,
+  suspendExecution: suspendInput,
+  deliverSignal: deliverInput,
+  readSteps: readStepsInput,
+  readSignals: readSignalsInput,
 }
 
 export interface ResultLayout {
@@ -154,6 +179,11 @@ export const resultLayouts: Readonly<Partial<Record<OperationName, ResultLayout>
       { name: 'next', of: object(claimResult) },
     ],
   },
+  recordStep: { kinds: ['recorded'], fields: recordStepResult },
+  suspendExecution: { kinds: ['suspended', 'already_suspended'], fields: suspendResult },
+  deliverSignal: { kinds: ['delivered', 'duplicate'], fields: deliverResult },
+  readSteps: { kinds: ['steps'], fields: readStepsResult },
+  readSignals: { kinds: ['signals'], fields: readSignalsResult },
 }
 
 const holderNames = ['attempt', 'epoch', 'workerId', 'workerInstanceId']
@@ -169,6 +199,16 @@ const frequentEvents: Readonly<Partial<Record<EventType, readonly [always: strin
     [...holderNames, 'outcome'],
     ['reason', 'by', 'category'],
   ],
+  step_recorded: [
+    ['attempt', 'step', 'effect'],
+    ['until', 'reason', 'category'],
+  ],
+  execution_suspended: [[...holderNames, 'reason', 'step'], ['until']],
+  execution_resumed: [
+    ['attempt', 'epoch', 'reason', 'step'],
+    ['until', 'by'],
+  ],
+  signal_received: [['by', 'waitpoint', 'signal', 'effect'], ['step']],
 }
 
 function eventFieldsOf(type: EventType): Field[] {

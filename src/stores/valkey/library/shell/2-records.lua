@@ -98,9 +98,10 @@ local function setEntry(index, id, score, isAgain)
   entryIndexes[entryCount], entryIds[entryCount], entryScores[entryCount] = index, id, score or false
 end
 
-local function entryOf(entries, index)
+local function entryOf(entries, index, id)
   for i = 1, #entries do
-    if entries[i].index == index then return entries[i] end
+    local entry = entries[i]
+    if entry.index == index and entry.id == id then return entry end
   end
   return nil
 end
@@ -121,16 +122,19 @@ local function write(recordType, id, bytes, after)
     before = slotEntries[slot] or NONE
   end
   slotWrites[slot], slotEntries[slot] = bytes, after
-  -- A record stands in an index once. Entries of the same index mostly stand in the same place, so that is where it is
-  -- looked first. Under which id they stand is for them to say: it need not be the record's.
+  -- Entries of the same index mostly stand in the same place, so that is where it is looked first. Under which id they stand
+  -- is for them to say: it need not be the record's, and a record may stand in one index under several.
   for i = 1, #before do
     local entry, other = before[i], after[i]
-    local index = entry.index
-    if not (other and other.index == index) and not entryOf(after, index) then setEntry(index, entry.id, nil, isAgain) end
+    local index, id = entry.index, entry.id
+    if not (other and other.index == index and other.id == id) and not entryOf(after, index, id) then
+      setEntry(index, id, nil, isAgain)
+    end
   end
   for i = 1, #after do
     local entry, other = after[i], before[i]
-    if not (other and other.index == entry.index) then other = entryOf(before, entry.index) end
+    local index, id = entry.index, entry.id
+    if not (other and other.index == index and other.id == id) then other = entryOf(before, index, id) end
     if not (other and other.score == entry.score) then setEntry(entry.index, entry.id, entry.score, isAgain) end
   end
 end

@@ -1,0 +1,25 @@
+import { hasExpired, journalOf } from '../journal/journal.ts'
+import { closeWaitpoints } from '../journal/waitpoints.ts'
+import { EXPIRED_WAITPOINT_COUNT } from '../limits.ts'
+import type { DueCase } from './due-case.ts'
+
+const EXPIRED = 'expired'
+
+/** Closes waitpoints that were opened ahead of a wait which did not come in time. */
+export const pendingWaitpointExpiry: DueCase = {
+  name: 'pending_waitpoint_expiry',
+  isDue: (execution, now) => {
+    for (const open of execution.journal?.open ?? []) if (hasExpired(open, now)) return true
+    return false
+  },
+  run: (tx, execution) => {
+    const journal = journalOf(execution)
+    const expired: string[] = []
+    for (const open of journal.open) {
+      if (hasExpired(open, tx.now) && expired.length < EXPIRED_WAITPOINT_COUNT) expired.push(open.target)
+    }
+    closeWaitpoints(tx, execution, journal, expired, EXPIRED, undefined)
+    tx.put(execution)
+    for (const target of expired) tx.emit('waitpoint_closed', execution, { waitpoint: target, reason: EXPIRED })
+  },
+}

@@ -1,0 +1,23 @@
+/** What the end of an execution means for what it waited for. */
+import type { Execution } from '../records.ts'
+import type { Tx } from '../tx.ts'
+import { scopeOf, stepIdIn } from './journal.ts'
+
+/**
+ * Closes the wait of an execution that is about to end, and with it every place that signals could be sent to. It is no
+ * answer: should the execution be replayed, it waits anew. Said before its state changes; the execution is put by the caller.
+ */
+export function closeJournal(tx: Tx, execution: Execution, by: string | undefined, reason: string | undefined): void {
+  const journal = execution.journal
+  if (journal === undefined) return
+  const state = execution.state
+  if (state.phase === 'suspended') {
+    const step = tx.get('step', stepIdIn(scopeOf(execution.id, journal), state.step))
+    if (step === undefined) return tx.fault('an execution waits in a step that does not exist', execution.id)
+    if (step.state.phase === 'open') {
+      step.state = { phase: 'closed', at: tx.now, how: 'ended', by, reason }
+      tx.put(step)
+    }
+  }
+  journal.open = []
+}

@@ -1,0 +1,173 @@
+/** How calls and answers travel that a handler's steps and waits are made of, and the signals for which it waits. */
+import type { Field, FieldKind } from '../../kernel/codec.ts'
+import { flag, list, object, text, textList, whole, word } from '../../kernel/field-kinds.ts'
+import { signalFields, stepFields } from '../../kernel/journal-schema.ts'
+import { blob, fence } from './wire-kinds.ts'
+
+const failure = object([
+  { name: 'category', of: text },
+  { name: 'message', of: text },
+  { name: 'stack', of: text },
+])
+
+const stepOutcome: FieldKind = {
+  kind: 'union',
+  tag: 'kind',
+  variants: [
+    { word: 'completed', fields: [{ name: 'value', of: blob }] },
+    {
+      word: 'failed',
+      fields: [
+        { name: 'failure', of: failure },
+        { name: 'size', of: whole },
+      ],
+    },
+    {
+      word: 'retry',
+      fields: [
+        { name: 'failure', of: failure },
+        { name: 'size', of: whole },
+        { name: 'delayMs', of: whole },
+        { name: 'park', of: flag },
+      ],
+    },
+  ],
+}
+
+export const recordStepInput: readonly Field[] = [
+  { name: 'executionId', of: text },
+  { name: 'fence', of: fence },
+  { name: 'stepKind', of: word(['call', 'now']) },
+  { name: 'name', of: text },
+  { name: 'attemptCount', of: whole },
+  { name: 'outcome', of: stepOutcome },
+]
+
+export const recordStepResult: readonly Field[] = [
+  { name: 'kind', of: word(['recorded']) },
+  { name: 'at', of: whole },
+  { name: 'until', of: whole },
+]
+
+export const suspendInput: readonly Field[] = [
+  { name: 'executionId', of: text },
+  { name: 'fence', of: fence },
+  { name: 'stepKind', of: word(['wait', 'sleep']) },
+  { name: 'name', of: text },
+  {
+    name: 'nodes',
+    of: list(
+      object([
+        { name: 'kind', of: word(['group', 'leaf', 'operator', 'timeout']) },
+        { name: 'parent', of: whole },
+        { name: 'need', of: whole },
+        { name: 'by', of: word(['once', 'signals', 'sources', 'waitpoints']) },
+        { name: 'name', of: text, rare: true },
+        { name: 'from', of: textList },
+        { name: 'targets', of: textList },
+      ]),
+    ),
+  },
+  { name: 'opens', of: textList },
+  { name: 'reason', of: text },
+  { name: 'timeoutMs', of: whole },
+  { name: 'onTimeout', of: word(['fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate']) },
+  { name: 'resumeDelayMs', of: whole, rare: true },
+  { name: 'remindEveryMs', of: whole, rare: true },
+  { name: 'strict', of: flag },
+  { name: 'keyId', of: text, rare: true },
+]
+
+export const suspendResult: readonly Field[] = [
+  { name: 'kind', of: word(['suspended', 'already_suspended']) },
+  { name: 'until', of: whole },
+  {
+    name: 'waitpoints',
+    of: list(
+      object([
+        { name: 'target', of: text },
+        { name: 'waitpointId', of: text },
+        { name: 'generation', of: whole },
+        { name: 'keyId', of: text, rare: true },
+        { name: 'createdAt', of: whole },
+        { name: 'isOpen', of: flag },
+        { name: 'expiresAt', of: whole },
+      ]),
+    ),
+  },
+]
+
+export const deliverInput: readonly Field[] = [
+  { name: 'executionId', of: text },
+  { name: 'target', of: text },
+  { name: 'key', of: text },
+  { name: 'name', of: text },
+  {
+    name: 'source',
+    of: object([
+      { name: 'type', of: word(['token', 'caller', 'operator', 'engine']) },
+      { name: 'identity', of: text },
+    ]),
+  },
+  { name: 'payload', of: blob },
+  {
+    name: 'token',
+    of: object([
+      { name: 'waitpointId', of: text },
+      { name: 'generation', of: whole },
+    ]),
+  },
+]
+
+export const deliverResult: readonly Field[] = [
+  { name: 'kind', of: word(['delivered', 'duplicate']) },
+  { name: 'sequence', of: whole },
+  { name: 'effect', of: word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered']) },
+  { name: 'at', of: whole },
+]
+
+export const readStepsInput: readonly Field[] = [
+  { name: 'executionId', of: text },
+  { name: 'from', of: whole },
+  { name: 'limit', of: whole },
+  { name: 'values', of: flag },
+]
+
+export const readStepsResult: readonly Field[] = [
+  { name: 'kind', of: word(['steps']) },
+  {
+    name: 'steps',
+    of: list(
+      object([
+        { name: 'step', of: object([{ name: 'type', of: word(['step']) }, ...stepFields]) },
+        { name: 'valueBlob', of: whole },
+        { name: 'isFinal', of: flag },
+      ]),
+    ),
+  },
+  { name: 'next', of: whole },
+  { name: 'at', of: whole },
+]
+
+export const readSignalsInput: readonly Field[] = [
+  { name: 'executionId', of: text },
+  { name: 'from', of: whole },
+  { name: 'to', of: whole },
+  { name: 'limit', of: whole },
+  { name: 'payloads', of: flag },
+]
+
+export const readSignalsResult: readonly Field[] = [
+  { name: 'kind', of: word(['signals']) },
+  {
+    name: 'signals',
+    of: list(
+      object([
+        { name: 'signal', of: object([{ name: 'type', of: word(['signal']) }, ...signalFields]) },
+        { name: 'payloadBlob', of: whole },
+      ]),
+    ),
+  },
+  { name: 'next', of: whole },
+  { name: 'at', of: whole },
+]
