@@ -5,9 +5,41 @@ export type { FlowNode, NodeOptions, NodeSettings } from './client/flow-node.ts'
 export { allOf, anyOf, quorum } from './client/upstreams.ts'
 export type { AnyInputs, RaceOptions, Upstream, UpstreamSource, Upstreams } from './client/upstreams.ts'
 export { task } from './client/task.ts'
-export type { Handler, HandlerFunction, HandlerOptions, Task, TaskOptions } from './client/task.ts'
+export type {
+  AnySignals,
+  Handler,
+  HandlerFunction,
+  HandlerOptions,
+  SignalSchemas,
+  SignalsSent,
+  Task,
+  TaskOptions,
+} from './client/task.ts'
+export { approval } from './client/approval.ts'
+export type { ApprovalAnswer, ApprovalOptions, Vote, WaitpointReference } from './client/approval.ts'
+export { signal } from './client/signal-wait.ts'
+export type {
+  ConditionPart,
+  Sender,
+  SignalAnswer,
+  SignalOptions,
+  SignalWait,
+  Unanswered,
+} from './client/signal-wait.ts'
+export { when } from './client/when.ts'
+export type { ConditionAnswer, ConditionWait, CountOptions, OperatorAnswer, Part } from './client/when.ts'
+export type { ReceivedSignal, Waitable } from './client/wait.ts'
+export type { OnTimeout, WaitSettings } from './client/wait-options.ts'
 export type { TaskPolicy, TaskSettings, TimeoutOptions } from './client/task-settings.ts'
-export type { ProgressReport, TaskContext } from './client/context.ts'
+export type {
+  HandlerWaitpoint,
+  ProgressReport,
+  StepContext,
+  StepFunction,
+  StepOptions,
+  TaskContext,
+  WaitpointOptions,
+} from './client/context.ts'
 export type { AddMemberOptions, AddedMember, DependOptions, MemberFlow, MemberReference } from './client/member-flow.ts'
 export type { Duration } from './client/duration.ts'
 export type { Tags } from './client/names.ts'
@@ -20,6 +52,8 @@ export {
   PermanentError,
   PostponeError,
   RetryAfterError,
+  StepFailedError,
+  StepRefusedError,
 } from './client/errors.ts'
 export { EngineError } from './stores/engine-error.ts'
 export type { ErrorDetail } from './stores/engine-error.ts'
@@ -36,8 +70,30 @@ export type { MetricsRegistry } from './engine/metrics.ts'
 
 export type { DescribedParts, ListQuery, ReplayOptions, RevokeOptions } from './client/calls.ts'
 export type { CancelOptions } from './client/cancel-options.ts'
-export type { Dependencies, ExecutionDescription, ExecutionSummary } from './client/description.ts'
-export type { ExecutionHandle } from './client/execution-handle.ts'
+export type {
+  Dependencies,
+  ExecutionDescription,
+  ExecutionSummary,
+  JournalCounts,
+  Suspension,
+} from './client/description.ts'
+export type { ExecutionHandle, SignalReceipt } from './client/execution-handle.ts'
+export type {
+  AnswerOptions,
+  AnswerResult,
+  CloseWaitpointOptions,
+  ReissueOptions,
+  ResumeOptions,
+  SignalAtOptions,
+  SignalSendOptions,
+} from './client/journal-calls.ts'
+export type { ReadOptions, SignalSummary, StepSummary, WaitSummary } from './client/step-listing.ts'
+export type {
+  ExecutionWaitpointsOptions,
+  ListWaitpointsOptions,
+  WaitpointPage,
+  WaitpointSummary,
+} from './client/waitpoint-listing.ts'
 export type { CreateFlowOptions, FlowCancelOptions, FlowQuery, FlowSubmitOptions } from './client/flow-options.ts'
 export type {
   FlowCancel,
@@ -50,12 +106,16 @@ export type { FlowCancelled, FlowHandle, FlowHandleCancelOptions, MembersOptions
 export type { FlowPage, ListFlowsOptions } from './client/flow-listing.ts'
 export type { FlowMember } from './client/flow-member.ts'
 export type { FlowProgress } from './client/flow-submission.ts'
+export { KeyRing } from './client/key-ring.ts'
+export type { KeyRingDocument, KeySource, SigningKey } from './client/key-ring.ts'
+export type { KeysOption } from './client/keys-option.ts'
 export type { ExecutionPage, LaneSummary, ListOptions } from './client/listing.ts'
 export type { DependencyOptions, OpenFlow } from './client/open-flow.ts'
 export type { StagedResult, StagedSubmitOptions } from './client/staging.ts'
 export type { SubmitManyItem, SubmitOutcome } from './client/submit-many.ts'
 export type { SubmitOptions } from './client/submit.ts'
 export type { SubscribeOptions, SubscriptionItem } from './client/subscription.ts'
+export type { TokenOptions } from './client/token-options.ts'
 export type { WaitOptions } from './client/wait-for-end.ts'
 export type { LogLevel } from './client/log.ts'
 export type { Log, LogFields } from './runtime/log.ts'
@@ -70,7 +130,9 @@ export type {
   AttemptKind,
   AttemptOutcome,
   CancelResult,
+  CloseWaitpointResult,
   CreateResult,
+  DeliverSignalResult,
   ErrorCode,
   EventType,
   ExecutionId,
@@ -93,9 +155,14 @@ export type {
   PriorityResult,
   RefusalDetail,
   Refused,
+  ReissueWaitpointResult,
   ReplayResult,
+  ResumeResult,
   RetryPolicy,
   RevokeResult,
   SetTagsResult,
+  SignalEffect,
+  SourceType,
+  StepKind,
   TenantFilter,
 } from './kernel/index.ts'

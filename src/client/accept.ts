@@ -1,9 +1,12 @@
 import type { ErrorCode, OperationName, OperationResult, RefusalDetail, Refused } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
+import type { AnswerResult } from './journal-calls.ts'
 import type { StagedResult } from './staging.ts'
 
 /** The result, or the refusal as an error. */
-export function accept<R extends OperationResult<OperationName> | StagedResult>(result: R): Exclude<R, Refused> {
+export function accept<R extends OperationResult<OperationName> | StagedResult | AnswerResult>(
+  result: R,
+): Exclude<R, Refused> {
   if (result.kind === 'refused') throw refusalError(result)
   return result as Exclude<R, Refused>
 }

@@ -13,6 +13,7 @@ import type {
   Position,
   PriorityResult,
   PublicState,
+  ReplayFrom,
   ReplayResult,
   RevokeResult,
   SetTagsResult,
@@ -22,9 +23,9 @@ import { executionPartition } from '../stores/store.ts'
 import { CANCEL_KEYS } from './cancel-options.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import { parseDuration } from './duration.ts'
-import { FlowCalls } from './flow-calls.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf } from './ids.ts'
-import { checkBoolean, checkKey, checkOptions, checkPriority, checkReason } from './names.ts'
+import { JournalCalls } from './journal-calls.ts'
+import { checkBoolean, checkKey, checkKeys, checkObject, checkOptions, checkPriority, checkReason } from './names.ts'
 import { stagingOf } from './staging.ts'
 import type { StagedResult, StagedSubmitOptions } from './staging.ts'
 import { checkSubmitOptions, prepareSubmit } from './submit.ts'
@@ -37,9 +38,14 @@ export interface ReplayOptions {
   readonly by?: string
   /** In a flow: replays everything that was skipped because of it as well. */
   readonly subtree?: boolean
+  /**
+   * Does anew what was recorded from here on: `start`, or the step of a name and all after it. Left out, what was recorded
+   * is kept, and only what failed or was not reached runs.
+   */
+  readonly from?: 'start' | { readonly step: string }
 }
 
-const REPLAY_KEYS = ['reason', 'by', 'subtree'] as const satisfies readonly (keyof ReplayOptions)[]
+const REPLAY_KEYS = ['reason', 'by', 'subtree', 'from'] as const satisfies readonly (keyof ReplayOptions)[]
 
 export interface RevokeOptions {
   readonly leaseId?: string
@@ -78,7 +84,7 @@ export const LIST_QUERY_KEYS = [
   'createdTo',
 ] as const satisfies readonly (keyof ListQuery)[]
 
-export class Calls extends FlowCalls {
+export class Calls extends JournalCalls {
   submit<Input, Parsed, Returned, Output, Inputs, Given>(
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     input: Input,
@@ -137,7 +143,8 @@ export class Calls extends FlowCalls {
     const reason = options.reason === undefined ? undefined : checkReason(options.reason)
     const by = checkReason(options.by ?? 'client', 'by')
     checkBoolean(options.subtree, 'subtree')
-    const input = { executionId, requestId: this.runtime.uuid(), reason, by, subtree: options.subtree }
+    const from = parseReplayFrom(options.from)
+    const input = { executionId, requestId: this.runtime.uuid(), reason, by, subtree: options.subtree, from }
     return (await this.run(executionId, 'replayExecution', input)).result
   }
 
@@ -205,4 +212,12 @@ export class Calls extends FlowCalls {
   async countStep(partition: number, lane: string | undefined, cursor: Position | undefined): Promise<CountResult> {
     return (await this.ask(executionPartition(partition), 'countExecutions', { lane, cursor })).result
   }
+}
+
+function parseReplayFrom(from: ReplayOptions['from']): ReplayFrom | undefined {
+  if (from === undefined) return undefined
+  if (from === 'start') return { kind: 'start' }
+  checkObject(from, 'from', "{ step: 'charge' }, or be 'start'")
+  checkKeys(from, ['step'], 'from')
+  return { kind: 'step', name: checkKey(from.step, 'from.step') }
 }

@@ -1,8 +1,8 @@
 /** What a program uses to submit work and to look after it. Refusals are thrown as `EngineError`; `try` returns them. */
 import type { ExecutionId, Explanation, FlowId } from '../kernel/index.ts'
+import { silentLog } from '../runtime/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import { Batcher } from '../stores/batcher.ts'
-import { EngineError } from '../stores/engine-error.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { accept } from './accept.ts'
 import { Calls } from './calls.ts'
@@ -27,6 +27,8 @@ import type { FlowPage, ListFlowsOptions } from './flow-listing.ts'
 import { isFlow } from './flow.ts'
 import type { AnyFlow, FlowDefinition } from './flow.ts'
 import { readHandedInputs } from './handed-inputs.ts'
+import { noKeys } from './key-ring.ts'
+import { JournalClient } from './journal-client.ts'
 import { countLanes, listExecutions } from './listing.ts'
 import type { ExecutionPage, LaneSummary, ListOptions } from './listing.ts'
 import { checkNamespace, checkOptions, checkSignal } from './names.ts'
@@ -37,35 +39,43 @@ import type { SubmitOptions } from './submit.ts'
 import { SUBSCRIBE_KEYS, subscribe } from './subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
 import { tooManyTags } from './tag-changes.ts'
-import type { AnyTask, Task } from './task.ts'
+import type { AnyTask, SignalSchemas, SignalsSent, Task } from './task.ts'
+import { Tokens } from './token.ts'
+import type { TokenSigner } from './token.ts'
 import type { AnyInputs } from './upstreams.ts'
 
 export interface ClientOptions {
   readonly namespace?: string
+  /** Signs and verifies tokens of waitpoints. Without it there are none. */
+  readonly tokens?: TokenSigner
 }
 
 const ALL_PARTS: DescribedParts = { attempts: true, payload: true, result: true }
 
-export class Client implements FlowClient {
+export class Client extends JournalClient implements FlowClient {
   /** @internal */
-  readonly store: Store
+  override readonly store: Store
   /** @internal */
   readonly runtime: Runtime
   /** @internal */
   readonly batcher: Batcher
+  /** @internal */
+  readonly tokens: TokenSigner
   readonly namespace: string
   /** The same calls, answering unions instead of throwing refusals. */
-  readonly try: Calls
+  override readonly try: Calls
   readonly #ends: EndWatcher
   readonly #abort = new AbortController()
   #closing: Promise<void> | undefined
 
   constructor(store: Store, runtime: Runtime, options: ClientOptions = {}) {
+    super()
     this.store = store
     this.runtime = runtime
     this.namespace = checkNamespace(options.namespace ?? 'default')
     this.batcher = new Batcher(store, runtime)
-    this.try = new Calls(this.batcher, runtime, this.namespace)
+    this.tokens = options.tokens ?? new Tokens(noKeys, runtime, silentLog)
+    this.try = new Calls(this.batcher, runtime, this.namespace, this.tokens)
     this.#ends = new EndWatcher(store, runtime)
   }
 
@@ -77,11 +87,11 @@ export class Client implements FlowClient {
    * const execution = await fabric.submit(greet, { name: 'Ada' }, { id: 'greet:ada', delay: '5s' })
    * console.log(await execution.result())
    */
-  submit<Input, Parsed, Returned, Output, Inputs, Given>(
-    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
+  submit<Input, Parsed, Returned, Output, Inputs, Given, Signals extends SignalSchemas>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals>,
     input: Input,
     options?: SubmitOptions,
-  ): Promise<ExecutionHandle<Output>>
+  ): Promise<ExecutionHandle<Output, SignalsSent<Signals>>>
   submit<Input, Output>(
     flow: FlowDefinition<Input, Output>,
     input: Input,
@@ -92,7 +102,7 @@ export class Client implements FlowClient {
     input: unknown,
     options: SubmitOptions | FlowSubmitOptions = {},
   ): Promise<ExecutionHandle | FlowHandle> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return isFlow(what) ? await this.#submitFlow(what, input, options) : await this.#submitTask(what, input, options)
   }
 
@@ -104,28 +114,36 @@ export class Client implements FlowClient {
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     items: readonly SubmitManyItem<Input>[],
   ): Promise<SubmitOutcome<Output>[]> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return await submitEach<Input, Output>(items, (item) => this.#submitTask(task, item.input, item.options))
   }
 
   /** A handle for an execution that exists, by its id or by its key. */
-  execution<Input, Parsed, Returned, Output = unknown, Inputs = AnyInputs, Given = Inputs>(
+  execution<
+    Input,
+    Parsed,
+    Returned,
+    Output = unknown,
+    Inputs = AnyInputs,
+    Given = Inputs,
+    Signals extends SignalSchemas = SignalSchemas,
+  >(
     idOrKey: string,
-    task?: Task<Input, Parsed, Returned, Output, Inputs, Given>,
-  ): ExecutionHandle<Output> {
-    return new ExecutionHandle<Output>(this, this.try.resolve(idOrKey), task)
+    task?: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals>,
+  ): ExecutionHandle<Output, SignalsSent<Signals>> {
+    return new ExecutionHandle<Output, SignalsSent<Signals>>(this, this.try.resolve(idOrKey), task)
   }
 
   /** Everything that is known of an execution, or only the parts asked for. */
   async describe(idOrKey: string, parts: DescribedParts = ALL_PARTS): Promise<ExecutionDescription> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     const reply = await this.try.describe(idOrKey, parts)
     const inputs = parts.inputs === true ? await readHandedInputs(this.try, idOrKey) : undefined
     return describe(accept(reply.result), reply.blobs, inputs)
   }
 
   async why(idOrKey: string): Promise<{ readonly explanation: Explanation; readonly text: string }> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     const { explanation } = accept(await this.try.why(idOrKey))
     return { explanation, text: explanationText(explanation, await this.#skippedBy(explanation)) }
   }
@@ -135,28 +153,28 @@ export class Client implements FlowClient {
     reason: string,
     options?: CancelOptions,
   ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return accept(await this.try.cancel(idOrKey, reason, options)).kind
   }
 
   async replay(idOrKey: string, options?: ReplayOptions): Promise<void> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     accept(await this.try.replay(idOrKey, options))
   }
 
   /** Takes an execution away from the worker that holds it; another one starts it anew. */
   async revokeLease(idOrKey: string, reason: string, options?: RevokeOptions): Promise<void> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     accept(await this.try.revokeLease(idOrKey, reason, options))
   }
 
   async changePriority(idOrKey: string, priority: number): Promise<void> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     accept(await this.try.changePriority(idOrKey, priority))
   }
 
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     const result = await this.try.setTags(idOrKey, tags)
     if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, 'execution')
     accept(result)
@@ -175,50 +193,50 @@ export class Client implements FlowClient {
 
   /** Opens a flow whose graph is put together step by step. Said twice with one id, it is opened once. */
   async createFlow(name: string, options?: CreateFlowOptions): Promise<OpenFlow> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     const result = accept(await this.try.createFlow(name, options))
     return new OpenFlow(this, result.flowId, undefined, result.kind === 'created' ? 'created' : 'joined')
   }
 
   /** Flows of all partitions, newest first. */
   async flows(options: ListFlowsOptions = {}): Promise<FlowPage> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return await listFlows(this.try, this.store.settings.executionPartitions, options)
   }
 
   async describeFlow(idOrKey: string): Promise<FlowDescription> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     const { view, at } = accept(await this.try.describeFlow(idOrKey))
     return { ...summariseFlow(view), at }
   }
 
   /** Cancels a flow, and waits until it has come to rest if the options say so. */
   async cancelFlow(idOrKey: string, reason: string, options: FlowHandleCancelOptions = {}): Promise<FlowCancelled> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return await cancelFlow(this.try, this.runtime, this.try.resolveFlow(idOrKey), reason, options)
   }
 
   async setFlowTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     const result = await this.try.setFlowTags(idOrKey, tags)
     if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, 'flow')
     accept(result)
   }
 
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return await listExecutions(this.try, this.store.settings.executionPartitions, options)
   }
 
   /** Every lane that has executions, with how many in each state. */
   async lanes(lane?: string): Promise<LaneSummary[]> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return await countLanes(this.try, this.store.settings.executionPartitions, lane)
   }
 
   /** Events as they happen, in order within a partition. Each carries a cursor from which a later call goes on. */
   subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     checkOptions(options, SUBSCRIBE_KEYS, "{ types: ['execution_ended'] }")
     checkSignal(options.signal)
     const signals = options.signal === undefined ? [this.#abort.signal] : [options.signal, this.#abort.signal]
@@ -235,7 +253,7 @@ export class Client implements FlowClient {
     return this.store.report()
   }
 
-  get isClosed(): boolean {
+  override get isClosed(): boolean {
     return this.#closing !== undefined
   }
 
@@ -251,7 +269,7 @@ export class Client implements FlowClient {
 
   /** @internal */
   watchEnd(id: ExecutionId | FlowId, notify: EndListener): ReturnType<EndWatcher['watch']> {
-    this.#refuseIfClosed()
+    this.refuseIfClosed()
     return this.#ends.watch(id, notify)
   }
 
@@ -279,9 +297,5 @@ export class Client implements FlowClient {
   async #submitFlow(flow: AnyFlow, input: unknown, options: FlowSubmitOptions): Promise<FlowHandle> {
     const { result, flowId, graph } = await this.try.submitDrawn(flow, input, options)
     return new FlowHandle(this, flowId, () => graph, accept(result).kind === 'joined' ? 'joined' : 'created')
-  }
-
-  #refuseIfClosed(): void {
-    if (this.isClosed) throw new EngineError('fabric_closed')
   }
 }

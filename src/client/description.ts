@@ -8,12 +8,13 @@ import type {
   Failure,
   FlowId,
   Instant,
+  Journal,
   Lease,
   Outcome,
   Progress,
   PublicState,
 } from '../kernel/index.ts'
-import { bucketOf, publicState } from '../kernel/index.ts'
+import { SEPARATOR, bucketOf, publicState } from '../kernel/index.ts'
 import { tagsToObject } from './names.ts'
 import type { Tags } from './names.ts'
 import { decodeValue } from './payload.ts'
@@ -45,6 +46,10 @@ export interface ExecutionSummary {
   readonly progress: Progress | undefined
   readonly failure: Failure | undefined
   readonly lease: Lease | undefined
+  /** What it waits for now, holding no worker. */
+  readonly suspension: Suspension | undefined
+  /** What it has recorded, and where it can be told something. */
+  readonly journal: JournalCounts
   readonly cancelRequested: { readonly reason: string; readonly by: string; readonly forceAt: Instant } | undefined
   /** The flow that it is a member of, and its name there. */
   readonly flowId: FlowId | undefined
@@ -53,6 +58,26 @@ export interface ExecutionSummary {
   readonly dependencies: Dependencies | undefined
   /** Whether it was cancelled because enough others of a race had completed. */
   readonly isSuperseded: boolean
+}
+
+export interface Suspension {
+  /** The name of the wait, the sleep or the step. */
+  readonly step: string
+  /** What it waits for, in a word: `signal`, `approval`, `sleep` and the like. */
+  readonly reason: string
+  readonly since: Instant
+  /** When it goes on, or what was said for that case happens, if nothing comes before. */
+  readonly until: Instant | undefined
+}
+
+export interface JournalCounts {
+  readonly stepCount: number
+  /** Bytes of the values and failures of all steps. */
+  readonly stepBytes: number
+  readonly signalCount: number
+  /** Signals that no wait has looked at yet. */
+  readonly bufferedCount: number
+  readonly openWaitpointCount: number
 }
 
 /** What leads to a member, judged together. */
@@ -100,11 +125,29 @@ export function summarise(execution: Execution): ExecutionSummary {
     progress: execution.progress,
     failure: execution.failure,
     lease: state.phase === 'active' ? state.lease : undefined,
+    suspension: suspensionOf(execution),
+    journal: journalCounts(execution.journal),
     cancelRequested: state.phase === 'active' ? state.cancel : undefined,
     flowId: member?.flowId,
     node: member?.name,
     dependencies: dependenciesOf(member?.group),
     isSuperseded: bucketOf(execution) === 'superseded',
+  }
+}
+
+function suspensionOf({ state, changedAt }: Execution): Suspension | undefined {
+  if (state.phase !== 'suspended') return undefined
+  const { step, reason, until } = state
+  return { step: step.slice(step.indexOf(SEPARATOR) + 1), reason, since: changedAt, until }
+}
+
+function journalCounts(journal: Journal | undefined): JournalCounts {
+  return {
+    stepCount: journal?.stepCount ?? 0,
+    stepBytes: journal?.stepBytes ?? 0,
+    signalCount: journal?.signalCount ?? 0,
+    bufferedCount: journal?.bufferedCount ?? 0,
+    openWaitpointCount: journal?.open.length ?? 0,
   }
 }
 

@@ -1,5 +1,5 @@
 /** Errors that a handler throws to say how its attempt shall end, and those that waiting callers meet. */
-import type { Outcome } from '../kernel/index.ts'
+import type { FailureInput, Outcome } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { ErrorDetail } from '../stores/engine-error.ts'
 import { parseDuration } from './duration.ts'
@@ -46,6 +46,35 @@ export class CategorisedError extends Error {
     super(message, options)
     this.category = category
   }
+}
+
+/**
+ * A step has failed for good. It is the same whenever the handler runs again, which only the `cause` is not: that is there
+ * in the run that tried it. Thrown on, it fails the attempt as what the step threw would have.
+ */
+export class StepFailedError extends Error {
+  override readonly name = 'StepFailedError'
+  readonly step: string
+  readonly failure: FailureInput
+
+  constructor(step: string, failure: FailureInput, options?: ErrorOptions) {
+    super(failure.message, options)
+    this.step = step
+    this.failure = failure
+    if (failure.stack !== undefined) this.stack = failure.stack
+  }
+
+  get category(): string {
+    return this.failure.category
+  }
+}
+
+/**
+ * A step or a wait that cannot be recorded, and could not be the next time either: its value is too large, its name cannot
+ * be used, a limit is reached. Thrown on, it fails the execution for good.
+ */
+export class StepRefusedError extends EngineError {
+  override readonly name = 'StepRefusedError'
 }
 
 /** The lease is gone: another worker may have the execution already. Stop the work; nothing more is recorded of it. */

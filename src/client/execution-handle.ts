@@ -1,12 +1,14 @@
 /** One handle for one execution: its result, its state, and what can be done to it. */
-import type { Explanation, ExecutionId, PublicState } from '../kernel/index.ts'
+import type { DeliverSignalResult, Explanation, ExecutionId, PublicState, Refused } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { DescribedParts, ReplayOptions } from './calls.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import type { ExecutionDescription } from './description.ts'
 import { ExecutionEndedError } from './errors.ts'
+import type { ResumeOptions, SignalSendOptions } from './journal-calls.ts'
+import { invalidInput, show } from './names.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
-import type { AnyTask } from './task.ts'
+import type { AnySignals, AnyTask } from './task.ts'
 import { validate } from './validation.ts'
 import { waitForEnd } from './wait-for-end.ts'
 import type { EndSource, WaitOptions } from './wait-for-end.ts'
@@ -21,6 +23,8 @@ export interface HandleClient extends EndSource {
     options?: CancelOptions,
   ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'>
   replay(id: ExecutionId, options?: ReplayOptions): Promise<void>
+  signal(id: ExecutionId, name: string, value?: unknown, options?: SignalSendOptions): Promise<SignalReceipt>
+  resume(id: ExecutionId, options: ResumeOptions): Promise<void>
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
   subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
@@ -29,7 +33,15 @@ export interface HandleClient extends EndSource {
 /** What a submit did: started the execution, met one that existed, or left it in a transaction that has yet to commit. */
 export type Created = 'created' | 'joined' | 'replaced' | 'staged'
 
-export class ExecutionHandle<Output = unknown> {
+/** What became of a signal: its number in the execution, and what it did. */
+export type SignalReceipt = Exclude<DeliverSignalResult, Refused>
+
+/** A value that may be undefined may be left out. */
+type SignalArguments<Value> = undefined extends Value
+  ? [value?: Value, options?: SignalSendOptions]
+  : [value: Value, options?: SignalSendOptions]
+
+export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   readonly id: ExecutionId
   /** Set by a submit. */
   readonly created: Created | undefined
@@ -62,6 +74,19 @@ export class ExecutionHandle<Output = unknown> {
   /** Waits for the end, whatever it is. */
   wait(options: WaitOptions = {}): Promise<ExecutionDescription> {
     return this.#end(options)
+  }
+
+  async #checkSignal(name: string, value: unknown): Promise<void> {
+    const schemas = this.#task?.signals ?? {}
+    const known = Object.keys(schemas)
+    if (this.#task === undefined || known.length === 0) return
+    if (!known.includes(name)) {
+      throw invalidInput(
+        'signal name',
+        `Task '${this.#task.name}' takes no signal ${show(name)}; it takes ${known.map((each) => `'${each}'`).join(', ')}.`,
+      )
+    }
+    await validate(schemas[name], value, 'invalid_payload', name)
   }
 
   #end(options: WaitOptions, parts?: DescribedParts): Promise<ExecutionDescription> {
@@ -110,6 +135,26 @@ export class ExecutionHandle<Output = unknown> {
     options?: CancelOptions,
   ): Promise<'cancelled' | 'cancel_requested' | 'already_cancelled'> {
     return this.#client.cancel(this.id, reason, options)
+  }
+
+  /**
+   * Tells the execution something, by the signal's name. What comes before its handler waits for it is kept. A value is
+   * checked with the schema that its task has for the name.
+   *
+   * @example
+   * await execution.signal('paid', { amount: 12 }, { key: event.id })
+   */
+  async signal<Name extends keyof Signals & string>(
+    name: Name,
+    ...[value, options]: SignalArguments<Signals[Name]>
+  ): Promise<SignalReceipt> {
+    await this.#checkSignal(name, value)
+    return await this.#client.signal(this.id, name, value, options)
+  }
+
+  /** Ends the wait that it is in, with an operator's authority: its handler goes on and is told so. */
+  resume(options: ResumeOptions): Promise<void> {
+    return this.#client.resume(this.id, options)
   }
 
   /** Runs an ended execution again. */

@@ -33,6 +33,24 @@ const running = {
   isLeaseExpired: false,
   cancel: undefined,
 } as const
+const suspended: Extract<Explanation, { why: 'suspended' }> = {
+  why: 'suspended',
+  since: AT,
+  step: 'review',
+  stepKind: 'wait',
+  reason: 'signal',
+  until: undefined,
+  isOverdue: false,
+  onTimeout: 'resume',
+  isEscalated: false,
+  targets: ['@paid'],
+  satisfierCount: 0,
+  counts: [{ name: 'paid', has: 0, need: 1 }],
+}
+const votes = [
+  { name: 'approve', has: 1, need: 2 },
+  { name: 'reject', has: 0, need: 1 },
+]
 const ended = {
   why: 'ended',
   outcome: 'failed',
@@ -67,7 +85,7 @@ const group: EdgeGroup = {
 test.each<[Explanation, string]>([
   [
     waiting,
-    "It has been ready since 2026-01-02T03:04:05.000Z and waits for a worker. It is first in line. No worker holds any execution of lane 'mail' now: check that a worker with a handler for task 'send' serves it.",
+    "It has been ready since 2026-01-02T03:04:05.000Z and waits for a worker. It is first in line. No worker holds any execution of lane 'mail' now: check that a worker with a handler for task 'send' serves it, since no other can take it.",
   ],
   [{ ...waiting, ahead: 12, activeInLane: 3 }, '12 executions are ahead of it. Workers hold 3 executions of lane'],
   [{ ...waiting, ahead: 1_001 }, 'More than 1000 executions are ahead of it'],
@@ -102,7 +120,38 @@ test.each<[Explanation, string]>([
     { ...running, cancel: { reason: 'too late', by: 'ada', at: AT, forceAt: AT + 1_000 } },
     'ada asked for it to be cancelled (too late); it ends at 2026-01-02T03:04:06.000Z at the latest.',
   ],
-  [{ why: 'suspended', since: AT }, 'It is suspended since'],
+  [
+    { ...suspended, reason: 'approval', targets: ['review'], counts: votes },
+    "It waits for approval in 'review' since 2026-01-02T03:04:05.000Z; so far 1 of 2 'approve', 0 of 1 'reject'. It waits as long as it takes. Answer with flowfabric approve <id> review, or let it go on without: flowfabric resume <id>.",
+  ],
+  [
+    { ...suspended, step: 'payment', until: AT + 1_000, onTimeout: 'fail' },
+    "It waits for a signal 'paid' in 'payment' since 2026-01-02T03:04:05.000Z; so far 0 of 1 'paid'. If that has not come by 2026-01-02T03:04:06.000Z, it fails. Answer with flowfabric signal <id> paid,",
+  ],
+  [
+    { ...suspended, targets: ['door'], until: AT + 1_000, isOverdue: true, onTimeout: 'escalate' },
+    'Its time was over at 2026-01-02T03:04:06.000Z: it is handed to an operator and waits on as soon as a worker or an engine looks. Answer with flowfabric signal <id> <name> --waitpoint door,',
+  ],
+  [
+    { ...suspended, reason: 'operator_review', isEscalated: true },
+    "Nobody answered in 'review' since 2026-01-02T03:04:05.000Z in time, and it waits for an operator now. What it waited for still ends it.",
+  ],
+  [
+    { ...suspended, reason: 'operator_review', targets: [] },
+    "It waits for an operator in 'review' since 2026-01-02T03:04:05.000Z. It waits as long as it takes. Let it go on with flowfabric resume <id>.",
+  ],
+  [
+    { ...suspended, step: 'embargo', stepKind: 'sleep', until: AT + 1_000 },
+    "It sleeps in 'embargo' since 2026-01-02T03:04:05.000Z; it goes on at 2026-01-02T03:04:06.000Z.",
+  ],
+  [
+    { ...suspended, stepKind: 'sleep', until: AT + 1_000, isOverdue: true },
+    'Its time came at 2026-01-02T03:04:06.000Z: it goes on as soon as a worker or an engine looks.',
+  ],
+  [
+    { ...suspended, step: 'charge', stepKind: 'call', until: AT + 1_000 },
+    "Step 'charge' failed at 2026-01-02T03:04:05.000Z and is to be tried again; it goes on at 2026-01-02T03:04:06.000Z.",
+  ],
   [{ ...ended, failure }, 'It ended at 2026-01-02T03:04:05.000Z: failed (error: no answer).'],
   [{ ...ended, outcome: 'cancelled', by: 'ada', reason: 'too late' }, 'cancelled by ada (too late).'],
   [

@@ -1,6 +1,6 @@
 /** One or two plain sentences that answer "why is this not running?". */
-import { DEPENDENCY_IMPOSSIBLE, LOST_TO_FAILURE, LOST_TO_SIBLING, BY_FLOW } from '../kernel/index.ts'
-import type { BlockCause, EdgeGroup, Explanation, Failure, Outcome } from '../kernel/index.ts'
+import { BY_FLOW, DEPENDENCY_IMPOSSIBLE, LOST_TO_FAILURE, LOST_TO_SIBLING, isMailbox } from '../kernel/index.ts'
+import type { BlockCause, EdgeGroup, Explanation, Failure, Outcome, TimeoutBehaviour } from '../kernel/index.ts'
 
 /** The upstream because of which an execution was skipped, as far as it is known. */
 export interface SkippedBy {
@@ -19,7 +19,7 @@ export function explanationText(explanation: Explanation, skippedBy?: SkippedBy)
     case 'running':
       return runningText(explanation)
     case 'suspended':
-      return `It is suspended since ${instant(explanation.since)} and waits for a signal.`
+      return suspendedText(explanation)
     case 'ended':
       return endedText(explanation, skippedBy)
   }
@@ -65,8 +65,8 @@ function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker'
       : `${ahead > aheadLimit ? `More than ${aheadLimit}` : ahead} executions are ahead of it`
   const workers =
     activeInLane === 0
-      ? `No worker holds any execution of lane '${lane}' now: check that a worker with a handler for task '${task}' serves it.`
-      : `Workers hold ${activeInLane} executions of lane '${lane}' now: it starts when one of them has a free slot for task '${task}'.`
+      ? `No worker holds any execution of lane '${lane}' now: check that a worker with a handler for task '${task}' serves it, since no other can take it.`
+      : `Workers hold ${activeInLane} executions of lane '${lane}' now: it starts when one that has a handler for task '${task}' has a free slot. If others of the lane overtake it, no worker knows the task by this name.`
   return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}`
 }
 
@@ -79,9 +79,73 @@ function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): str
       return `It was submitted with a delay. ${until}`
     case 'worker':
       return `Its handler postponed it. ${until}`
+    case 'resume':
+      return `What it waited for has come, and it goes on after a delay. ${until}`
     case 'retry':
       return `Attempt ${explanation.failureCount} of ${explanation.attempts} failed${failureText(explanation.failure)}; it waits before the next. ${until}`
   }
+}
+
+type Suspended = Extract<Explanation, { why: 'suspended' }>
+
+/** What it waits for, until when and what then, and how to send it. No worker is held meanwhile. */
+function suspendedText(explanation: Suspended): string {
+  const { step, stepKind, since, until, isOverdue } = explanation
+  if (stepKind === 'wait') {
+    return [`${waitText(explanation)}.`, timeoutText(explanation), senderText(explanation)]
+      .filter((sentence) => sentence !== '')
+      .join(' ')
+  }
+  const what =
+    stepKind === 'sleep'
+      ? `It sleeps in '${step}' since ${instant(since)}`
+      : `Step '${step}' failed at ${instant(since)} and is to be tried again`
+  if (until === undefined) return `${what}.`
+  if (!isOverdue) return `${what}; it goes on at ${instant(until)}.`
+  return `${what}. Its time came at ${instant(until)}: it goes on as soon as a worker or an engine looks.`
+}
+
+function waitText({ step, since, reason, isEscalated, targets, counts }: Suspended): string {
+  const where = `in '${step}' since ${instant(since)}`
+  if (isEscalated) return `Nobody answered ${where} in time, and it waits for an operator now`
+  if (targets.length === 0) return `It waits for an operator ${where}`
+  const what = reason === 'approval' ? 'for approval' : `for a signal ${targets.map(placeText).join(' or ')}`
+  const come = counts.map(({ name, has, need }) => `${has} of ${need}${name === undefined ? '' : ` '${name}'`}`)
+  return `It waits ${what} ${where}${come.length === 0 ? '' : `; so far ${come.join(', ')}`}`
+}
+
+function placeText(target: string): string {
+  return isMailbox(target) ? `'${target.slice(1)}'` : `at waitpoint '${target}'`
+}
+
+const afterwards: Readonly<Record<TimeoutBehaviour, string>> = {
+  resume: 'it goes on without',
+  resume_with_signal: 'it goes on without, with a signal that says so',
+  fail: 'it fails',
+  cancel: 'it is cancelled',
+  expire: 'it expires',
+  escalate: 'it is handed to an operator and waits on',
+}
+
+function timeoutText({ until, isOverdue, onTimeout = 'resume', isEscalated }: Suspended): string {
+  if (isEscalated) return 'What it waited for still ends it.'
+  if (until === undefined) return 'It waits as long as it takes.'
+  if (!isOverdue) return `If that has not come by ${instant(until)}, ${afterwards[onTimeout]}.`
+  return `Its time was over at ${instant(until)}: ${afterwards[onTimeout]} as soon as a worker or an engine looks.`
+}
+
+function senderText({ reason, targets }: Suspended): string {
+  const waitpoint = targets.find((target) => !isMailbox(target))
+  const mailbox = targets.find(isMailbox)
+  const resume = 'flowfabric resume <id>'
+  if (targets.length === 0) return `Let it go on with ${resume}.`
+  const send =
+    reason === 'approval'
+      ? `flowfabric approve <id> ${waitpoint ?? ''}`
+      : mailbox !== undefined
+        ? `flowfabric signal <id> ${mailbox.slice(1)}`
+        : `flowfabric signal <id> <name> --waitpoint ${waitpoint ?? ''}`
+  return `Answer with ${send}, or let it go on without: ${resume}.`
 }
 
 function runningText(explanation: Extract<Explanation, { why: 'running' }>): string {

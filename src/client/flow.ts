@@ -12,8 +12,8 @@ import { GraphBuilder } from './graph-builder.ts'
 import type { DeclaredGraph } from './graph-builder.ts'
 import { checkOptions, checkTagObject, checkTaskName, invalidInput, show } from './names.ts'
 import type { Tags } from './names.ts'
-import { checkSchema } from './task.ts'
 import type { Task } from './task.ts'
+import { checkSchema } from './validation.ts'
 
 export interface FlowBuilder<FlowInput> {
   /** Adds a node. Its name is what survives: ids, inputs and replays go by it. */

@@ -85,10 +85,15 @@ export function checkWorkerId(value: unknown, field = 'workerId'): string {
 }
 
 export function checkKey(value: unknown, field = 'id'): string {
-  if (!isPlainText(value) || value === '' || Buffer.byteLength(value) > KEY_BYTES) {
+  return checkPlainText(value, field, KEY_BYTES)
+}
+
+/** A text that is not empty and that every store keeps as it is. */
+export function checkPlainText(value: unknown, field: string, maximumBytes: number): string {
+  if (!isPlainText(value) || value === '' || Buffer.byteLength(value) > maximumBytes) {
     throw invalidInput(
       field,
-      `${field} is ${show(value)}, but must be a text of 1 to ${KEY_BYTES} bytes without control characters.`,
+      `${field} is ${show(value)}, but must be a text of 1 to ${maximumBytes} bytes without control characters.`,
     )
   }
   return value

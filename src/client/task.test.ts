@@ -45,6 +45,9 @@ test.each<[string, string, unknown]>([
   ['timeout.attempt', 't', { timeout: { attempt: 0 } }],
   ['timeout.total', 't', { timeout: { total: 'soon' } }],
   ['retention', 't', { retention: -1 }],
+  ['signals', 't', { signals: { __timeout: z.string() } }],
+  ['signals', 't', { signals: z.string() }],
+  ['signals.review', 't', { signals: { review: 7 } }],
 ])('a wrong %s is refused when the task is defined', (field, name, options) => {
   expect(() => task(name, options as TaskOptions<never, never>)).toThrow(
     expect.objectContaining({ detail: expect.objectContaining({ field }) as unknown }) as Error,

@@ -4,29 +4,40 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TaskContext } from './context.ts'
-import { checkObject, checkOptions, checkTaskName, invalidInput, show } from './names.ts'
+import { checkObject, checkOptions, checkTaskName, invalidInput } from './names.ts'
+import { checkSignalName } from './signal-names.ts'
 import { DEFAULT_POLICY, TASK_SETTING_KEYS, overridePolicy } from './task-settings.ts'
 import type { TaskPolicy, TaskSettings } from './task-settings.ts'
 import type { AnyInputs } from './upstreams.ts'
+import { checkSchema } from './validation.ts'
 
 /** One schema for each upstream whose result the handler wants, under the name that it has in `ctx.inputs`. */
 export type InputSchemas = Readonly<Record<string, StandardSchemaV1>>
+
+/** One schema for each signal that the handler waits for by its name. */
+export type SignalSchemas = Readonly<Record<string, StandardSchemaV1>>
 
 export interface TaskOptions<
   I extends StandardSchemaV1,
   O extends StandardSchemaV1,
   U extends InputSchemas = InputSchemas,
+  G extends SignalSchemas = SignalSchemas,
 > extends TaskSettings {
   readonly input?: I
   readonly output?: O
   /** What a flow has to hand on to it. One that may be missing is optional in its schema. */
   readonly inputs?: U
+  /** What may be sent to its executions. No other name is then accepted by their handles, and every value is checked. */
+  readonly signals?: G
 }
 
-const TASK_KEYS = ['input', 'output', 'inputs', ...TASK_SETTING_KEYS] as const satisfies readonly (keyof TaskOptions<
-  StandardSchemaV1,
-  StandardSchemaV1
->)[]
+const TASK_KEYS = [
+  'input',
+  'output',
+  'inputs',
+  'signals',
+  ...TASK_SETTING_KEYS,
+] as const satisfies readonly (keyof TaskOptions<StandardSchemaV1, StandardSchemaV1>)[]
 
 type MayMiss<S extends StandardSchemaV1> = undefined extends StandardSchemaV1.InferInput<S> ? true : false
 
@@ -41,6 +52,13 @@ export type InputsGiven<U extends InputSchemas> = string extends keyof U
 export type InputsSeen<U extends InputSchemas> = string extends keyof U
   ? AnyInputs
   : { readonly [K in keyof U]: StandardSchemaV1.InferOutput<U[K]> }
+
+/** What senders must give for the signals of a task. One that does not say which it takes may be sent anything. */
+export type SignalsSent<G extends SignalSchemas> = string extends keyof G
+  ? AnySignals
+  : { readonly [K in keyof G]: StandardSchemaV1.InferInput<G[K]> }
+
+export type AnySignals = Readonly<Record<string, unknown>>
 
 export interface HandlerOptions {
   /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
@@ -73,13 +91,23 @@ export function isHandler(value: unknown): value is Handler {
  * back, `Output` what the caller's `result()` answers. In a flow, `Inputs` is what the handler finds in `ctx.inputs`, and
  * `Given` what its upstreams must hand on for that.
  */
-export interface Task<Input, Parsed, Returned, Output, Inputs = AnyInputs, Given = Inputs> {
+export interface Task<
+  Input,
+  Parsed,
+  Returned,
+  Output,
+  Inputs = AnyInputs,
+  Given = Inputs,
+  Signals extends SignalSchemas = SignalSchemas,
+> {
   readonly name: string
   readonly policy: TaskPolicy
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
   /** For the results that upstreams hand on, by name. */
   readonly inputSchemas: InputSchemas | undefined
+  /** The schemas of its signals by name: `signal('review', { schema: brief.signals.review })`. Empty if it names none. */
+  readonly signals: Signals
   handle(run: HandlerFunction<Parsed, Returned, Inputs>): Handler
   handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned, Inputs>): Handler
   /** Carries the types; never has a value. */
@@ -112,16 +140,23 @@ export function task<Input = unknown, Output = unknown, Inputs = AnyInputs>(
   name: string,
   settings?: TaskSettings,
 ): Task<Input, Input, Output, Output, Inputs>
-export function task<I extends StandardSchemaV1, O extends StandardSchemaV1, U extends InputSchemas = InputSchemas>(
+export function task<
+  I extends StandardSchemaV1,
+  O extends StandardSchemaV1,
+  U extends InputSchemas = InputSchemas,
+  G extends SignalSchemas = SignalSchemas,
+>(
   name: string,
-  options: TaskOptions<I, O, U> & ({ readonly input: I } | { readonly output: O } | { readonly inputs: U }),
+  options: TaskOptions<I, O, U, G> &
+    ({ readonly input: I } | { readonly output: O } | { readonly inputs: U } | { readonly signals: G }),
 ): Task<
   StandardSchemaV1.InferInput<I>,
   StandardSchemaV1.InferOutput<I>,
   StandardSchemaV1.InferInput<O>,
   StandardSchemaV1.InferOutput<O>,
   InputsSeen<U>,
-  InputsGiven<U>
+  InputsGiven<U>,
+  G
 >
 export function task(
   name: string,
@@ -131,13 +166,16 @@ export function task(
   checkOptions(options, TASK_KEYS, "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }")
   checkSchema(options.input, 'input')
   checkSchema(options.output, 'output')
-  checkInputSchemas(options.inputs)
+  checkSchemas(options.inputs, 'inputs', 'input')
+  checkSchemas(options.signals, 'signals', 'signal')
+  for (const signal of Object.keys(options.signals ?? {})) checkSignalName(signal, 'signals')
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
     policy: overridePolicy(DEFAULT_POLICY, options),
     inputSchema: options.input,
     outputSchema: options.output,
     inputSchemas: options.inputs,
+    signals: options.signals ?? {},
     handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
       const [handlerOptions, run] = parts.length === 1 ? [{}, parts[0]] : parts
       if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)
@@ -149,27 +187,13 @@ export function task(
   return Object.defineProperty(self, TASK_MARK, { value: true })
 }
 
-function checkInputSchemas(schemas: InputSchemas | undefined): void {
+function checkSchemas(schemas: InputSchemas | SignalSchemas | undefined, field: string, noun: string): void {
   if (schemas === undefined) return
-  checkObject(schemas, 'inputs', '{ build: schema }')
+  checkObject(schemas, field, '{ build: schema }')
   if ('~standard' in schemas) {
-    throw invalidInput('inputs', 'inputs is one schema, but must be an object with one for each input by name.')
+    throw invalidInput(field, `${field} is one schema, but must be an object with one for each ${noun} by name.`)
   }
-  for (const [name, schema] of Object.entries(schemas)) checkSchema(schema, `inputs.${name}`)
-}
-
-/** Standard Schema says what a schema is: an object, or a function with properties. */
-export function checkSchema(schema: unknown, field: string): void {
-  if (schema === undefined) return
-  const isPossible = (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
-  const standard: unknown = isPossible ? (schema as Record<string, unknown>)['~standard'] : undefined
-  if (typeof standard === 'object' && standard !== null && 'validate' in standard) {
-    if (typeof standard.validate === 'function') return
-  }
-  throw invalidInput(
-    field,
-    `${field} is ${show(schema)}, but must be a schema that follows Standard Schema, such as one of Zod, Valibot or ArkType.`,
-  )
+  for (const [name, schema] of Object.entries(schemas)) checkSchema(schema, `${field}.${name}`)
 }
 
 function checkConcurrency(value: unknown, taskName: string): void {

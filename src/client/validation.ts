@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ErrorCode } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
+import { invalidInput, show } from './names.ts'
 
 /** Issues that one error lists; a schema may find thousands. */
 const ISSUES_SHOWN_MAX = 10
@@ -25,4 +26,18 @@ export async function validate(
     issues,
     message: issues.map((issue) => `${issue.path}: ${issue.message}`).join('; '),
   })
+}
+
+/** Standard Schema says what a schema is: an object, or a function with properties. */
+export function checkSchema(schema: unknown, field: string): void {
+  if (schema === undefined) return
+  const isPossible = (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
+  const standard: unknown = isPossible ? (schema as Record<string, unknown>)['~standard'] : undefined
+  if (typeof standard === 'object' && standard !== null && 'validate' in standard) {
+    if (typeof standard.validate === 'function') return
+  }
+  throw invalidInput(
+    field,
+    `${field} is ${show(schema)}, but must be a schema that follows Standard Schema, such as one of Zod, Valibot or ArkType.`,
+  )
 }

@@ -1,2 +1,5 @@
+export type { CrashPoint } from './crash-points.ts'
+export { stub } from './stub.ts'
+export type { Stub } from './stub.ts'
 export { TestFabric, testFabric } from './test-fabric.ts'
-export type { TestFabricOptions, UntilOptions } from './test-fabric.ts'
+export type { TestFabricOptions, UntilOptions, VoteOptions } from './test-fabric.ts'

@@ -2,7 +2,7 @@
  * A fabric for tests: the real kernel, worker and engine on the memory store, with a clock that the test owns. Days pass
  * in milliseconds, retries come when the test says so, and a worker dies on demand.
  */
-import { FlowHandle, parseDuration } from '../client/index.ts'
+import { APPROVE, FlowHandle, parseDuration } from '../client/index.ts'
 import type {
   Duration,
   ExecutionDescription,
@@ -10,10 +10,13 @@ import type {
   FlowDescription,
   Handler,
   LogLevel,
+  SignalReceipt,
+  Vote,
 } from '../client/index.ts'
+import { KeyRing } from '../client/key-ring.ts'
 import type { ScannerName } from '../engine/engine.ts'
 import { publicFlowStates, publicStates } from '../kernel/index.ts'
-import type { PublicFlowState, PublicState } from '../kernel/index.ts'
+import type { ExecutionId, PublicFlowState, PublicState } from '../kernel/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import type { Log, VirtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
@@ -21,6 +24,10 @@ import { executionPartition } from '../stores/store.ts'
 import type { StoredEvent } from '../stores/store.ts'
 import { Fabric } from '../worker/index.ts'
 import type { Worker, WorkerOptions } from '../worker/index.ts'
+import { CrashPoints } from './crash-points.ts'
+import type { CrashPoint } from './crash-points.ts'
+import { observeHandler } from './observed-handler.ts'
+import type { StepWatcher } from './observed-handler.ts'
 
 export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'> {
   readonly namespace?: string
@@ -34,13 +41,13 @@ export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'
 }
 
 /** Wake-ups of the memory store are never lost, so looking without one is rare: it would only make time pass slowly. */
-const SWEEP: Duration = '10m'
-const RARELY_MS = 600_000
-/** What only proves that all is well. */
-const HARDLY_EVER_MS = 3_600_000
+const SWEEP: Duration = '1d'
+const HARDLY_EVER_MS = 86_400_000
+/** Nothing wakes whoever removes what was kept for long enough. */
+const TRIM_MS = 3_600_000
 const INTERVALS: Readonly<Record<ScannerName, number>> = {
-  due: RARELY_MS,
-  retention_trimmer: RARELY_MS,
+  due: HARDLY_EVER_MS,
+  retention_trimmer: TRIM_MS,
   index_reconciler: HARDLY_EVER_MS,
   dependency_reconciler: HARDLY_EVER_MS,
   edge_cancel_reconciler: HARDLY_EVER_MS,
@@ -51,12 +58,21 @@ const UNTIL_WITHIN: Duration = '30d'
 /** Timers that `until` lets pass before it gives up. */
 const UNTIL_TIMERS_MAX = 10_000
 const EVENT_PAGE = 1_000
+const ONLY_A_SIGNAL = ' No time ends this wait: let the test do it, with t.signal(…), t.vote(…) or t.resume(…).'
 /** Members that are named when a flow does not get where a test wants it. */
 const NAMED_MEMBER_COUNT = 5
 
 export interface UntilOptions {
   /** How much time may pass by the test's clock. 30 days unless given. */
   readonly within?: Duration
+}
+
+export interface VoteOptions {
+  /** Whose vote it is. */
+  readonly by: string
+  /** `approve` unless given. */
+  readonly verdict?: Vote['verdict']
+  readonly value?: unknown
 }
 
 /**
@@ -77,6 +93,9 @@ export class TestFabric extends Fabric {
   /** The clock, which stands still unless the test moves it. */
   readonly clock: VirtualRuntime
   readonly #startWorker: () => Promise<Worker>
+  readonly #crashes = new CrashPoints()
+  /** Handlers of a worker that crashed may still run in this process: nothing that they do counts any more. */
+  #life = 0
   #worker: Worker | undefined
 
   static async start(handlers: readonly Handler[], options: TestFabricOptions): Promise<TestFabric> {
@@ -87,11 +106,16 @@ export class TestFabric extends Fabric {
 
   private constructor(handlers: readonly Handler[], options: TestFabricOptions) {
     const { namespace = 'default', startAt, seed, indexedTags = [], log = 'silent', ...workerOptions } = options
-    const clock = virtualRuntime(startAt, seed)
-    super(new MemoryStore(clock, { executionPartitions: 1, indexedTags }), clock, { namespace, log })
+    const clock = virtualRuntime(startAt, seed, { settle: 'quiet' })
+    const keys = KeyRing.begin(clock.now())
+    super(new MemoryStore(clock, { executionPartitions: 1, indexedTags }), clock, { namespace, log, keys })
     this.clock = clock
     const engine = { intervals: INTERVALS }
-    this.#startWorker = () => this.work(handlers, { sweep: SWEEP, workerId: 'test-worker', ...workerOptions, engine })
+    this.#startWorker = () => {
+      const watcher = this.#watch(++this.#life)
+      const observed = handlers.map((handler) => observeHandler(handler, watcher))
+      return this.work(observed, { sweep: SWEEP, workerId: 'test-worker', ...workerOptions, engine })
+    }
   }
 
   /** The worker that runs now; another one after a crash. */
@@ -129,14 +153,16 @@ export class TestFabric extends Fabric {
         (text) => this.#whyNotFlow(subject, text),
       )
     }
-    const id = typeof subject === 'string' ? subject : subject.id
+    const id = this.#idOf(subject)
     checkState(state, publicStates)
-    return await this.#until(
+    const description = await this.#until(
       () => this.describe(id),
       state,
       options,
       (text) => this.#whyNot(id, text),
     )
+    if (description.outcome !== undefined) this.#crashes.refuseMissed(description)
+    return description
   }
 
   async #until<D extends Described>(
@@ -146,25 +172,61 @@ export class TestFabric extends Fabric {
     whyNot: (text: string) => Promise<string>,
   ): Promise<D> {
     const lastAt = this.clock.now() + parseDuration(options.within ?? UNTIL_WITHIN, 'within')
+    let hint = ''
     await this.clock.advance(0)
     for (let passed = 0; passed < UNTIL_TIMERS_MAX; passed++) {
       const description = await describe()
       if (description.state === state) return description
       const nextAt = this.clock.nextTimerAt()
       if (description.outcome !== undefined || nextAt === undefined || nextAt > lastAt) break
+      if (description.state === 'suspended' && (await this.#isTimeless())) {
+        hint = ONLY_A_SIGNAL
+        break
+      }
       await this.clock.advance(Math.max(1, Math.ceil(nextAt - this.clock.now())))
     }
     const { state: reached } = await describe()
     const at = new Date(this.clock.now()).toISOString()
-    throw new Error(await whyNot(`'${reached}' and not '${state}' at ${at} by the test's clock.`))
+    throw new Error((await whyNot(`'${reached}' and not '${state}' at ${at} by the test's clock.`)) + hint)
   }
 
-  /** The worker vanishes as a killed process does, and a new one starts. What it held comes back when the lease expires. */
-  async crashWorker(): Promise<void> {
-    this.worker.crash()
+  /** Whether nothing that is stored will change however much time passes. */
+  async #isTimeless(): Promise<boolean> {
+    const { result } = await this.batcher.run(executionPartition(0), 'inspectPartition', { limit: 1 })
+    return result.due.count === 0 && result.due.nextAt === undefined
+  }
+
+  /**
+   * Without an argument the worker vanishes at once, as a killed process does, and a new one starts. What it held comes back
+   * when the lease expires. With a place, the worker is to vanish when a handler gets there, and the promise resolves now:
+   * `until` goes on over the crash, and fails if an execution ends without having come to it.
+   *
+   * @example
+   * await t.crashWorker({ after: 'charge' })
+   * const execution = await t.submit(order, { item: 'honey' })
+   * await t.until(execution, 'completed')
+   * expect(t.stepRuns(execution, 'charge')).toBe(1)
+   */
+  async crashWorker(point?: CrashPoint): Promise<void> {
+    if (point !== undefined) {
+      this.#crashes.arm(point, (execution) => this.#idOf(execution))
+      return
+    }
+    await this.#crash()
     await this.clock.advance(0)
-    this.#worker = await this.#startWorker()
+  }
+
+  /** How often the work of a step was begun, over all attempts and crashes. */
+  stepRuns(execution: ExecutionHandle | string, step: string): number {
+    return this.#crashes.runCount(this.#idOf(execution), step)
+  }
+
+  /** Sends a vote to an approval, by the name of its wait or by the key of its waitpoint, and says what it did. */
+  async vote(execution: ExecutionHandle | string, waitpoint: string, options: VoteOptions): Promise<SignalReceipt> {
+    const { by, verdict = APPROVE, value } = options
+    const receipt = await this.signalAt(this.#idOf(execution), waitpoint, verdict, value, { by })
     await this.clock.advance(0)
+    return receipt
   }
 
   /** Everything that the log still has, oldest first; of one execution, or of one flow and its members, if it is given. */
@@ -182,14 +244,37 @@ export class TestFabric extends Fabric {
 
   /** Ends at once: nothing of a test outlives it, so nothing is drained. */
   override async close(): Promise<void> {
+    this.#life++
     this.#worker?.crash()
     await super.close()
+  }
+
+  async #crash(): Promise<void> {
+    this.worker.crash()
+    this.#worker = await this.#startWorker()
+  }
+
+  #watch(life: number): StepWatcher {
+    // A handler in a killed process does not come back, not even to its `catch` or `finally`.
+    const goOn = () => (life === this.#life ? Promise.resolve() : new Promise<never>(() => undefined))
+    return {
+      goOn,
+      countRun: (executionId, step) => this.#crashes.countRun(executionId, step),
+      reach: async (moment, executionId, step) => {
+        if (life === this.#life && this.#crashes.take(moment, executionId, step)) await this.#crash()
+        await goOn()
+      },
+    }
+  }
+
+  #idOf(execution: ExecutionHandle | string): ExecutionId {
+    return this.try.resolve(typeof execution === 'string' ? execution : execution.id)
   }
 
   #filterOf(subject: ExecutionHandle | FlowHandle | string | undefined): (event: StoredEvent) => boolean {
     if (subject === undefined) return () => true
     if (subject instanceof FlowHandle) return (event) => event.flowId === subject.id
-    const id = this.try.resolve(typeof subject === 'string' ? subject : subject.id)
+    const id = this.#idOf(subject)
     return (event) => event.executionId === id
   }
 

@@ -34,8 +34,7 @@ async function reachVerdict(held: HeldExecution, context: HandlerContext): Promi
   }
   let value: unknown
   try {
-    const run = held.task.run(input, context)
-    value = await (held.departed === undefined ? run : Promise.race([run, held.departed]))
+    value = await held.outcomeOf(held.task.run(input, context))
   } catch (error) {
     return verdictOfThrown(held, error)
   }

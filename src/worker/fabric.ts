@@ -3,10 +3,14 @@
  * that loses nothing: workers drain first, then the engine, and the store last.
  */
 import { Client } from '../client/client.ts'
+import type { KeySource } from '../client/key-ring.ts'
+import { KEYS_FILE_VARIABLE, openKeys } from '../client/keys-option.ts'
+import type { KeysOption } from '../client/keys-option.ts'
 import { checkOptions } from '../client/names.ts'
 import { createLog } from '../client/log.ts'
 import type { LogLevel } from '../client/log.ts'
 import type { Handler } from '../client/task.ts'
+import { Tokens } from '../client/token.ts'
 import { startEngine } from '../engine/index.ts'
 import type { Engine, EngineOptions } from '../engine/index.ts'
 import { isLog, quietLog, systemRuntime } from '../runtime/index.ts'
@@ -37,6 +41,11 @@ export interface FabricOptions {
   readonly valkey?: ValkeyOptions
   /** For a Postgres store: the same, how many connections it may use, and which one listens for wake-ups. */
   readonly postgres?: PostgresOptions
+  /**
+   * What signs the tokens of waitpoints: a file that `flowfabric keys` looks after, or a ring from elsewhere. Unless given,
+   * the file that FLOWFABRIC_KEYS_FILE names. `none` says that no tokens are handed out, also in production.
+   */
+  readonly keys?: KeysOption
   /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
   readonly create?: boolean
 }
@@ -66,10 +75,11 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
   checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
   const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create } = options
   const log = logOf(options)
+  const keys = openKeys(options.keys, process.env, runtime, log)
   const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
   try {
-    return new Fabric(store, runtime, { ...options, log })
+    return new Fabric(store, runtime, { ...options, log, keys })
   } catch (error) {
     await store.close()
     throw error
@@ -97,6 +107,7 @@ const FABRIC_OPTION_KEYS = [
   'synchronous',
   'valkey',
   'postgres',
+  'keys',
   'create',
 ] as const satisfies readonly (keyof LocatedOptions)[]
 
@@ -109,17 +120,26 @@ function checkLocated(options: LocatedOptions): LocatedOptions {
   })
 }
 
+/** What a fabric is made of besides its store. */
+interface FabricParts extends Pick<FabricOptions, 'namespace' | 'log'> {
+  readonly keys?: KeySource | undefined
+}
+
 export class Fabric extends Client {
   readonly log: Log
+  readonly #hasKeysSettled: boolean
   readonly #workers = new Set<Worker>()
   readonly #middleware: Middleware[] = []
   #engine: Engine | undefined
   #ending: Promise<void> | undefined
   #stopListening: (() => void) | undefined
 
-  constructor(store: Store, runtime: Runtime, options: Pick<FabricOptions, 'namespace' | 'log'> = {}) {
-    super(store, runtime, options.namespace === undefined ? {} : { namespace: options.namespace })
-    this.log = logOf(options)
+  constructor(store: Store, runtime: Runtime, parts: FabricParts = {}) {
+    const { namespace = 'default', keys } = parts
+    const log = logOf(parts)
+    super(store, runtime, keys === undefined ? { namespace } : { namespace, tokens: new Tokens(keys, runtime, log) })
+    this.log = log
+    this.#hasKeysSettled = keys !== undefined
   }
 
   /** Puts something around every handler of the workers started from now on. What was put first is outermost. */
@@ -131,6 +151,7 @@ export class Fabric extends Client {
   /** Starts a worker for these handlers, and the fabric's engine unless it runs already. */
   async work(handlers: readonly Handler[], options: FabricWorkerOptions = {}): Promise<Worker> {
     this.#refuseIfEnding()
+    this.#refuseIfKeysAreForgotten()
     const { engine = true, signals = false, middleware = [], ...rest } = options
     const startsEngine = engine !== false && this.#engine === undefined
     if (startsEngine) this.engine(engine === true ? {} : engine)
@@ -189,6 +210,15 @@ export class Fabric extends Client {
   /** The first signal ends the fabric, so that nothing keeps the process alive; a second one skips the draining. */
   #listenToSignals(): void {
     this.#stopListening ??= listenToSignals((count) => void this.close(count > 1 ? { drain: 0 } : {}))
+  }
+
+  /** A worker in production that cannot sign would be noticed only when the first handler asks for a link. */
+  #refuseIfKeysAreForgotten(): void {
+    if (this.#hasKeysSettled || process.env.NODE_ENV !== 'production') return
+    throw new EngineError('signing_keys_missing', {
+      field: 'keys',
+      message: `NODE_ENV is production, and neither the option keys nor ${KEYS_FILE_VARIABLE} is set.`,
+    })
   }
 
   #refuseIfEnding(): void {

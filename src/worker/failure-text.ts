@@ -50,7 +50,9 @@ function messageOf(error: unknown): string {
   const parts: string[] = []
   let cause = error
   for (let depth = 0; depth < CAUSE_DEPTH_MAX && cause !== undefined && cause !== null; depth++) {
-    parts.push(ownMessage(cause))
+    const message = ownMessage(cause)
+    // An error that speaks for its cause need not be followed by it.
+    if (parts.at(-1)?.endsWith(message) !== true) parts.push(message)
     cause = isErrorLike(cause) ? cause.cause : undefined
   }
   return parts.length === 0 ? `The handler threw ${String(error)}.` : parts.join(': ')

@@ -6,15 +6,16 @@ import type { Tags } from '../client/names.ts'
 import type { AnyInputs } from '../client/upstreams.ts'
 import type { AttemptKind, ExecutionId, FlowId } from '../kernel/index.ts'
 import { errorFields } from '../runtime/index.ts'
-import type { Log, LogFields, Runtime } from '../runtime/index.ts'
+import type { Log, LogFields } from '../runtime/index.ts'
+import { DurableCalls } from './durable-calls.ts'
 import type { HeldExecution, HeldInput } from './held-execution.ts'
 import { NO_INPUTS, claimedInputs, decodeInputs, presentInputs } from './inputs.ts'
-import type { InputServices } from './inputs.ts'
 import { MemberCalls } from './member-calls.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
+import { Turn } from './turn.ts'
+import type { WaitServices } from './waits.ts'
 
-export interface ContextServices extends InputServices {
-  readonly runtime: Runtime
+export interface ContextServices extends WaitServices {
   readonly log: Log
   /** Stores progress. Rejects when nothing more may be recorded of the execution. */
   readonly sendProgress: (held: HeldExecution, report: ProgressReport) => Promise<void>
@@ -43,13 +44,14 @@ export class HandlerContext implements TaskContext {
   /** Whose results the inputs are. */
   #sources: ReadonlyMap<string, ExecutionId> | undefined
   #flow: MemberFlow | undefined
-  /** Calls to the flow that are not answered yet. */
-  #calls: Set<Promise<unknown>> | undefined
+  #durable: DurableCalls | undefined
+  #turn: Turn | undefined
   #cleanUps: readonly (() => Promise<void> | void)[] = NONE
 
   constructor(held: HeldExecution, services: ContextServices) {
     this.#held = held
     this.#services = services
+    if (held.claimed.journal?.resumed !== undefined) this.#durableCalls.readAhead()
   }
 
   get executionId(): ExecutionId {
@@ -88,10 +90,8 @@ export class HandlerContext implements TaskContext {
     return this.#held.claimed.failureCount
   }
 
-  /** An execution that was replaced after its end has the same id and is other work: its creation tells them apart. */
   get idempotencyKey(): string {
-    const { executionId, createdAt } = this.#held.claimed
-    return `${executionId}-${createdAt.toString(36)}`
+    return this.#held.idempotencyKey
   }
 
   get flowId(): FlowId | undefined {
@@ -107,13 +107,35 @@ export class HandlerContext implements TaskContext {
   }
 
   get flow(): MemberFlow {
-    return (this.#flow ??= new MemberCalls(this.#held, this.#services, {
+    return (this.#flow ??= new MemberCalls(this.#held, this.#services, this.#ownTurn, {
       log: this.log,
-      settleCalls: async () => await this.settleCalls(),
-      track: (call) => this.#track(call),
       isGiven: (name, upstreamId) => this.#sources?.get(name) === upstreamId,
       inputsWith: (names) => this.#inputsWith(names),
     }))
+  }
+
+  get step(): TaskContext['step'] {
+    return this.#durableCalls.step
+  }
+
+  get sleep(): TaskContext['sleep'] {
+    return this.#durableCalls.sleep
+  }
+
+  get waitFor(): TaskContext['waitFor'] {
+    return this.#durableCalls.waitFor
+  }
+
+  get waitpoint(): TaskContext['waitpoint'] {
+    return this.#durableCalls.waitpoint
+  }
+
+  get now(): TaskContext['now'] {
+    return this.#durableCalls.now
+  }
+
+  get random(): TaskContext['random'] {
+    return this.#durableCalls.random
   }
 
   get signal(): AbortSignal {
@@ -142,7 +164,7 @@ export class HandlerContext implements TaskContext {
 
   /** What was said is answered before anything else is. Undefined if there is nothing to wait for. */
   settleCalls(): Promise<void> | undefined {
-    return this.#calls === undefined ? this.#progress?.settle() : this.#settleAll(this.#calls)
+    return this.#turn === undefined ? this.#progress?.settle() : this.#turn.close()
   }
 
   /** Closes what the handler has opened in a run that ended by being parked. */
@@ -156,17 +178,12 @@ export class HandlerContext implements TaskContext {
     }
   }
 
-  async #settleAll(calls: ReadonlySet<Promise<unknown>>): Promise<void> {
-    await Promise.allSettled(calls)
-    await this.#progress?.settle()
+  get #ownTurn(): Turn {
+    return (this.#turn ??= new Turn(this.#held, this.#services, () => this.#progress?.settle()))
   }
 
-  #track<T>(call: Promise<T>): Promise<T> {
-    const calls = (this.#calls ??= new Set())
-    calls.add(call)
-    const forget = () => calls.delete(call)
-    call.then(forget, forget)
-    return call
+  get #durableCalls(): DurableCalls {
+    return (this.#durable ??= new DurableCalls(this.#held, this.#services, this.#ownTurn))
   }
 
   /** What was awaited after the claim is not among what the claim brought. */

@@ -97,7 +97,7 @@ export class HeldExecution {
   refusal: EngineError | undefined
   #controller: AbortController | undefined
   #abortReason: EngineError | undefined
-  readonly #departed: PromiseWithResolvers<void> | undefined
+  #onDeparted: (() => void) | undefined
 
   constructor(
     claimed: Claimed,
@@ -110,7 +110,6 @@ export class HeldExecution {
     this.partition = partition
     this.payload = blobs[claimed.payloadBlob ?? -1]
     this.inputs = claimed.inputs.length === 0 ? NO_INPUTS : heldInputs(claimed.inputs, blobs)
-    this.#departed = claimed.flowId === undefined ? undefined : Promise.withResolvers()
     this.task = task
     this.#leaseTtlMs = times.leaseTtlMs
     this.takenAt = times.sentAt
@@ -122,6 +121,12 @@ export class HeldExecution {
 
   get id(): ExecutionId {
     return this.claimed.executionId
+  }
+
+  /** An execution that was replaced after its end has the same id and is other work: its creation tells them apart. */
+  get idempotencyKey(): string {
+    const { executionId, createdAt } = this.claimed
+    return `${executionId}-${createdAt.toString(36)}`
   }
 
   /** When the handler is out of time. */
@@ -187,16 +192,21 @@ export class HeldExecution {
     if (this.refusal !== undefined) throw this.refusal
   }
 
-  /** Resolves when the handler departs; only a member of a flow can. */
-  get departed(): Promise<void> | undefined {
-    return this.#departed?.promise
+  /** What a run of the handler comes to; undefined once the handler departs, which its run never hears of. */
+  outcomeOf(run: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#onDeparted = () => resolve(undefined)
+      run.then(resolve, reject)
+    })
   }
 
   /** The store has let go of the execution, or has ended it: what the handler still does in this run is not recorded. */
-  depart(departure: Departure): void {
+  depart(departure: Departure): EngineError {
+    const reason = new EngineError(DEPARTURE_CODES[departure], { executionId: this.id })
     this.departure = departure
-    this.refuse(new EngineError(DEPARTURE_CODES[departure], { executionId: this.id }))
-    this.#departed?.resolve()
+    this.refuse(reason)
+    this.#onDeparted?.()
+    return reason
   }
 
   /** Says whether this was news. */

@@ -34,6 +34,7 @@ import type { Departure, HeldExecution } from './held-execution.ts'
 import type { InputServices } from './inputs.ts'
 import { repeatUntilAnswered } from './repetition.ts'
 import { backoffMs } from './store-health.ts'
+import type { Parked, Turn } from './turn.ts'
 
 const ADD_KEYS = [
   'after',
@@ -47,13 +48,9 @@ const DEPEND_KEYS = ['as'] as const satisfies readonly (keyof DependOptions)[]
 type GraphOperation = 'addExecutionToFlow' | 'addDependency'
 type Accepted<N extends GraphOperation> = Exclude<Reply<N>['result'], Refused>
 
-/** What the context does for its flow. */
-export interface MemberTurn {
+/** What the context knows that its flow needs. */
+export interface MemberSetting {
   readonly log: Log
-  /** Waits for what the handler has said before and not waited for. */
-  readonly settleCalls: () => Promise<void>
-  /** Takes care that the run does not end before a call is answered. */
-  readonly track: <T>(call: Promise<T>) => Promise<T>
   /** Whether this is an input already, and of this upstream: then it was awaited, and has completed. */
   readonly isGiven: (name: string, upstreamId: ExecutionId) => boolean
   /** The inputs, read anew unless all of these are there. */
@@ -63,15 +60,17 @@ export interface MemberTurn {
 export class MemberCalls implements MemberFlow {
   readonly #held: HeldExecution
   readonly #services: InputServices
-  readonly #turn: MemberTurn
+  readonly #turn: Turn
+  readonly #setting: MemberSetting
   /** Names under which results are to come once this execution has waited. */
   readonly #awaitedNames = new Set<string>()
   #waiting: Promise<void> | undefined
 
-  constructor(held: HeldExecution, services: InputServices, turn: MemberTurn) {
+  constructor(held: HeldExecution, services: InputServices, turn: Turn, setting: MemberSetting) {
     this.#held = held
     this.#services = services
     this.#turn = turn
+    this.#setting = setting
   }
 
   get id(): FlowId | undefined {
@@ -92,29 +91,25 @@ export class MemberCalls implements MemberFlow {
 
   async #waitForInputs(): Promise<AnyInputs> {
     this.#flowId()
-    await this.#turn.settleCalls()
-    await this.#say(() => this.#waitOnce())
-    return await this.#say(() => this.#turn.inputsWith(this.#awaitedNames))
+    this.#turn.refuseInsideStep('ctx.flow.wait')
+    await this.#waitOnce()
+    return await this.#say(() => this.#setting.inputsWith(this.#awaitedNames))
   }
 
   /** A handler that does not wait for its call must not bring the process down when that call fails. */
   #answer<T>(answer: Promise<T>): Promise<T> {
-    answer.catch((error: unknown) => this.#turn.log.warn(errorFields(error), 'a call to the flow failed'))
+    answer.catch((error: unknown) => this.#setting.log.warn(errorFields(error), 'a call to the flow failed'))
     return answer
   }
 
-  /** Runs a call whose handler may have departed meanwhile: then it is not answered at all. */
+  /** What can no longer be waited for, because something else has failed, ends this run as a wait would. */
   async #say<T>(call: () => Promise<T>): Promise<T> {
     try {
-      this.#held.throwIfRefused()
-      const answer = await this.#turn.track(call())
-      if (this.#held.departure === undefined) return answer
+      return await this.#turn.say(call)
     } catch (error) {
-      // A wait that is under way decides what a refusal means.
-      await this.#waiting?.catch(() => undefined)
-      if (this.#held.departure === undefined) throw this.#held.refusal ?? error
+      if (error instanceof EngineError && error.code === 'edge_group_already_fired') await this.#waitOnce()
+      throw error
     }
-    return await new Promise<never>(() => undefined)
   }
 
   async #add<Name extends string, Returned>(
@@ -186,7 +181,7 @@ export class MemberCalls implements MemberFlow {
   }
 
   #isGiven(upstreamId: ExecutionId, hands: Handover | undefined): boolean {
-    return hands?.as === 'input' && this.#turn.isGiven(hands.name, upstreamId)
+    return hands?.as === 'input' && this.#setting.isGiven(hands.name, upstreamId)
   }
 
   #expect(hands: Handover | undefined): void {
@@ -199,24 +194,16 @@ export class MemberCalls implements MemberFlow {
     return this.#waiting
   }
 
-  async #wait(): Promise<void> {
-    const held = this.#held
-    const input = { executionId: held.id, fence: held.claimed.fence }
-    held.isParking = true
-    try {
-      const call = () => this.#services.batcher.run(held.partition, 'waitForChildren', input)
-      const { result } = await repeatUntilAnswered(this.#services, held, call)
-      held.isParking = false
-      if (result.kind === 'refused') throw this.#refusal(result)
-      if (result.kind !== 'not_blocked') this.#depart(DEPARTURES[result.kind])
-    } finally {
-      held.isParking = false
-    }
-  }
-
-  #depart(departure: Departure): void {
-    this.#services.keeper.remove(this.#held)
-    this.#held.depart(departure)
+  #wait(): Promise<void> {
+    const { id: executionId, partition, claimed } = this.#held
+    const input = { executionId, fence: claimed.fence }
+    return this.#turn.park(
+      () => this.#services.batcher.run(partition, 'waitForChildren', input),
+      ({ result }): Parked<void> => {
+        if (result.kind === 'refused') throw this.#turn.refusalOf(result)
+        return result.kind === 'not_blocked' ? { answer: undefined } : { departure: DEPARTURES[result.kind] }
+      },
+    )
   }
 
   /** Says it until it is answered. A flow that is busy is asked again for as long as the execution is held. */
@@ -231,29 +218,16 @@ export class MemberCalls implements MemberFlow {
       const call = () => batcher.run(held.partition, operation, input, blobs)
       const { result } = await repeatUntilAnswered(this.#services, held, call)
       if (result.kind !== 'refused') return result as Accepted<N>
-      // What can no longer be waited for, because something else has failed, ends this run as a wait would.
-      if (result.code === 'edge_group_already_fired') await this.#waitOnce()
       if (result.code !== 'flow_busy') throw this.#refusal(result)
       await sleep(runtime, backoffMs(runtime, busyCount), stopped)
       held.throwIfRefused()
     }
   }
 
-  /** A lease that is refused is lost, unless a wait is under way that has ended it. */
-  #refusal({ code, detail }: Refused): EngineError {
-    const held = this.#held
-    switch (code) {
-      case 'execution_not_active':
-      case 'stale_lease':
-      case 'lease_expired':
-      case 'lease_revoked':
-        if (!held.isParking) this.#services.keeper.lose(held, code)
-        return held.refusal ?? new EngineError(code, detail)
-      case 'edge_group_already_fired':
-        return new EngineError(code, { ...detail, message: FIRED })
-      default:
-        return new EngineError(code, detail)
-    }
+  #refusal(refused: Refused): EngineError {
+    const refusal = this.#turn.refusalOf(refused)
+    if (refusal.code !== 'edge_group_already_fired') return refusal
+    return new EngineError(refusal.code, { ...refusal.detail, message: FIRED })
   }
 
   #flowId(): FlowId {

@@ -1,5 +1,12 @@
 /** How an attempt ends: decided from what its handler returned or threw and from what befell it, without touching anything. */
-import { CategorisedError, PermanentError, PostponeError, RetryAfterError } from '../client/errors.ts'
+import {
+  CategorisedError,
+  PermanentError,
+  PostponeError,
+  RetryAfterError,
+  StepFailedError,
+  StepRefusedError,
+} from '../client/errors.ts'
 import { encodeValue } from '../client/payload.ts'
 import type { EncodedValue } from '../client/payload.ts'
 import { RESULT_BYTES } from '../kernel/index.ts'
@@ -49,7 +56,11 @@ export function verdictOfError(held: HeldExecution, error: unknown): Verdict {
 
 /** Failures that say themselves what they are. */
 function verdictOfFailure(error: unknown): Verdict | undefined {
-  if (error instanceof PermanentError)
+  if (error instanceof StepFailedError) {
+    const { failure, cause } = error
+    return { kind: 'fail', failure, retryAfterMs: cause instanceof RetryAfterError ? cause.retryAfterMs : undefined }
+  }
+  if (error instanceof PermanentError || error instanceof StepRefusedError)
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
   if (error instanceof RetryAfterError)
     return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: error.retryAfterMs }

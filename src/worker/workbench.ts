@@ -2,6 +2,7 @@
  * Where executions are worked on, from the claim to the end that the store knows of. Handlers that end in one turn are
  * settled together when it is over, so their calls and the next claim travel in one batch.
  */
+import type { TokenSigner } from '../client/token.ts'
 import type { Claimed } from '../kernel/index.ts'
 import { errorFields } from '../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../runtime/index.ts'
@@ -38,6 +39,7 @@ const NO_SLOT: Verdict = { kind: 'release', reason: 'the worker had no free slot
 
 export interface WorkbenchOptions {
   readonly batcher: Batcher
+  readonly tokens: TokenSigner
   readonly runtime: Runtime
   readonly log: Log
   readonly settings: WorkerSettings & ClaimerSettings
@@ -68,7 +70,7 @@ export class Workbench {
   #stopListening: (() => void) | undefined
   #onQuiet: (() => void) | undefined
 
-  constructor({ batcher, runtime, log, settings, tasks, onFabricClosed }: WorkbenchOptions) {
+  constructor({ batcher, tokens, runtime, log, settings, tasks, onFabricClosed }: WorkbenchOptions) {
     this.#batcher = batcher
     this.#runtime = runtime
     this.#log = log
@@ -89,6 +91,7 @@ export class Workbench {
     )
     this.#services = {
       batcher,
+      tokens,
       runtime,
       log,
       health,

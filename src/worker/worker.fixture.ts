@@ -1,5 +1,6 @@
 /** What the worker's tests stand on: a fabric on a memory store that fails on demand, with a clock that the test moves. */
 import { Client } from '../client/client.ts'
+import type { KeySource } from '../client/key-ring.ts'
 import type { Handler } from '../client/task.ts'
 import type { ExecutionId, OperationName } from '../kernel/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
@@ -112,13 +113,13 @@ export class World implements AsyncDisposable {
   readonly lines: LogLine[]
   readonly #workers: Worker[] = []
 
-  constructor(partitionCount: number) {
+  constructor(partitionCount: number, keys: KeySource | undefined) {
     const { log, lines } = rememberingLog()
     this.runtime = virtualRuntime()
     this.store = new FaultyStore(
       new MemoryStore(this.runtime, { executionPartitions: partitionCount, indexedTags: [] }),
     )
-    this.fabric = new Fabric(this.store, this.runtime, { log })
+    this.fabric = new Fabric(this.store, this.runtime, { log, keys })
     this.elsewhere = new Client(this.store, this.runtime)
     this.lines = lines
   }
@@ -158,6 +159,6 @@ export class World implements AsyncDisposable {
   }
 }
 
-export function createWorld(partitionCount = 1): World {
-  return new World(partitionCount)
+export function createWorld(partitionCount = 1, keys?: KeySource): World {
+  return new World(partitionCount, keys)
 }

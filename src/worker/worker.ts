@@ -46,7 +46,7 @@ export class Worker implements AsyncDisposable {
 
   constructor(client: Client, handlers: readonly Handler[], options: WorkerOptions) {
     const settings = parseWorkerOptions(options)
-    const { batcher, runtime } = client
+    const { batcher, runtime, tokens } = client
     this.id = settings.workerId
     this.instanceId = runtime.uuid()
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve))
@@ -55,6 +55,7 @@ export class Worker implements AsyncDisposable {
     this.#settings = settings
     this.#bench = new Workbench({
       batcher,
+      tokens,
       runtime,
       log: this.#log,
       settings: { ...settings, workerInstanceId: this.instanceId },

@@ -1,0 +1,93 @@
+/**
+ * A handler whose steps, waits and sleeps are watched from outside: the watcher is told of each moment, and whoever waits
+ * for it goes on when it says so. A worker that crashes at a moment is one that never goes on.
+ */
+import type { Handler, StepContext, StepFunction, StepOptions, TaskContext } from '../client/index.ts'
+import type { CrashMoment } from './crash-points.ts'
+
+export interface StepWatcher {
+  /** Resolves when the handler may go on; never, if its worker has crashed. */
+  readonly reach: (moment: CrashMoment, executionId: string, step: string) => Promise<void>
+  /** The same, at a place where nothing is to happen. */
+  readonly goOn: () => Promise<void>
+  /** The work of a step begins. */
+  readonly countRun: (executionId: string, step: string) => void
+}
+
+export function observeHandler(handler: Handler, watcher: StepWatcher): Handler {
+  return { ...handler, run: (input, context) => handler.run(input, observeContext(context, watcher)) }
+}
+
+type StepRest<Value> = [StepFunction<Value>] | [StepOptions, StepFunction<Value>]
+type Watched = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint'>
+
+/** Everything else is the context's own, and is made when it is asked for, as ever. */
+function observeContext(context: TaskContext, watcher: StepWatcher): TaskContext {
+  const watched = watchedCalls(context, watcher)
+  return new Proxy(context, {
+    get: (target, key) => {
+      const source: object = Object.hasOwn(watched, key) ? watched : target
+      return Reflect.get(source, key) as unknown
+    },
+  })
+}
+
+function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
+  const { executionId } = context
+  const numberedSleep = numbering()
+  const numberedWait = numbering()
+
+  async function step<Value>(name: string, ...rest: StepRest<Value>): Promise<Value> {
+    const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest
+    let recordedAs: string | undefined
+    const observed = async (work: StepContext): Promise<Value> => {
+      await watcher.reach('before', executionId, work.name)
+      watcher.countRun(executionId, work.name)
+      recordedAs = work.name
+      try {
+        return await run(work)
+      } finally {
+        await watcher.reach('during', executionId, work.name)
+      }
+    }
+    try {
+      return await context.step(name, options, observed)
+    } finally {
+      // A step that is answered from the store has nothing to crash behind.
+      await (recordedAs === undefined ? watcher.goOn() : watcher.reach('after', executionId, recordedAs))
+    }
+  }
+
+  /** Something without work of its own. */
+  async function pass<Value>(name: string, call: () => Promise<Value>): Promise<Value> {
+    await watcher.reach('before', executionId, name)
+    try {
+      return await call()
+    } finally {
+      await watcher.reach('after', executionId, name)
+    }
+  }
+
+  return {
+    step: <Value>(name: string, ...rest: StepRest<Value>) => quiet(step(name, ...rest)),
+    sleep: (name, duration) => quiet(pass(numberedSleep(name), () => context.sleep(name, duration))),
+    waitFor: (name, waitable) => quiet(pass(numberedWait(name), () => context.waitFor(name, waitable))),
+    waitpoint: (key, options) => quiet(pass(key, () => context.waitpoint(key, options))),
+  }
+}
+
+/** A handler that does not wait for a call must not bring the process down when that call fails. */
+function quiet<Value>(call: Promise<Value>): Promise<Value> {
+  call.catch(() => undefined)
+  return call
+}
+
+/** Names as the worker records them: one that is said again has a number behind it. */
+function numbering(): (name: string) => string {
+  const counts = new Map<string, number>()
+  return (name) => {
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    return count === 1 ? name : `${name}#${count}`
+  }
+}

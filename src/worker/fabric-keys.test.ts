@@ -1,0 +1,88 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { changeKeyFile, KeyRing, task } from '../client/index.ts'
+import { systemRuntime } from '../runtime/index.ts'
+import { createFabric } from './fabric.ts'
+import type { FabricOptions } from './fabric.ts'
+
+const greetHandler = task<string, string>('greet').handle((name) => `Hello, ${name}`)
+const claims = { executionId: '0-a', waitpointId: '0-a review', target: 'review', generation: 1 }
+
+let folder = ''
+let file = ''
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-keys-'))
+  file = path.join(folder, 'keys')
+  vi.stubEnv('FLOWFABRIC_KEYS_FILE', undefined)
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await rm(folder, { recursive: true })
+})
+
+function fabricWith(options: FabricOptions = {}, store = 'memory:') {
+  return createFabric(store, { log: 'silent', ...options })
+}
+
+test('the keys of a file sign, whether the option or the environment names it', async () => {
+  const { current } = await changeKeyFile(file, systemRuntime(), () => KeyRing.begin(0))
+  await using first = await fabricWith({ keys: { file } })
+  vi.stubEnv('FLOWFABRIC_KEYS_FILE', file)
+  await using second = await fabricWith()
+
+  const token = first.tokens.issue(claims)
+
+  expect(second.tokens.keyId).toBe(current.id)
+  expect(second.tokens.verify(token)).toMatchObject(claims)
+})
+
+test('a file that is named but missing, empty or broken refuses to start, and leaves no store behind', async () => {
+  const store = `sqlite:${path.join(folder, 'a.db')}`
+  await expect(fabricWith({ keys: { file } }, store)).rejects.toMatchObject({ code: 'signing_keys_missing' })
+  await writeFile(file, '')
+  await expect(fabricWith({ keys: { file } }, store)).rejects.toMatchObject({ code: 'signing_keys_missing' })
+  await writeFile(file, '{}')
+  await expect(fabricWith({ keys: { file } }, store)).rejects.toMatchObject({ code: 'invalid_keys' })
+
+  expect(await readdir(folder)).toEqual(['keys'])
+})
+
+test('without keys all goes well until a token is asked for', async () => {
+  await using fabric = await fabricWith()
+  await using _worker = await fabric.work([greetHandler])
+
+  expect(fabric.tokens.keyId).toBeUndefined()
+  expect(() => fabric.tokens.issue(claims)).toThrow(expect.objectContaining({ code: 'signing_keys_missing' }) as Error)
+})
+
+test('in production a worker without keys is refused, and told both ways out', async () => {
+  vi.stubEnv('NODE_ENV', 'production')
+  await using fabric = await fabricWith()
+
+  const refusal = await fabric.work([greetHandler]).catch((error: unknown) => error)
+
+  expect(refusal).toMatchObject({
+    code: 'signing_keys_missing',
+    message: expect.stringContaining('FLOWFABRIC_KEYS_FILE') as string,
+    advice: expect.stringContaining("keys: 'none'") as string,
+  })
+})
+
+test('in production keys, or the word that none are wanted, let a worker start', async () => {
+  vi.stubEnv('NODE_ENV', 'production')
+  for (const keys of [KeyRing.begin(0), 'none'] as const) {
+    await using fabric = await fabricWith({ keys })
+    await using worker = await fabric.work([greetHandler])
+    expect(worker.stats().state).toBe('running')
+  }
+})
+
+test('a fabric shows no secret, however deeply it is printed', async () => {
+  const ring = KeyRing.begin(0)
+  await using fabric = await fabricWith({ keys: ring })
+
+  expect(inspect(fabric, { depth: 10, showHidden: true })).not.toContain(ring.current.secret.reveal())
+})
