@@ -5,9 +5,9 @@ import { countCases, scanner } from '../scanner.ts'
 import type { Scanner } from '../scanner.ts'
 
 /**
- * Does what time alone brings about: delays end, leases and attempts run out, deadlines and graces pass. What a flow was
- * left to do by an operation that had no room for more is due at once. Each case is counted under its own name. The
- * interval is only the net for wake-ups that were missed.
+ * Does what time alone brings about: delays, sleeps and waits end, leases and attempts run out, deadlines and graces pass.
+ * What a flow or a replay was left to do by an operation that had no room for more is due at once. Each case is counted
+ * under its own name. The interval is only the net for wake-ups that were missed.
  */
 export const due: Scanner<'due', Position> = scanner({
   name: 'due',

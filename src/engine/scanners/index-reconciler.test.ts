@@ -38,6 +38,14 @@ async function agrees(world: World, partition: Partition = 'fp:0'): Promise<bool
   return ordered(entries).join() === ordered(records.flatMap(entriesOf)).join()
 }
 
+/** Lets a cycle begin and come to its end, however many pages it looks at. */
+async function nextCycle(world: World, engine: Engine): Promise<void> {
+  const cycles = () => valueOf(engine.metrics, 'ff_scanner_cycle_total', { scanner: 'index_reconciler' })
+  const before = cycles()
+  await world.runtime.advance(ONE_CYCLE_MS)
+  await until(world.runtime, () => cycles() > before)
+}
+
 async function submitMany(
   world: World,
   count: number,
@@ -56,7 +64,7 @@ test('in a store that is well it finds nothing, changes nothing and says nothing
   const before = await world.store.dump('fp:0')
   await using engine = startReconciler(world)
 
-  await world.runtime.advance(5 * ONE_CYCLE_MS)
+  for (let i = 0; i < 5; i++) await nextCycle(world, engine)
 
   expect(await world.store.dump('fp:0')).toEqual(before)
   expect(engine.status()[2]).toMatchObject({ kind: 'enabled', lastCycle: { processed: 0, errors: 0 }, errorCount: 0 })
@@ -75,10 +83,10 @@ test('an entry that is missing, wrong or too many is repaired, reported and coun
   await world.damageIndex('fp:0', laneIndex('main', 'active'), doubled, 1)
   await world.damageIndex('fp:0', PURGE_INDEX, '0-gone', 1)
   await using engine = startReconciler(world)
-  await world.runtime.advance(INTERVAL_MS)
 
-  await until(world.runtime, () => agrees(world))
+  await nextCycle(world, engine)
 
+  expect(await agrees(world)).toBe(true)
   const warnings = world.log.lines.filter((line) => line.level === 'warn').map((line) => line.fields)
   expect(warnings).toEqual([
     { scanner: 'index_reconciler', partition: 'fp:0', problem: 'missing_entry', index: 'due', id: lost },
@@ -96,10 +104,10 @@ test('an execution that the list of all executions has lost is found through its
   const [lost] = (await submitMany(world, 1)) as [ExecutionId]
   await world.damageIndex('fp:0', CREATED_INDEX, lost, undefined)
   await using engine = startReconciler(world)
-  await world.runtime.advance(INTERVAL_MS)
 
-  await until(world.runtime, () => agrees(world))
+  await nextCycle(world, engine)
 
+  expect(await agrees(world)).toBe(true)
   expect(repairedCount(engine, 'missing_entry')).toBe(1)
 })
 
@@ -124,20 +132,14 @@ test('a walk longer than one pass goes on in the next cycle where it stopped, so
   const strays = lanes.map((lane) => laneIndex(lane, 'suspended'))
   for (const stray of strays) await world.damageIndex('fp:0', stray, '0-stray', 1)
   await using engine = startReconciler(world)
-  const nextCycle = async () => {
-    const cycles = () => valueOf(engine.metrics, 'ff_scanner_cycle_total', { scanner: 'index_reconciler' })
-    const before = cycles()
-    await world.runtime.advance(ONE_CYCLE_MS)
-    await until(world.runtime, () => cycles() > before)
-  }
-  await nextCycle()
+  await nextCycle(world, engine)
 
   const afterOnePass = repairedCount(engine, 'extra_entry')
   expect(afterOnePass).toBeGreaterThan(0)
   expect(afterOnePass).toBeLessThan(lanes.length)
 
   // At a hundred pages a cycle, twelve pages a lane and a few for the partition.
-  for (let i = 0; i < 5; i++) await nextCycle()
+  for (let i = 0; i < 5; i++) await nextCycle(world, engine)
 
   expect(repairedCount(engine, 'extra_entry')).toBe(lanes.length)
   expect(await agrees(world)).toBe(true)
@@ -151,7 +153,7 @@ test("with a filter, another tenant's entries are left alone", async () => {
   await world.damageIndex('fp:0', DUE_INDEX, theirs, 5)
   await using engine = startReconciler(world, { namespace: 'acme' })
 
-  await world.runtime.advance(2 * ONE_CYCLE_MS)
+  await nextCycle(world, engine)
 
   const { entries } = await world.store.dump('fp:0')
   expect(entries.filter((entry) => entry.index === DUE_INDEX).map((entry) => entry.id)).toEqual([theirs])
@@ -166,7 +168,7 @@ test('every partition is walked', async () => {
   }
   await using engine = startReconciler(world)
 
-  await world.runtime.advance(2 * ONE_CYCLE_MS)
+  await nextCycle(world, engine)
 
   expect(repairedCount(engine, 'extra_entry')).toBe(3)
 })
