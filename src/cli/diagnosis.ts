@@ -44,6 +44,7 @@ export interface PartitionDiagnosis {
   /** Counting stops at `countLimit`. */
   readonly executions: number
   readonly flows: number
+  readonly openWaitpoints: number
   readonly due: Backlog
   readonly purge: Backlog
   /** Groups that owe cancels to those that lost. */

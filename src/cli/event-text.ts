@@ -11,6 +11,10 @@ const TYPE_WIDTH = 19
 const details: readonly { readonly name: string; readonly text: (event: EventDetail) => string | undefined }[] = [
   { name: 'attempt', text: (event) => event.attempt?.toString() },
   { name: 'worker', text: (event) => event.workerId },
+  { name: 'step', text: (event) => event.step },
+  { name: 'waitpoint', text: (event) => event.waitpoint },
+  { name: 'signal', text: (event) => event.signal },
+  { name: 'effect', text: (event) => event.effect },
   { name: 'outcome', text: (event) => event.outcome },
   { name: 'percent', text: (event) => event.percent?.toString() },
   { name: 'priority', text: (event) => event.priority?.toString() },

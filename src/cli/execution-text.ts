@@ -61,6 +61,7 @@ function timeRows({ description, execution }: ShownExecution): Row[] {
     ['changed', time(description.changedAt)],
     ['ended', time(description.endedAt)],
     ['delayed until', time(description.delayedUntil)],
+    ['waits until', time(description.suspension?.until)],
     ['lease until', time(lease?.expiresAt)],
     ['attempt until', time(timeoutAt)],
     ['ends by cancel', time(cancelRequested?.forceAt)],
@@ -85,6 +86,7 @@ function policyRows({ execution }: ShownExecution): Row[] {
 }
 
 function stateRows({ description }: ShownExecution): Row[] {
+  const { suspension, journal } = description
   const { progress, lease, cancelRequested, reason, by, replayCount, reclaimCount, failureCount, at } = description
   const progressText = [
     progress?.percent === undefined ? undefined : `${progress.percent}%`,
@@ -92,6 +94,13 @@ function stateRows({ description }: ShownExecution): Row[] {
     progress === undefined ? undefined : `at ${timeText(progress.at, at)}`,
   ].filter((part) => part !== undefined)
   return [
+    ['waits in', suspension === undefined ? undefined : `${suspension.step} (${suspension.reason})`],
+    ['steps', journal.stepCount === 0 ? undefined : `${journal.stepCount}, ${journal.stepBytes} bytes`],
+    [
+      'signals',
+      journal.signalCount === 0 ? undefined : `${journal.signalCount}, ${journal.bufferedCount} not looked at`,
+    ],
+    ['open waitpoints', journal.openWaitpointCount === 0 ? undefined : String(journal.openWaitpointCount)],
     ['worker', lease === undefined ? undefined : `${lease.workerId} (${lease.workerInstanceId})`],
     ['progress', progressText.length === 0 ? undefined : progressText.join(' ')],
     [

@@ -11,6 +11,8 @@ describe('the exit code of an error', () => {
     ['invalid_cursor', exitCodes.invalidInput],
     ['payload_too_large', exitCodes.invalidInput],
     ['invalid_configuration', exitCodes.invalidInput],
+    ['signing_keys_missing', exitCodes.invalidInput],
+    ['invalid_keys', exitCodes.invalidInput],
     ['execution_not_found', exitCodes.notFound],
     ['execution_exists', exitCodes.failed],
     ['execution_not_ended', exitCodes.failed],

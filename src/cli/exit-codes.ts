@@ -1,5 +1,6 @@
 /** What the exit code of every command means. `--help` and docs/cli.md list them. */
 import { errorCatalogue } from '../kernel/index.ts'
+import type { ErrorCode } from '../kernel/index.ts'
 import { ExecutionEndedError } from '../client/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 
@@ -21,7 +22,7 @@ export const exitCodeTexts: readonly { readonly code: ExitCode; readonly text: s
   { code: exitCodes.ok, text: 'the command did what it was asked' },
   { code: exitCodes.failed, text: 'it was refused or failed; doctor found a problem' },
   { code: exitCodes.invalidInput, text: 'wrong usage or invalid input; nothing was changed' },
-  { code: exitCodes.notFound, text: 'no execution or flow has this id or key' },
+  { code: exitCodes.notFound, text: 'no execution, flow, waitpoint or step has this id, key or name' },
   {
     code: exitCodes.storeUnavailable,
     text: 'the store is missing, out of reach, busy, full, damaged or of another version',
@@ -32,11 +33,14 @@ export const exitCodeTexts: readonly { readonly code: ExitCode; readonly text: s
   { code: exitCodes.terminated, text: 'ended by SIGTERM' },
 ]
 
+/** Faults of a process's settings, which a server could not blame on its caller; whoever types a command can mend them. */
+const CONFIGURATION_CODES: readonly ErrorCode[] = ['invalid_configuration', 'signing_keys_missing', 'invalid_keys']
+
 /** The catalogue has sorted the codes by HTTP status already; the exit code follows from it. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (!(error instanceof EngineError)) return exitCodes.internalError
   if (error instanceof ExecutionEndedError) return exitCodes.endedOtherwise
-  if (error.code === 'invalid_configuration') return exitCodes.invalidInput
+  if (CONFIGURATION_CODES.includes(error.code)) return exitCodes.invalidInput
   if (error.code === 'aborted') return exitCodes.interrupted
   // Later may be better, but it is the flow that keeps its caller waiting, not the store.
   if (error.code === 'flow_busy' || error.code === 'flow_not_settled') return exitCodes.failed

@@ -31,7 +31,10 @@ export function environmentHelp(): string {
 Environment, for a store on a server whose location names no password:
   FLOWFABRIC_VALKEY_USERNAME, FLOWFABRIC_POSTGRES_USERNAME            the user
   FLOWFABRIC_VALKEY_PASSWORD, FLOWFABRIC_POSTGRES_PASSWORD            the password
-  FLOWFABRIC_VALKEY_PASSWORD_FILE, FLOWFABRIC_POSTGRES_PASSWORD_FILE  a file that holds the password`
+  FLOWFABRIC_VALKEY_PASSWORD_FILE, FLOWFABRIC_POSTGRES_PASSWORD_FILE  a file that holds the password
+
+Environment, for links to waitpoints:
+  FLOWFABRIC_KEYS_FILE                                                the file of keys that sign them`
 }
 
 export function globalsOf(command: Command): GlobalOptions {

@@ -2,17 +2,24 @@
 import { Command, CommanderError } from 'commander'
 import { invalidInput } from '../client/index.ts'
 import { systemRuntime } from '../runtime/index.ts'
+import { approveCommand } from './commands/approve.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { flowCommand } from './commands/flow.ts'
+import { keysCommand } from './commands/keys.ts'
 import { lanesCommand } from './commands/lanes.ts'
 import { listCommand } from './commands/list.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { reissueCommand } from './commands/reissue.ts'
 import { replayCommand } from './commands/replay.ts'
+import { resumeCommand } from './commands/resume.ts'
 import { showCommand } from './commands/show.ts'
+import { signalCommand } from './commands/signal.ts'
+import { stepsCommand } from './commands/steps.ts'
 import { submitCommand } from './commands/submit.ts'
 import { tailCommand } from './commands/tail.ts'
+import { waitpointsCommand } from './commands/waitpoints.ts'
 import { whyCommand } from './commands/why.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
@@ -61,9 +68,16 @@ function createProgram(shell: Shell, isJson: boolean): Command {
     tailCommand(shell),
     cancelCommand(shell),
     replayCommand(shell),
+    signalCommand(shell),
+    waitpointsCommand(shell),
+    approveCommand(shell),
+    resumeCommand(shell),
+    reissueCommand(shell),
+    stepsCommand(shell),
     flowCommand(shell),
     whyCommand(shell),
     lanesCommand(shell),
+    keysCommand(shell),
     doctorCommand(shell),
     migrateCommand(shell),
   ]

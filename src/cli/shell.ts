@@ -11,6 +11,8 @@ import { defined } from './defined.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { globalsOf } from './globals.ts'
+import { findKeys, keysFileOf, makeKeys } from './keys-place.ts'
+import type { CommandKeys, KeysFlags } from './keys-place.ts'
 import { OpeningLog } from './opening-log.ts'
 import { Output } from './output.ts'
 import { accessFrom } from './store-access.ts'
@@ -22,11 +24,13 @@ export interface Session {
   readonly output: Output
   /** The namespace that was asked for; absent if none was. */
   readonly namespace: string | undefined
+  readonly keys: CommandKeys
 }
 
 /** Where a command acts, and who it is there. */
 export interface Place {
   readonly location: string
+  readonly parsed: StoreLocation
   readonly access: StoreAccess
   readonly output: Output
 }
@@ -41,6 +45,8 @@ export interface PlaceOptions {
 export interface OpenOptions extends Pick<PlaceOptions, 'inProcess'> {
   /** Make the store if there is none. Only commands that bring work do. */
   readonly create?: boolean
+  /** Make signing keys if there are none. */
+  readonly makeKeys?: boolean
 }
 
 export class Shell {
@@ -59,16 +65,26 @@ export class Shell {
     const location = options.location ?? store
     const parsed = usableLocation(location, options)
     const output = new Output(process.stdout, process.stderr, json === true)
-    return { location, access: await accessFrom(process.env, parsed), output }
+    return { location, parsed, access: await accessFrom(process.env, parsed), output }
+  }
+
+  /** Which file of keys the command line means. No store is needed for it. */
+  keysPlace(command: Command, { file }: KeysFlags): { readonly file: string; readonly output: Output } {
+    const { store, json } = globalsOf(command)
+    const output = new Output(process.stdout, process.stderr, json === true)
+    return { file: keysFileOf(process.env, parseLocation(store), file), output }
   }
 
   /** Opens the store that the command line names, lends it to the command and closes it, whatever happens. */
   async withFabric(command: Command, options: OpenOptions, use: (session: Session) => Promise<void>): Promise<void> {
     const { namespace } = globalsOf(command)
     if (namespace !== undefined) checkNamespace(namespace, '--namespace')
-    const { location, access, output } = await this.place(command, options)
+    const { location, parsed, access, output } = await this.place(command, options)
     const { runtime } = this
-    const log = new OpeningLog(terminalLog(output, runtime))
+    const terminal = terminalLog(output, runtime)
+    const log = new OpeningLog(terminal)
+    const collect = options.makeKeys === true ? makeKeys : findKeys
+    const keys = await collect(process.env, parsed, runtime, terminal)
     // Looking at a store must not make one: a typing error would then answer "nothing there" and leave something behind.
     const { create = false } = options
     await using fabric = await createFabric({
@@ -76,11 +92,12 @@ export class Shell {
       runtime,
       log,
       create,
+      keys: keys.source,
       ...access,
       ...defined({ namespace }),
     })
     log.end()
-    await use({ fabric, output, namespace })
+    await use({ fabric, output, namespace, keys })
   }
 }
 

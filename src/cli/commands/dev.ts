@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { KEYS_FILE_VARIABLE } from '../../client/index.ts'
 import type { Handler } from '../../client/index.ts'
 import type { Fabric } from '../../worker/fabric.ts'
 import type { WorkerOptions } from '../../worker/options.ts'
@@ -12,6 +13,7 @@ import { followEvents } from '../follow-events.ts'
 import { loadHandlers } from '../handlers-file.ts'
 import { examples } from '../help.ts'
 import { Interruption } from '../interruption.ts'
+import type { CommandKeys } from '../keys-place.ts'
 import { printable } from '../output.ts'
 import type { Session, Shell } from '../shell.ts'
 import { packageVersion } from '../version.ts'
@@ -40,7 +42,7 @@ export function devCommand(shell: Shell): Command {
       })
       shell.runsForeignCode = file !== undefined
       const handlers = file === undefined ? [] : await loadHandlers(file)
-      await shell.withFabric(command, { create: true, inProcess: true }, async (session) => {
+      await shell.withFabric(command, { create: true, inProcess: true, makeKeys: true }, async (session) => {
         await runUntilInterrupted(shell, session, handlers, options)
       })
     })
@@ -90,10 +92,16 @@ async function start(
   return undefined
 }
 
-async function announce({ fabric, output }: Session, handlers: readonly Handler[]): Promise<void> {
+async function announce({ fabric, output, keys }: Session, handlers: readonly Handler[]): Promise<void> {
   const { kind, location, warnings } = await fabric.report()
   const tasks = handlers.map((handler) => handler.task.name)
-  await output.record({ kind: 'started', store: { kind, location, warnings }, namespace: fabric.namespace, tasks })
+  await output.record({
+    kind: 'started',
+    store: { kind, location, warnings },
+    namespace: fabric.namespace,
+    tasks,
+    keys: { file: keys.file, isNew: keys.isNew },
+  })
   output.remark(`flowfabric ${packageVersion()} on ${kind}, ${printable(location)}`)
   for (const warning of warnings) output.remark(warning)
   output.remark(
@@ -101,7 +109,14 @@ async function announce({ fabric, output }: Session, handlers: readonly Handler[
       ? 'No handlers file was given: what is submitted waits for a worker elsewhere.'
       : `A worker runs the tasks ${tasks.join(', ')}.`,
   )
+  output.remark(keysText(keys))
   output.remark('The engine runs. Events follow; ctrl-c ends.')
+}
+
+function keysText({ file, isNew }: CommandKeys): string {
+  if (file === undefined) return 'Links are signed with a key that ends with this process.'
+  const keys = `Links are signed with the keys in ${printable(file)}`
+  return isNew ? `${keys}, made now; other processes find them by ${KEYS_FILE_VARIABLE}.` : `${keys}.`
 }
 
 async function stop(worker: Worker | undefined, interruption: Interruption): Promise<WorkerSummary> {

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
-import { accept } from '../../client/index.ts'
+import { accept, invalidInput } from '../../client/index.ts'
+import type { ReplayOptions } from '../../client/index.ts'
 import { COMMAND_LINE } from '../actor.ts'
 import { defined } from '../defined.ts'
 import { examples } from '../help.ts'
@@ -7,17 +8,25 @@ import type { Shell } from '../shell.ts'
 
 interface ReplayFlags {
   readonly reason?: string
+  readonly from?: string
+  readonly fromStart?: boolean
 }
 
 export function replayCommand(shell: Shell): Command {
   return new Command('replay')
-    .description('run an ended execution again; its history is kept')
+    .description('run an ended execution again; its history is kept, and so are its steps unless you say otherwise')
     .argument('<id>', "the execution's id or key")
     .option('--reason <text>', 'why, for its history')
-    .addHelpText('after', examples(['replay report:2026-01 --reason "the database is back"']))
-    .action(async (id: string, { reason }: ReplayFlags, command: Command) => {
+    .option('--from <step>', 'do this step and all after it anew; "steps" names them')
+    .option('--from-start', 'do every step anew')
+    .addHelpText(
+      'after',
+      examples(['replay report:2026-01 --reason "the database is back"', 'replay report:2026-01 --from write']),
+    )
+    .action(async (id: string, flags: ReplayFlags, command: Command) => {
+      const options = { by: COMMAND_LINE, ...defined({ reason: flags.reason, from: fromOf(flags) }) }
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const result = accept(await fabric.try.replay(id, { by: COMMAND_LINE, ...defined({ reason }) }))
+        const result = accept(await fabric.try.replay(id, options))
         const executionId = fabric.try.resolve(id)
         await output.answer(
           { id: executionId, ...result },
@@ -25,4 +34,10 @@ export function replayCommand(shell: Shell): Command {
         )
       })
     })
+}
+
+function fromOf({ from, fromStart }: ReplayFlags): ReplayOptions['from'] {
+  if (from === undefined) return fromStart === true ? 'start' : undefined
+  if (fromStart !== true) return { step: from }
+  throw invalidInput('--from', '--from and --from-start are both given: choose one.')
 }
