@@ -3,22 +3,26 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createFabric } from '../src/index.ts'
-import type { Fabric } from '../src/index.ts'
+import type { Fabric, FabricOptions } from '../src/index.ts'
 
 export interface OpenFabric extends AsyncDisposable {
   readonly fabric: Fabric
+  /** For other processes that are to work on the same store. */
+  readonly location: string
 }
 
-export async function openFabric(): Promise<OpenFabric> {
-  const location = process.argv[2]
-  if (location !== undefined) {
-    const fabric = await createFabric(location)
-    return { fabric, [Symbol.asyncDispose]: () => fabric.close() }
+export async function openFabric(options: FabricOptions = {}): Promise<OpenFabric> {
+  const given = process.argv[2]
+  if (given !== undefined) {
+    const fabric = await createFabric(given, options)
+    return { fabric, location: given, [Symbol.asyncDispose]: () => fabric.close() }
   }
   const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-example-'))
-  const fabric = await createFabric(`sqlite:${path.join(folder, 'fabric.db')}`)
+  const location = `sqlite:${path.join(folder, 'fabric.db')}`
+  const fabric = await createFabric(location, options)
   return {
     fabric,
+    location,
     [Symbol.asyncDispose]: async () => {
       await fabric.close()
       await rm(folder, { recursive: true })

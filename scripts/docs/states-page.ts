@@ -19,12 +19,13 @@ const states: Record<PublicState, { phase: Phase; meaning: string }> = {
   },
   delayed: {
     phase: 'delayed',
-    meaning: 'Waits for a time: a delay it was submitted with, a retry, or a pause it asked for.',
+    meaning:
+      'Waits for a time: a delay it was submitted with, a retry, a pause it asked for, or one between a signal and its next turn.',
   },
   rate_limited: { phase: 'blocked', meaning: 'Waits for room in a limit or a budget.' },
   waiting_children: { phase: 'blocked', meaning: 'Waits for the executions that it depends on.' },
   active: { phase: 'active', meaning: 'A worker holds it.' },
-  suspended: { phase: 'suspended', meaning: 'Waits for a signal; no worker is held.' },
+  suspended: { phase: 'suspended', meaning: 'Waits for a signal, a time or an operator; no worker is held.' },
   completed: { phase: 'ended', meaning: 'Its handler returned a result.' },
   failed: { phase: 'ended', meaning: 'Its last attempt failed, or its lease was lost too often.' },
   cancelled: { phase: 'ended', meaning: 'Somebody cancelled it.' },
@@ -50,7 +51,7 @@ const summaries: Record<OperationName, string> = {
   changePriority: 'Moves an execution forward or back in its queue.',
   setTags: 'Adds, changes and removes tags.',
   replayExecution:
-    'Makes an ended execution run again. Its history is kept. A member of a flow waits for what it depends on, as at first; with `subtree` everything that was skipped behind it is replayed as well.',
+    'Makes an ended execution run again. Its history is kept, and so are its recorded steps: all, those before a chosen one, or none. A member of a flow waits for what it depends on, as at first; with `subtree` everything that was skipped behind it is replayed as well.',
   runDue: 'Does everything whose time has come; see the timed cases below.',
   purgeExecutions:
     'Removes ended executions and flows whose retention is over, with all that belongs to them. A member stays as long as its flow.',
@@ -85,6 +86,22 @@ const summaries: Record<OperationName, string> = {
     'Finishes the paperwork of groups that owe cancels to those that lost. It cancels nobody itself.',
   reconcileFlowCancels: 'Goes on with cancelled flows whose members have not all been cancelled.',
   auditFlows: 'Counts the members of flows anew and compares with what the flows say of themselves.',
+  recordStep:
+    'Keeps what a step of a handler came to. What was recorded is not overwritten: the answer then says what counts. A step that is to be tried again later may let go of the execution until then.',
+  suspendExecution:
+    'Lets go of an execution until signals meet a condition, a time has come or an operator says so. The same attempt goes on afterwards. If what came early has met the condition, or the wait has ended before, the holder keeps its lease and is answered.',
+  createWaitpoint:
+    'Opens a place for signals ahead of the wait for them, so that links to it can be handed out. Said again, also by a later attempt, it is the same waitpoint.',
+  deliverSignal:
+    'Tells an execution something. What comes early is kept, what comes twice is answered as at first, what meets the condition of a wait lets the execution go on, and what comes late is refused.',
+  resumeExecution: 'Lets a suspended execution go on, whatever it waits for.',
+  closeWaitpoint:
+    'Closes a waitpoint: it takes no more signals. The last one that could answer a wait is closed only with force.',
+  reissueWaitpoint: 'Makes all tokens worthless that were handed out for an open waitpoint, so that new ones can be.',
+  readSteps: 'Tells what the steps of an execution came to, in the order in which they were first recorded.',
+  readSignals: 'Tells the signals that an execution has accepted, in the order of arrival.',
+  listWaitpoints: 'Lists the waitpoints of one execution, never with tokens.',
+  listOpenWaitpoints: 'Lists the open waitpoints of all executions, those that have been open longest first.',
 }
 
 /** Operations that write, and yet leave every execution as it is. */
@@ -103,6 +120,12 @@ const timedCases: Record<DueCaseName, string> = {
   attempt_timeout:
     'An attempt has run too long: it has failed, and the retry policy decides whether another follows. If none does, the execution expires.',
   delayed_promoter: 'A delay is over: the execution can be claimed.',
+  suspension_timeout:
+    'The time of a wait is over. A sleep has come to its end, and a step is tried again; any other wait ends in the way that was asked for: the execution goes on, with or without a signal that tells of it, waits on for an operator, or ends as failed, cancelled or expired.',
+  wait_reminder: 'Somebody is still being waited for: the event log says so.',
+  pending_waitpoint_expiry: 'No wait has come for a waitpoint that was opened ahead of one: it closes.',
+  journal_sweeper:
+    'A replay has set steps aside, or an execution was replaced: what nobody will look at again is removed.',
   edge_dispatcher: 'A member of a flow has ended and has not told all that depend on it: the others are told.',
   edge_cancel_dispatcher:
     'Enough of those that a member depends on have ended, and not all others have been cancelled: they are.',
@@ -137,6 +160,14 @@ const events: Record<EventType, string> = {
   flow_cancelled: 'The flow was cancelled.',
   flow_reopened: 'A member of an ended flow runs again, and so does the flow.',
   flow_purged: 'An ended flow was removed after its retention, with all its members.',
+  step_recorded: 'A step of the handler came to something, as `effect` says.',
+  execution_suspended: 'The holder let go of the execution, to wait in `step`, at most until `until`.',
+  execution_resumed: 'The wait in `step` is over; the execution can be claimed, at `until` if that is set.',
+  wait_reminded: 'Somebody is still being waited for in `step`.',
+  wait_escalated: 'The time of a wait is over, and it goes on until an operator ends it.',
+  waitpoint_opened: 'A waitpoint takes signals, or its tokens were issued anew.',
+  waitpoint_closed: 'A waitpoint was closed before a wait was answered there.',
+  signal_received: 'A signal was accepted; `effect` says what it did.',
 }
 
 /** Changes of phase by what brings them about, drawn from the transitions. */

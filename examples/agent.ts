@@ -1,0 +1,63 @@
+/**
+ * An agent that survives its own death. A worker process is killed with SIGKILL while the agent is at work; another one
+ * takes over and goes on behind the last step that was recorded: what was answered is not asked again. Only the question
+ * that was under way at that moment is.
+ *
+ *   npx node examples/agent.ts [location of a store that processes can share]
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createFabric, task } from '../src/index.ts'
+import { openFabric } from './open-fabric.ts'
+
+const research = task<{ question: string }, string>('research')
+
+/** Stands for a model that takes its time and money. */
+async function ask(model: string, prompt: string, signal: AbortSignal): Promise<string> {
+  console.log(`  process ${process.pid} asks the ${model}`)
+  await pause(300, undefined, { signal })
+  return `${model} on (${prompt})`
+}
+
+const researchHandler = research.handle(async ({ question }, ctx) => {
+  const plan = await ctx.step('plan', (s) => ask('planner', question, s.signal))
+  const facts = await ctx.step('search', (s) => ask('searcher', plan, s.signal))
+  const draft = await ctx.step('write', (s) => ask('writer', facts, s.signal))
+  return await ctx.step('review', (s) => ask('reviewer', draft, s.signal))
+})
+
+const workAt = process.env.EXAMPLE_WORKER
+if (workAt === undefined) await main()
+else await work(workAt)
+
+/** The worker process. Others take over three seconds after it has gone silent. */
+async function work(location: string): Promise<void> {
+  const fabric = await createFabric(location)
+  const worker = await fabric.work([researchHandler], { leaseTtl: '3s', signals: true })
+  await worker.closed
+}
+
+function startWorker(location: string) {
+  return spawn(process.execPath, [import.meta.filename], {
+    env: { ...process.env, EXAMPLE_WORKER: location },
+    stdio: 'inherit',
+  })
+}
+
+async function main(): Promise<void> {
+  await using opened = await openFabric()
+  const { fabric, location } = opened
+  const first = startWorker(location)
+  const execution = await fabric.submit(research, { question: 'How do bees find the way?' })
+  for await (const item of execution.events({ fromStart: true })) {
+    if (item.kind !== 'event' || item.event.type !== 'step_recorded' || item.event.step !== 'search') continue
+    first.kill('SIGKILL')
+    console.log(`killed process ${first.pid} behind step 'search'`)
+    break
+  }
+  const second = startWorker(location)
+  console.log(await execution.result())
+  second.kill('SIGTERM')
+  await once(second, 'exit')
+}

@@ -1,0 +1,48 @@
+/**
+ * A trip is booked in three places, or in none. Every booking and every undoing is a step, so a crash in between repeats
+ * nothing that was done: the handler runs again from its first line and is told what the steps came to.
+ *
+ *   npx node examples/saga.ts [location of a store]
+ */
+import { PermanentError, task } from '../src/index.ts'
+import { openFabric } from './open-fabric.ts'
+
+const bookTrip = task<{ to: string }, string>('trip.book')
+
+// What a booking office would do. It recognises a repeated request by its key.
+const offices = {
+  book(what: string, to: string, key: string): { booking: string } {
+    if (what === 'car' && to === 'Venice') throw new PermanentError('no cars in Venice')
+    console.log(`  ${what}: booked`)
+    return { booking: `${what}/${key.slice(-8)}` }
+  },
+  cancel(booking: string) {
+    console.log(`  ${booking.split('/')[0]}: cancelled`)
+  },
+}
+
+const bookTripHandler = bookTrip.handle(async ({ to }, ctx) => {
+  const undo: (() => Promise<void>)[] = []
+  try {
+    for (const what of ['flight', 'hotel', 'car']) {
+      const { booking } = await ctx.step(`book ${what}`, (s) => offices.book(what, to, s.idempotencyKey))
+      undo.unshift(() => ctx.step(`cancel ${what}`, { retry: { attempts: 10 } }, () => offices.cancel(booking)))
+    }
+  } catch (error) {
+    // The failure of a step is recorded as its value is: after a crash the handler comes by here again.
+    for (const each of undo) await each()
+    throw new PermanentError(`the trip to ${to} is off`, { cause: error })
+  }
+  return `the trip to ${to} is booked`
+})
+
+await using opened = await openFabric()
+const { fabric } = opened
+await fabric.work([bookTripHandler])
+
+for (const to of ['Rome', 'Venice']) {
+  console.log(`${to}:`)
+  const execution = await fabric.submit(bookTrip, { to })
+  const { outcome, result, attempts } = await execution.wait()
+  console.log(outcome === 'completed' ? `  ${String(result)}` : `  ${attempts.at(-1)?.failure?.message ?? outcome}`)
+}
