@@ -2,7 +2,7 @@
  * Runs one scenario and prints what it measured.
  *
  *   npm run bench -- <scenario> [--store memory|sqlite|valkey|valkey-cluster|postgres] [--count N] [--rounds N] [--json]
- *   npm run bench -- chain [--length N] [--flows N], fanout [--width N], quorum-cancel [--n N]
+ *   npm run bench -- chain [--length N] [--flows N], fanout [--width N], quorum-cancel [--n N], steps [--length N]
  *
  * Progress goes to the error output. With --json the last line of the output is one object.
  */

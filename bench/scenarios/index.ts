@@ -35,6 +35,15 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     sizes: ['n'],
     load: async () => (await import('./quorum-cancel.ts')).quorumCancel,
   },
+  'suspend-resume': {
+    stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
+    load: async () => (await import('./suspend-resume.ts')).suspendResume,
+  },
+  steps: {
+    stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
+    sizes: ['length'],
+    load: async () => (await import('./steps.ts')).steps,
+  },
   'server-cost': {
     stores: ['valkey'],
     load: async () => (await import('./server-cost.ts')).serverCost,
