@@ -99,6 +99,7 @@ conforms('inspectPartition', ({ fabric, given, clock }) => {
       kind: 'inspected',
       executions: 4,
       flows: 0,
+      openWaitpoints: 0,
       due: { count: 2, oldestAt: start + 1_000, nextAt: start + 9_000 },
       purge: { count: 1, oldestAt: start + 3_000, nextAt: undefined },
       siblingCancels: { count: 0, oldestAt: undefined, nextAt: undefined },

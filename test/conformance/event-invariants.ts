@@ -114,6 +114,22 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     }
     case 'tags_set':
       return undefined
+    case 'step_recorded':
+      return from === 'active' ? undefined : 'nobody held it'
+    case 'execution_suspended':
+      life.phase = 'suspended'
+      return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
+    case 'execution_resumed':
+      life.phase = phaseAfter(event)
+      life.mayBeBlocked = event.flowId !== undefined
+      return from === 'suspended' && isOf(life, event) ? undefined : 'it did not wait'
+    case 'wait_reminded':
+    case 'wait_escalated':
+      return from === 'suspended' ? undefined : 'it did not wait'
+    case 'waitpoint_opened':
+    case 'waitpoint_closed':
+    case 'signal_received':
+      return from === 'ended' ? 'it had ended' : undefined
     case 'flow_created':
     case 'flow_sealed':
     case 'flow_ended':

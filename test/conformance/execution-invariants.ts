@@ -1,5 +1,13 @@
 /** What an execution's own record must agree with: its lease, its counters, its limits and its bytes. */
-import { RECLAIM_CAP, REPLAY_CAP, TAG_COUNT_MAX, payloadKey, resultKey } from '../../src/kernel/index.ts'
+import {
+  RECLAIM_CAP,
+  REPLAY_CAP,
+  TAG_COUNT_MAX,
+  payloadKey,
+  resultKey,
+  signalPayloadKey,
+  stepValueKey,
+} from '../../src/kernel/index.ts'
 import type { Execution } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 
@@ -12,7 +20,7 @@ export function executionProblems(dump: PartitionDump): string[] {
   const problems = executions.flatMap((execution) =>
     brokenRules(execution).map((rule) => `${execution.id} breaks the rule: ${rule}`),
   )
-  return [...problems, ...blobProblems(executions, dump.blobKeys)]
+  return [...problems, ...blobProblems(dump, executions)]
 }
 
 function brokenRules(execution: Execution): string[] {
@@ -47,7 +55,7 @@ function brokenRules(execution: Execution): string[] {
   return Object.keys(rules).filter((rule) => rules[rule] !== true)
 }
 
-function blobProblems(executions: readonly Execution[], blobKeys: readonly string[]): string[] {
+function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly Execution[]): string[] {
   const expected = new Set<string>()
   /** What a member had completed with before it was replayed may still be handed on until it completes again. */
   const kept = new Set<string>()
@@ -55,6 +63,11 @@ function blobProblems(executions: readonly Execution[], blobKeys: readonly strin
     if (payload !== undefined) expected.add(payloadKey(id))
     if (result !== undefined) expected.add(resultKey(id))
     else if (member !== undefined && lastReplay !== undefined) kept.add(resultKey(id))
+  }
+  for (const record of records) {
+    if (record.type === 'signal' && record.payload !== undefined) expected.add(signalPayloadKey(record.id))
+    if (record.type !== 'step' || record.state.phase !== 'completed') continue
+    if (record.state.value !== undefined) expected.add(stepValueKey(record.id))
   }
   const stored = new Set(blobKeys)
   const problems: string[] = []

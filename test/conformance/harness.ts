@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect } from 'vitest'
 import { Clock } from './clock.ts'
 import { TestFabric } from './fabric.ts'
 import { GivenFlow } from './given-flow.ts'
+import { GivenJournal } from './given-journal.ts'
 import { Given } from './given.ts'
 import { problemsOf } from './invariants.ts'
 import { storeTargets } from './targets.ts'
@@ -14,6 +15,7 @@ export interface Bench {
   readonly fabric: TestFabric
   readonly given: Given
   readonly flows: GivenFlow
+  readonly journal: GivenJournal
   readonly clock: Clock
 }
 
@@ -33,6 +35,6 @@ export function conforms(subject: string, tests: (bench: Bench) => void, targets
     })
 
     const given = new Given(fabric, clock)
-    tests({ fabric, given, flows: new GivenFlow(fabric, given), clock })
+    tests({ fabric, given, flows: new GivenFlow(fabric, given), journal: new GivenJournal(fabric, given), clock })
   })
 }

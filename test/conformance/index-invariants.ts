@@ -1,6 +1,6 @@
 /** Each record stands in exactly the entries that it derives, and each execution in the one queue that its state names. */
 import { CREATED_INDEX, DUE_INDEX, PURGE_INDEX, entriesOf } from '../../src/kernel/index.ts'
-import type { Execution, IndexEntry, Membership } from '../../src/kernel/index.ts'
+import type { Execution, IndexEntry, Journal, Membership } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
 
@@ -83,14 +83,22 @@ const blockedNames = {
 
 /** The earliest of all its timers; for a member also what it owes to others, for which an end is no end. */
 function expectedDue(execution: Execution): number | undefined {
-  const { state, deadlineAt, member } = execution
+  const { state, deadlineAt, member, journal } = execution
   const owed = member === undefined ? [] : owedBy(execution, member)
   if (state.phase === 'ended') return owed[0]
   const timers = [...owed, deadlineAt]
   if (state.phase === 'delayed') timers.push(state.until)
   if (state.phase === 'active') timers.push(state.lease.expiresAt, state.timeoutAt, state.cancel?.forceAt)
+  if (state.phase === 'suspended') timers.push(state.until, state.remindAt)
+  if (journal !== undefined) timers.push(...timersOf(execution, journal))
   const set = timers.filter((timer) => timer !== undefined)
   return set.length === 0 ? undefined : Math.min(...set)
+}
+
+/** Since when something waits to be removed, or when what was opened ahead of a wait closes. */
+function timersOf({ lastReplay, createdAt }: Execution, journal: Journal): (number | undefined)[] {
+  const isUntidy = journal.cuts.length > 0 || journal.firstLife < journal.life
+  return isUntidy ? [lastReplay?.at ?? createdAt] : journal.open.map((open) => open.expiresAt)
 }
 
 /** Cancels of siblings come before edges; one that has ended undecided owes them since its end. */

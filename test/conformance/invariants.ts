@@ -9,6 +9,7 @@ import { executionProblems } from './execution-invariants.ts'
 import { flowProblems } from './flow-invariants.ts'
 import { graphProblems } from './graph-invariants.ts'
 import { indexProblems } from './index-invariants.ts'
+import { journalProblems } from './journal-invariants.ts'
 
 /** `firstSequence` is the oldest event that is still kept: what was trimmed cannot be checked. */
 export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
@@ -18,6 +19,7 @@ export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
     ...attemptProblems(dump),
     ...flowProblems(dump),
     ...graphProblems(dump),
+    ...journalProblems(dump),
     ...eventProblems(dump, firstSequence),
   ]
 }

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { RECONCILE_SCAN_COUNT } from '../../src/kernel/index.ts'
+import {
+  OPEN_WAITPOINTS_INDEX,
+  RECONCILE_SCAN_COUNT,
+  inboxIndex,
+  signalsIndex,
+  stepsIndex,
+  waitpointsIndex,
+} from '../../src/kernel/index.ts'
 import type { IndexProblem, ReconcileCursor } from '../../src/kernel/index.ts'
 import type { Bench } from './harness.ts'
 import { conforms } from './harness.ts'
@@ -19,7 +26,7 @@ async function reconcile({ fabric }: Bench) {
 }
 
 conforms('reconcileIndexes', (bench) => {
-  const { fabric, given } = bench
+  const { fabric, given, journal } = bench
 
   test('of an empty partition ends at once', async () => {
     expect((await reconcile(bench)).repaired).toEqual([])
@@ -49,9 +56,53 @@ conforms('reconcileIndexes', (bench) => {
 
     expect(repaired).toEqual([])
     expect(Math.max(...examined)).toBe(RECONCILE_SCAN_COUNT)
-    // Each is looked at as a record, in the index of all, in one of its lane and as an end of edges; what is delayed also
-    // in the index of timers.
-    const inIndexes = 4 * count + Math.ceil(count / 2)
+    // Each is looked at as a record, in the index of all, in one of its lane, as an end of edges and as an owner of a
+    // journal; what is delayed also in the index of timers.
+    const inIndexes = 5 * count + Math.ceil(count / 2)
     expect(examined.reduce((sum, size) => sum + size, 0)).toBe(inIndexes)
+  })
+
+  test('proves what executions remember, waitpoint by waitpoint, and writes nothing', async () => {
+    const held = await journal.waiting()
+    for (let i = 0; i < 70; i++) {
+      await journal.signal(held, `@box ${i}`)
+      await journal.signal(held, '@news')
+    }
+    const before = await fabric.dump()
+
+    const { repaired, examined } = await reconcile(bench)
+
+    expect(repaired).toEqual([])
+    expect(Math.max(...examined)).toBeLessThan(2 * RECONCILE_SCAN_COUNT)
+    expect(await fabric.dump()).toEqual(before)
+  })
+
+  test('repairs the indexes of what executions remember', async () => {
+    const held = await given.activeExecution()
+    await journal.record(held, 'fetch')
+    await journal.signal(held, '@news')
+    await journal.wait(held)
+    const { executionId } = held
+    const [signal] = await journal.signals(held)
+    const [fetched, waited] = await Promise.all([journal.step(held, 'fetch'), journal.step(held, 'answer')])
+    const [news, reply] = await Promise.all([journal.waitpoint(held, '@news'), journal.waitpoint(held, 'reply')])
+    const before = await fabric.dump()
+    await fabric.setEntry(stepsIndex(executionId), fetched.id, 7)
+    await fabric.setEntry(stepsIndex(executionId), waited.id, undefined)
+    await fabric.setEntry(OPEN_WAITPOINTS_INDEX, reply.id, 1)
+    await fabric.setEntry(OPEN_WAITPOINTS_INDEX, news.id, 1)
+    await fabric.setEntry(waitpointsIndex(executionId), reply.id, undefined)
+    await fabric.setEntry(inboxIndex(news.id), signal!.id, undefined)
+    await fabric.setEntry(inboxIndex(reply.id), signal!.id, 1)
+    await fabric.setEntry(signalsIndex(executionId), 'gone', 9)
+
+    const { repaired } = await reconcile(bench)
+
+    expect(repaired.map(({ problem }) => problem).toSorted()).toEqual([
+      ...Array<string>(3).fill('extra_entry'),
+      ...Array<string>(3).fill('missing_entry'),
+      ...Array<string>(2).fill('wrong_score'),
+    ])
+    expect(await fabric.dump()).toEqual(before)
   })
 })

@@ -2,8 +2,8 @@
  * One row of the table of operations and phases, gone through with a store: each situation is brought about in a partition
  * of its own, the operation is said twice there, and everything is told in the words of the table.
  */
-import { joinName, packRecord, payloadKey, resultKey } from '../../src/kernel/index.ts'
-import type { AnyRecord, Cell, OperationName } from '../../src/kernel/index.ts'
+import { joinName, packRecord, payloadKey, resultKey, signalPayloadKey, stepValueKey } from '../../src/kernel/index.ts'
+import type { AnyRecord, Cell, OperationName, OperationResult } from '../../src/kernel/index.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Partition, PartitionDump } from '../../src/stores/store.ts'
@@ -45,6 +45,8 @@ class TableCell {
   readonly #ownIds: string
   readonly #steps: readonly WorldStep[]
   readonly #sayings: Saying[] = []
+  /** Bytes as a look has shown them last: some are kept that no look shows any more. */
+  readonly #seen = new Map<string, string>()
   #eventCount: number
 
   constructor(target: OpenedTarget, trial: Trial, situation: Situation, number: number) {
@@ -85,13 +87,17 @@ class TableCell {
   }
 
   async #say(): Promise<Saying> {
-    const input = { executionId, payload: true, result: true }
-    const look = this.#callOf({ operation: 'describeExecution', input }, [])
-    const [before, answer, after] = await this.#run(look, this.#callOf(this.#trial, this.#trial.blobs), look)
+    const looks = looksAtBytes.map((look) => this.#callOf(look, []))
+    const trial = this.#callOf(this.#trial, this.#trial.blobs)
+    const answers = await this.#run(...looks, trial, ...looks)
+    const answer = answers[looks.length]
+    for (const look of answers) {
+      if (look !== answer) for (const [key, bytes] of bytesIn(this.#toTable(look) as Answer)) this.#seen.set(key, bytes)
+    }
     const dump = this.#toTable(await this.#target.store.dump(this.#partition)) as PartitionDump
     const events = dump.events.slice(this.#eventCount).map(({ sequence: _, ...event }) => event)
     this.#eventCount = dump.events.length
-    return { said: saidIn(this.#toTable(answer) as Answer), events, stored: storedIn(dump, [after!, before!]) }
+    return { said: saidIn(this.#toTable(answer) as Answer), events, stored: storedIn(dump, this.#seen) }
   }
 
   #run(...calls: Call[]): Promise<Answer[]> {
@@ -139,11 +145,8 @@ function saidIn(answer: Answer): Said<{ readonly kind: string }> {
   }
 }
 
-/**
- * What a dump shows, in the form of the table's own store. A dump knows which bytes there are, a look has them: the latest
- * look that tells of them, since a result may be kept that its execution no longer has.
- */
-function storedIn(dump: PartitionDump, looks: readonly Answer[]): string {
+/** What a dump shows, in the form of the table's own store. A dump knows which bytes there are, looks have shown them. */
+function storedIn(dump: PartitionDump, seen: ReadonlyMap<string, string>): string {
   const memory = newMemory(nodePlatform)
   for (const record of dump.records) {
     const key = joinName(record.type, record.id)
@@ -156,15 +159,32 @@ function storedIn(dump: PartitionDump, looks: readonly Answer[]): string {
   }
   for (const key of dump.blobKeys) {
     memory.blobKeys.push(key)
-    memory.blobs[key] = looks.map((look) => blobAt(key, look)).find((blob) => blob !== undefined)
+    memory.blobs[key] = seen.get(key)
   }
   return storedText(memory)
 }
 
-function blobAt(key: string, described: Answer): string | undefined {
-  if (described.kind !== 'answered' || described.result.kind !== 'described') return undefined
-  const { payloadBlob, resultBlob } = described.result
-  const number = key === payloadKey(executionId) ? payloadBlob : key === resultKey(executionId) ? resultBlob : undefined
-  const bytes = number === undefined ? undefined : described.blobs[number]
-  return bytes === undefined ? undefined : textOf(bytes)
+/** Together they show all bytes that an execution has. */
+const looksAtBytes: readonly OperationCall[] = [
+  { operation: 'describeExecution', input: { executionId, payload: true, result: true } },
+  { operation: 'readSteps', input: { executionId, values: true } },
+  { operation: 'readSignals', input: { executionId, payloads: true } },
+]
+
+function bytesIn(look: Answer): (readonly [string, string])[] {
+  if (look.kind !== 'answered') return []
+  const result = look.result as OperationResult<'describeExecution' | 'readSteps' | 'readSignals'>
+  const numbers: (readonly [string, number | undefined])[] = []
+  if (result.kind === 'described') {
+    numbers.push([payloadKey(executionId), result.payloadBlob], [resultKey(executionId), result.resultBlob])
+  }
+  if (result.kind === 'steps')
+    for (const view of result.steps) numbers.push([stepValueKey(view.step.id), view.valueBlob])
+  if (result.kind === 'signals') {
+    for (const view of result.signals) numbers.push([signalPayloadKey(view.signal.id), view.payloadBlob])
+  }
+  return numbers.flatMap(([key, number]) => {
+    const bytes = number === undefined ? undefined : look.blobs[number]
+    return bytes === undefined ? [] : [[key, textOf(bytes)] as const]
+  })
 }

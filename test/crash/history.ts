@@ -1,5 +1,5 @@
 /** Judges what a store is left with: every sentence it returns names a promise that was broken. */
-import { entriesOf, payloadKey, resultKey } from '../../src/kernel/index.ts'
+import { entriesOf, payloadKey, resultKey, signalPayloadKey, stepValueKey } from '../../src/kernel/index.ts'
 import type { Execution, IndexEntry } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 
@@ -40,6 +40,11 @@ function faultsOfBlobs(dump: PartitionDump): string[] {
   for (const { id, payload, result } of executionsOf(dump)) {
     if (payload !== undefined) named.add(payloadKey(id))
     if (result !== undefined) named.add(resultKey(id))
+  }
+  for (const record of dump.records) {
+    if (record.type === 'signal' && record.payload !== undefined) named.add(signalPayloadKey(record.id))
+    if (record.type !== 'step' || record.state.phase !== 'completed') continue
+    if (record.state.value !== undefined) named.add(stepValueKey(record.id))
   }
   const stored = new Set(dump.blobKeys)
   return [
@@ -91,6 +96,7 @@ class Life {
       case 'lease_revoked':
       case 'execution_released':
       case 'execution_delayed':
+      case 'execution_suspended':
         this.#giveBack(event)
         return
       case 'execution_ended':
@@ -98,10 +104,16 @@ class Life {
         return
       case 'progress_updated':
       case 'cancel_requested':
+      case 'step_recorded':
         if (this.#holder === undefined) this.#fault(`${event.type} comes while nobody holds it`)
         return
       case 'execution_promoted':
         if (this.#holder !== undefined) this.#fault('it is promoted while somebody holds it')
+        return
+      case 'execution_resumed':
+        if (this.#holder !== undefined) this.#fault('it is resumed while somebody holds it')
+        return
+      case 'signal_received':
         return
       case 'execution_replaced':
       case 'execution_replayed':
@@ -116,6 +128,10 @@ class Life {
       case 'flow_cancelled':
       case 'flow_reopened':
       case 'flow_purged':
+      case 'wait_reminded':
+      case 'wait_escalated':
+      case 'waitpoint_opened':
+      case 'waitpoint_closed':
         this.#fault(`${event.type} is told, which nobody asked for`)
         return
     }

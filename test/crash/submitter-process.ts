@@ -50,9 +50,11 @@ class Submitter {
   }
 
   async #submit(work: Work): Promise<void> {
-    const { task, submit, cancel } = kindOf(work)
+    const { task, submit, cancel, isTold } = kindOf(work)
     const execution = await this.#fabric.submit(task, work, { ...submit, id: keyOf(work) })
     this.#side.write({ step: 'acknowledged', number: work.number, executionId: execution.id })
+    // It may have gone on without, and ended.
+    if (isTold) for (const _ of [1, 2]) await this.#fabric.try.signal(execution.id, 'go', work.number, { key: 'go' })
     if (cancel === undefined) return
     const cancelled = this.#cancelLater(work, execution.id).finally(() => this.#cancels.delete(cancelled))
     this.#cancels.add(cancelled)

@@ -1,6 +1,7 @@
 /** The mixed work of the crash test: each kind goes through another part of an execution's life. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PermanentError, task } from '../../src/client/index.ts'
+import { PermanentError, signal, task } from '../../src/client/index.ts'
 import type { CancelOptions, SubmitOptions, Task, TaskContext, TaskSettings } from '../../src/client/index.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 
@@ -17,6 +18,8 @@ export interface Kind {
   readonly submit: SubmitOptions
   /** When its submitter changes its mind, if it lives that long. */
   readonly cancel: ({ readonly afterMs: number } & CancelOptions) | undefined
+  /** Whether its submitter, if it lives that long, says `go` to it, twice. */
+  readonly isTold: boolean
   /** How it may end, whatever is killed. */
   readonly outcomes: readonly Outcome[]
 }
@@ -36,12 +39,13 @@ interface KindOptions {
   readonly settings?: TaskSettings
   readonly submit?: SubmitOptions
   readonly cancel?: Kind['cancel']
+  readonly isTold?: boolean
   readonly outcomes?: readonly Outcome[]
 }
 
 function kind(name: string, options: KindOptions, run: Kind['run']): Kind {
-  const { share, settings, submit = {}, cancel, outcomes = ['completed'] } = options
-  return { task: task<Work, string>(name, settings), share, run, submit, cancel, outcomes }
+  const { share, settings, submit = {}, cancel, isTold = false, outcomes = ['completed'] } = options
+  return { task: task<Work, string>(name, settings), share, run, submit, cancel, isTold, outcomes }
 }
 
 const soon = { attempts: 5, backoff: { kind: 'fixed', delay: 50 }, jitter: false } as const
@@ -110,6 +114,20 @@ export const kinds: readonly Kind[] = [
     { share: 3, settings: { timeout: { total: 300 } }, submit: { delay: '30s' }, outcomes: ['expired'] },
     answerTo,
   ),
+  kind('remembering', { share: 6 }, async (of, context) => {
+    const drawn = await context.step('draw', () => randomUUID())
+    await context.sleep('nap', 40)
+    const kept = await context.step('keep', () => drawn)
+    if (kept !== drawn) throw new PermanentError('A step that was recorded was done again.')
+    return answerTo(of, context)
+  }),
+  kind('told', { share: 4, isTold: true }, async (of, context) => {
+    // Its submitter may be dead by now.
+    const first = await context.waitFor('go', signal('go', { timeout: 1_500 }))
+    const again = await context.waitFor('again', signal('go', { timeout: 30 }))
+    if (first.ok && again.ok) throw new PermanentError('What was said twice under one key was heard twice.')
+    return answerTo(of, context)
+  }),
 ]
 
 const wheel = kinds.flatMap((one) => Array.from({ length: one.share }, () => one))

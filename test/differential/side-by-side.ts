@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { BATCH_OPERATION_LIMIT } from '../../src/kernel/index.ts'
-import type { ExecutionId, Position, ReconcileCursor } from '../../src/kernel/index.ts'
+import type { Execution, Position, ReconcileCursor } from '../../src/kernel/index.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import type { VirtualRuntime } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
@@ -129,7 +129,7 @@ export class SideBySide {
   }
 
   async #compareBytes(partition: Partition): Promise<void> {
-    const looks = executionsOf(await this.#first.target.store.dump(partition)).map(({ id }) => describe(id))
+    const looks = executionsOf(await this.#first.target.store.dump(partition)).flatMap(looksAt)
     for (let from = 0; from < looks.length; from += BATCH_OPERATION_LIMIT) {
       await this.#send(partition, looks.slice(from, from + BATCH_OPERATION_LIMIT))
     }
@@ -179,8 +179,11 @@ function resultOf<K extends Result['kind']>(answer: Answer | undefined, kind: K)
   throw new Error(`A look was answered with ${JSON.stringify(answer)}.`)
 }
 
-function describe(executionId: ExecutionId): Call {
-  return call('describeExecution', { executionId, attempts: true, payload: true, result: true })
+/** The bytes that belong to an execution. */
+function looksAt({ id: executionId, journal }: Execution): Call[] {
+  const own = call('describeExecution', { executionId, attempts: true, payload: true, result: true })
+  if (journal === undefined) return [own]
+  return [own, call('readSteps', { executionId, values: true }), call('readSignals', { executionId, payloads: true })]
 }
 
 /** Without fields that hold nothing: one store has them as undefined, another leaves them out. */

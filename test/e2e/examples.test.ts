@@ -68,3 +68,62 @@ test.each([
     items: [{ state: 'completed' }],
   })
 })
+
+test.each([
+  [
+    'deploy-approval',
+    [
+      '4.2: ada says approve: counted\n4.2: ada says approve: counted_before\n4.2: ada as bob says approve: invalid_token\n',
+      '4.2 is rolled out\n4.2 is live, thanks to ada (approve), bob (approve)\n4.2: eve says reject: waitpoint_closed\n',
+      '4.3 stays out: rejected by ada (approve), eve (reject)\n4.4 stays out: timed_out\n',
+    ],
+  ],
+  [
+    'payment-callback',
+    [
+      'callback: refused, invalid_token\ncallback: delivered, buffered\ncallback: duplicate, buffered\n',
+      'A-17 is paid with p-1: 1999 cents',
+    ],
+  ],
+  [
+    'saga',
+    [
+      '  the trip to Rome is booked\n',
+      '  hotel: booked\n  hotel: cancelled\n  flight: cancelled\n  the trip to Venice is off',
+    ],
+  ],
+])('the example %s waits, remembers and ends by itself, also on a store that it is given', async (name, said) => {
+  const place = await workplace()
+  const program = path.join(root, `examples/${name}.ts`)
+
+  const alone = await place.startNode([program]).end()
+  const given = await place.startNode([program, 'sqlite:./given.db']).end()
+
+  for (const { code, stdout, stderr } of [alone, given]) {
+    expect(stderr).not.toContain('Error')
+    expect(code).toBe(0)
+    for (const text of said) expect(stdout).toContain(text)
+  }
+})
+
+test('the example agent goes on in another process, and asks no model again whose answer was recorded', async () => {
+  const place = await workplace()
+
+  const { code, stdout, stderr } = await place.startNode([path.join(root, 'examples/agent.ts')]).end()
+
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  expect(stdout).toContain("behind step 'search'")
+  expect(stdout.match(/asks the (planner|searcher)/g)).toEqual(['asks the planner', 'asks the searcher'])
+  expect(new Set(stdout.match(/process \d+ asks/g)).size).toBe(2)
+  expect(stdout).toContain('reviewer on (writer on (searcher on (planner on (How do bees find the way?))))')
+})
+
+test('the recipes for tests run in the test runner of Node', async () => {
+  const place = await workplace()
+
+  const { code, stdout } = await place.startNode(['--test', path.join(root, 'examples/test-recipes.ts')]).end()
+
+  expect(stdout).toMatch(/pass 4\n/)
+  expect(code).toBe(0)
+})

@@ -4,10 +4,14 @@ import { describe, expect, test } from 'vitest'
 import packageFile from '../../package.json' with { type: 'json' }
 import { COMMAND, errorIn, root, workplace } from './workplace.ts'
 
-const FLOW_COMMANDS = ['flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal']
+const INNER_COMMANDS = [
+  ...['flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
+  ...['keys list', 'keys rotate', 'keys retire'],
+]
 const COMMANDS = [
-  ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'flow', 'why', 'lanes', 'doctor', 'migrate'],
-  ...FLOW_COMMANDS,
+  ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'flow', 'why', 'lanes', 'keys', 'doctor', 'migrate'],
+  ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
+  ...INNER_COMMANDS,
 ]
 
 describe('help', () => {
@@ -17,9 +21,9 @@ describe('help', () => {
     const help = await place.run(['--help'])
 
     expect(help).toMatchObject({ code: 0, stderr: '' })
-    const secrets = ['FLOWFABRIC_VALKEY_PASSWORD_FILE', 'FLOWFABRIC_POSTGRES_PASSWORD_FILE']
-    const environment = ['FLOWFABRIC_STORE', 'FLOWFABRIC_NAMESPACE', ...secrets]
-    const outermost = COMMANDS.filter((command) => !FLOW_COMMANDS.includes(command))
+    const files = ['FLOWFABRIC_VALKEY_PASSWORD_FILE', 'FLOWFABRIC_POSTGRES_PASSWORD_FILE', 'FLOWFABRIC_KEYS_FILE']
+    const environment = ['FLOWFABRIC_STORE', 'FLOWFABRIC_NAMESPACE', ...files]
+    const outermost = COMMANDS.filter((command) => !INNER_COMMANDS.includes(command))
     for (const word of [...outermost, ...environment, '--json', 'Exit codes', '130']) {
       expect(help.stdout).toContain(word)
     }

@@ -129,6 +129,9 @@ export class Load implements AsyncDisposable {
     const execution = await this.#say(() => this.fabric.submit(kind.task, work, { ...kind.submit, id: keyOf(work) }))
     if (execution === undefined) return
     this.ledger.acknowledge(keyOf(work), execution.id)
+    // It may have gone on without, and ended.
+    if (kind.isTold)
+      for (const _ of [1, 2]) await this.#say(() => this.fabric.try.signal(execution.id, 'go', 1, { key: 'go' }))
     if (kind.cancel === undefined) return
     const cancelled = this.#cancelLater(execution.id, kind.cancel).finally(() => this.#cancels.delete(cancelled))
     this.#cancels.add(cancelled)

@@ -3,13 +3,23 @@ import { recordTypes } from '../../src/kernel/index.ts'
 import { migrate } from '../../src/stores/postgres/migrate.ts'
 import { migrations } from '../../src/stores/postgres/migrations.ts'
 import { migrateStore } from '../../src/stores/migrate-store.ts'
-import { PARTITION, claimAll, problemsOf, run, submit } from '../../src/stores/store.fixture.ts'
+import {
+  PARTITION,
+  claimAll,
+  problemsOf,
+  run,
+  signalTo,
+  stepOf,
+  submit,
+  waitAt,
+} from '../../src/stores/store.fixture.ts'
 import { lifeOn, open } from '../valkey/fabrics.ts'
 import { asNewRole, failureOf, newPlace, runAt, sessionAt, versions } from './places.ts'
 import type { Place } from './places.ts'
 import { newStore } from './store-place.ts'
 
 const TABLES = [...recordTypes, 'blob', 'entry', 'event_batch', 'inbox', 'meta', 'partition'].sort()
+const OLDER_VERSIONS = migrations.slice(1).map((_, i) => i + 1)
 const AT_ONCE = 8
 
 async function tablesIn(location: string, schema: string): Promise<unknown[]> {
@@ -35,7 +45,7 @@ async function makeOlder(place: Place, from: Place, stepCount: number): Promise<
 }
 
 describe.each(versions)('a migration on %s', (version) => {
-  test('of a store of an older version keeps all that is in it', async () => {
+  test.each(OLDER_VERSIONS)('of a store of version %d keeps all that is in it', async (olderVersion) => {
     const newer = await newStore(version)
     const older = newPlace(version)
     for (let i = 0; i < 5; i++) await submit(newer.store, { key: `key ${i}` })
@@ -44,16 +54,24 @@ describe.each(versions)('a migration on %s', (version) => {
     await run(newer.store, 'completeExecution', first!)
     const before = await newer.store.dump(PARTITION)
     const shown = await newer.query('select * from event order by sequence')
-    await makeOlder(older, newer, 1)
+    await makeOlder(older, newer, olderVersion)
 
     expect((await failureOf(open(older.location))).code).toBe('older_schema')
-    expect(await migrateStore(older.location)).toMatchObject({ kind: 'migrated', from: 1, to: migrations.length })
+    expect(await migrateStore(older.location)).toMatchObject({
+      kind: 'migrated',
+      from: olderVersion,
+      to: migrations.length,
+    })
 
     const store = await open(older.location)
     expect(await store.dump(PARTITION)).toEqual(before)
     const session = await sessionAt(older.location)
     expect(await session.query(`select * from ${older.schema}.event order by sequence`)).toEqual(shown)
     await submit(store)
+    const [held] = await claimAll(store)
+    await run(store, 'recordStep', stepOf(held!, 'fetch'))
+    await run(store, 'suspendExecution', waitAt(held!, 'answer'))
+    await run(store, 'deliverSignal', signalTo(held!.executionId, 'answer'))
     expect(await claimAll(store)).toHaveLength(1)
     expect(problemsOf(await store.dump(PARTITION))).toEqual([])
   })

@@ -5,7 +5,7 @@ import type { EventType, FlowId } from '../../src/kernel/index.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import type { VirtualRuntime } from '../../src/runtime/index.ts'
 import { eventColumns, recordColumns } from '../../src/stores/columns.ts'
-import { PARTITION, claim, creation, run, submit } from '../../src/stores/store.fixture.ts'
+import { PARTITION, claim, creation, run, signalTo, stepOf, submit, waitAt } from '../../src/stores/store.fixture.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { writeInProcess } from '../conformance/write-in-process.ts'
 import { versions } from './places.ts'
@@ -22,6 +22,8 @@ async function columnsOf({ schema, query }: StorePlace, table: string): Promise<
   return rows.map((row) => `${String(row['column_name'])} ${sqlTypes[String(row['data_type'])] ?? '?'}`).sort()
 }
 
+/** What the view of events tells besides the columns that all stores of tables have. */
+const OWN_COLUMNS = ['worker_id', 'reason', 'step', 'waitpoint', 'signal', 'effect']
 const MINUTE_MS = 60_000
 const RETRIED = {
   attempts: 3,
@@ -47,6 +49,27 @@ async function everyFlowEvent(store: Store): Promise<void> {
   await writeInProcess(store, PARTITION, (tx) => {
     for (const type of FLOW_EVENTS) tx.emit(type, flowSubject(flow), { reason: 'told' })
   })
+}
+
+/** What is told of steps, waits, waitpoints and signals. */
+async function everyJournalEvent(store: Store, runtime: VirtualRuntime): Promise<void> {
+  const take = async () => {
+    const { executions } = await run(store, 'claimForWorker', claim({ requestId: runtime.uuid(), count: 1 }))
+    return executions[0]!
+  }
+  const executionId = await submit(store)
+  const first = await take()
+  await run(store, 'recordStep', stepOf(first, 'fetch'))
+  await run(store, 'createWaitpoint', { executionId, fence: first.fence, target: 'unused' })
+  await run(store, 'closeWaitpoint', { executionId, target: 'unused', reason: 'not needed', by: 'me' })
+  const wish = { timeoutMs: 2_000, onTimeout: 'escalate', remindEveryMs: 1_000 } as const
+  await run(store, 'suspendExecution', waitAt(first, 'answer', wish))
+  for (let i = 0; i < 3; i++) {
+    runtime.jump(1_000)
+    await run(store, 'runDue', { limit: 100, seed: 1 })
+  }
+  await run(store, 'deliverSignal', signalTo(executionId, 'answer'))
+  await run(store, 'completeExecution', await take())
 }
 
 /** Lives in which everything happens that can be told of an execution. */
@@ -99,7 +122,7 @@ describe.each(versions)('the tables of a store on %s', (version) => {
       const own = ['id text', 'partition integer', 'record text']
       expect(await columnsOf(place, type)).toEqual(described(recordColumns[type], ...own))
     }
-    const own = ['partition integer', 'sequence integer', 'worker_id text', 'reason text']
+    const own = [...OWN_COLUMNS.map((name) => `${name} text`), 'partition integer', 'sequence integer']
     expect(await columnsOf(place, 'event')).toEqual(described(eventColumns, ...own))
   })
 
@@ -169,6 +192,56 @@ describe.each(versions)('the tables of a store on %s', (version) => {
     await expect(query(`update ${table} set ${change}`)).rejects.toMatchObject({ code: '23514', constraint })
   })
 
+  test('tell a person what executions remember and wait for', async () => {
+    const { store, query } = await newStore(version)
+    const executionId = await submit(store)
+    const { executions } = await run(store, 'claimForWorker', claim())
+    const held = executions[0]!
+    const failure = { category: 'network', message: 'no route', stack: undefined }
+    await run(store, 'recordStep', stepOf(held, 'fetch'))
+    await run(store, 'recordStep', stepOf(held, 'send', { outcome: { kind: 'failed', failure, size: 15 } }))
+    await run(store, 'deliverSignal', signalTo(executionId, '@go'))
+    await run(store, 'suspendExecution', waitAt(held, 'answer'))
+
+    expect(await query('select name, kind, phase, ended_at is null as is_open from step order by position')).toEqual([
+      { name: 'fetch', kind: 'call', phase: 'completed', is_open: false },
+      { name: 'send', kind: 'call', phase: 'failed', is_open: false },
+      { name: 'wait for answer', kind: 'wait', phase: 'open', is_open: true },
+    ])
+    expect(await query('select target, signal_count, closed_at from waitpoint order by target')).toEqual([
+      { target: '@go', signal_count: 1, closed_at: null },
+      { target: 'answer', signal_count: 0, closed_at: null },
+    ])
+    expect(await query('select target, sequence, name, source_type, source_identity, effect from signal')).toEqual([
+      { target: '@go', sequence: 1, name: 'go', source_type: 'caller', source_identity: 'ada', effect: 'buffered' },
+    ])
+  })
+
+  test.each([
+    ['step', `kind = 'odd'`, 'step_kind_is_known'],
+    ['step', `phase = 'odd', ended_at = 1`, 'step_phase_is_known'],
+    ['step', 'ended_at = 1', 'step_phase_is_whole'],
+    ['step', `phase = 'closed'`, 'step_phase_is_whole'],
+    ['step', `phase = 'completed', ended_at = 1`, 'step_phase_is_of_its_kind'],
+    ['step', `kind = 'call'`, 'step_phase_is_of_its_kind'],
+    ['step', 'position = -1', 'step_position_check'],
+    ['step', 'attempt_count = -1', 'step_attempt_count_check'],
+    ['waitpoint', 'closed_at = 1', 'waitpoint_is_whole'],
+    ['waitpoint', `close_reason = 'expired'`, 'waitpoint_is_whole'],
+    ['waitpoint', 'signal_count = -1', 'waitpoint_signal_count_check'],
+    ['signal', 'sequence = 0', 'signal_sequence_check'],
+    ['signal', `source_type = 'odd'`, 'signal_source_is_known'],
+    ['signal', `effect = 'odd'`, 'signal_effect_is_known'],
+  ])('refuse an open wait, its waitpoint or a signal: %s with %s', async (table, change, constraint) => {
+    const { store, query } = await newStore(version)
+    const executionId = await submit(store)
+    const { executions } = await run(store, 'claimForWorker', claim())
+    await run(store, 'suspendExecution', waitAt(executions[0]!, 'answer'))
+    await run(store, 'deliverSignal', signalTo(executionId, '@go'))
+
+    await expect(query(`update ${table} set ${change}`)).rejects.toMatchObject({ code: '23514', constraint })
+  })
+
   test.each([
     `insert into event_batch values (0, 0, 1, 1, '[]')`,
     `insert into event_batch values (0, 3, 2, 1, '[]')`,
@@ -189,6 +262,7 @@ describe.each(versions)('the events of a store on %s', (version) => {
     const seen = new Set<string>()
     await everyEvent(store, runtime)
     await everyFlowEvent(store)
+    await everyJournalEvent(store, runtime)
 
     const { events } = await store.readEvents(PARTITION, 0, 1_000)
     const rows = await query('select * from event order by sequence')
@@ -196,8 +270,10 @@ describe.each(versions)('the events of a store on %s', (version) => {
     for (const [i, row] of rows.entries()) {
       const event = events[i]!
       const shown = Object.fromEntries(eventColumns.map(({ name, value }) => [name, value(event) ?? null]))
-      const { sequence, workerId, reason } = event
-      expect(row).toEqual({ partition: 0, sequence, worker_id: workerId ?? null, reason: reason ?? null, ...shown })
+      const { sequence, workerId, reason, step, waitpoint, signal, effect } = event
+      const own = [workerId, reason, step, waitpoint, signal, effect]
+      const ownShown = Object.fromEntries(OWN_COLUMNS.map((name, place) => [name, own[place] ?? null]))
+      expect(row).toEqual({ partition: 0, sequence, ...ownShown, ...shown })
       seen.add(event.type)
     }
     expect(rows).toHaveLength(events.length)

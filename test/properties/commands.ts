@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { BATCH_OPERATION_LIMIT, CLAIM_COUNT_MAX } from '../../src/kernel/index.ts'
 import { anyLease } from './flow-commands.ts'
 import type { FlowCommand } from './flow-commands.ts'
+import type { JournalCommand } from './journal-commands.ts'
 
 /** How much is in play: few executions, so that commands meet each other's, or so many that bounds are met. */
 export interface Scale {
@@ -168,7 +169,7 @@ type ExecutionCommand = {
   [K in keyof Commands]: Commands[K] extends fc.Arbitrary<infer C> ? C : never
 }[keyof Commands]
 
-export type Command = ExecutionCommand | FlowCommand
+export type Command = ExecutionCommand | FlowCommand | JournalCommand
 
 export type Weights = Partial<Record<keyof Commands, number>>
 

@@ -5,11 +5,21 @@ import type { Batch, Command, Weights } from './commands.ts'
 import { anyFlowCommand, flowCommandsOver } from './flow-commands.ts'
 import type { FlowCommand, FlowScale } from './flow-commands.ts'
 import { anyWideGraph } from './flow-graphs.ts'
+import { anyJournalCommand, journalCommandsOver } from './journal-commands.ts'
 
 /** Two flows, with members enough that edges are told, groups are judged and losers cancelled in many orders. */
 export const GRAPHS: FlowScale = { flows: 3, nodes: 6, executions: 24 }
 const members = commandsOver({ executions: 18, claimCount: 4, reach: GRAPHS.executions, isAlive: true })
 const flows = flowCommandsOver(GRAPHS)
+/** Members that remember and wait. */
+const journals = journalCommandsOver({
+  executions: 18,
+  reach: GRAPHS.executions,
+  names: 2,
+  targets: 0,
+  keys: 3,
+  bytes: 2,
+})
 /** Whoever is submitted alone stands in the way of a node with the same number. */
 const beside: Weights = {
   ...weights,
@@ -50,6 +60,8 @@ const anyStretch: fc.Arbitrary<Command[]> = fc.oneof(
   { weight: 2, arbitrary: fc.tuple(members.claim, members.complete, members.complete) },
   { weight: 1, arbitrary: fc.tuple(members.claim, members.fail, flows.replay_subtree) },
   { weight: 2, arbitrary: fc.tuple(members.claim, flows.add_execution, flows.wait_for_children).map(asHolder) },
+  { weight: 1, arbitrary: fc.tuple(members.claim, journals.suspend, fc.oneof(journals.signal, journals.resume)) },
+  { weight: 1, arbitrary: anyJournalCommand(journals).map((one) => [one]) },
   { weight: 1, arbitrary: anyBeginning },
 )
 

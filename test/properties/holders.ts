@@ -26,6 +26,13 @@ const HOLDER_ANSWERS: readonly string[] = [
   'parked',
   'skipped',
   'not_blocked',
+  'recorded',
+  'already_recorded',
+  'suspended',
+  'answered',
+  'opened',
+  'already_opened',
+  'closed',
 ]
 
 export class Holders {

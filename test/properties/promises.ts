@@ -6,6 +6,7 @@ import type { StoreTarget } from '../conformance/store-target.ts'
 import { attemptBoundProblems } from './attempt-bound.ts'
 import type { Command } from './commands.ts'
 import { Holders } from './holders.ts'
+import { journalStepProblems } from './journal-rules.ts'
 import { Script } from './script.ts'
 import { stepProblems } from './step-rules.ts'
 
@@ -32,6 +33,7 @@ export async function keepsItsPromises(target: StoreTarget, sequence: readonly C
       expect([
         ...holders.follow(step),
         ...stepProblems(step),
+        ...journalStepProblems(step),
         ...problemsOf(after),
         ...attemptBoundProblems(after),
       ]).toEqual([])

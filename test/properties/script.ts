@@ -16,6 +16,8 @@ import type { Command } from './commands.ts'
 import type { FlowScale } from './flow-commands.ts'
 import { FlowScript } from './flow-script.ts'
 import { GRAPHS } from './flow-sequences.ts'
+import { isJournalCommand } from './journal-commands.ts'
+import { JournalScript } from './journal-script.ts'
 
 type CommandOf<K extends Command['kind']> = Extract<Command, { kind: K }>
 
@@ -35,6 +37,7 @@ const LETTING_GO: readonly string[] = [
   'revoked',
   'parked',
   'skipped',
+  'suspended',
   'refused',
 ]
 
@@ -47,6 +50,7 @@ export class Script {
   #alive: KnownLease[] = []
   readonly #partition: number
   readonly #flows: FlowScript
+  readonly #journals: JournalScript
   #ids = 0
   #lastCreate: OperationInput<'createExecution'> | undefined
   #lastCreateBytes: readonly Uint8Array[] = []
@@ -60,12 +64,14 @@ export class Script {
   /** Ids say in which partition their execution lives, so no two partitions share one. */
   constructor(partition = 0, scale: FlowScale = GRAPHS) {
     this.#partition = partition
-    this.#flows = new FlowScript(scale, {
-      id: (execution) => this.#id(execution),
-      flowId: (flow) => `f${this.#id(flow)}` as FlowId,
-      lease: (fromTheEnd) => this.#lease(fromTheEnd),
-      mint: (what) => this.#mint(what),
-    })
+    const pointers = {
+      id: (execution: number) => this.#id(execution),
+      flowId: (flow: number) => `f${this.#id(flow)}` as FlowId,
+      lease: (fromTheEnd: number) => this.#lease(fromTheEnd),
+      mint: (what: string) => this.#mint(what),
+    }
+    this.#flows = new FlowScript(scale, pointers)
+    this.#journals = new JournalScript(pointers)
   }
 
   /** The call that a command stands for; undefined if it only moves the clock. */
@@ -159,7 +165,7 @@ export class Script {
       case 'advance':
         return undefined
       default:
-        return this.#flows.callFor(command)
+        return isJournalCommand(command) ? this.#journals.callFor(command) : this.#flows.callFor(command)
     }
   }
 
@@ -167,6 +173,7 @@ export class Script {
   note(sent: Call, answer: Answer | undefined): void {
     if (answer?.kind !== 'answered') return
     this.#flows.note(sent, answer)
+    this.#journals.note(sent, answer)
     const { result } = answer
     const named = subjectOf(sent)
     if (LETTING_GO.includes(result.kind)) {

@@ -48,6 +48,14 @@ const IDLE_ANSWERS: readonly string[] = [
   'siblings_reconciled',
   'cancels_reconciled',
   'audited',
+  'already_recorded',
+  'already_suspended',
+  'already_opened',
+  'duplicate',
+  'already_closed',
+  'steps',
+  'signals',
+  'waitpoints',
 ]
 
 /** Operations that bring executions into being. */
@@ -182,9 +190,9 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
     problems.push(`the wish to cancel ${after.id} was lost`)
   }
   if (before.state.phase === 'ended' && !isReborn(step, after)) {
-    // Its edges may still be told, and it may become part of a flow.
-    const { tags: _before, member: _wasMember, ...endedBefore } = before
-    const { tags: _after, member: _isMember, ...endedAfter } = after
+    // Its edges may still be told, it may become part of a flow, and what it remembers may go before it does.
+    const { tags: _before, member: _wasMember, journal: _wasWhole, ...endedBefore } = before
+    const { tags: _after, member: _isMember, journal: _isWhole, ...endedAfter } = after
     if (!same(endedBefore, endedAfter)) problems.push(`${after.id} changed though it had ended`)
   }
   return problems

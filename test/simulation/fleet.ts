@@ -1,4 +1,5 @@
 /** The clients, workers and engines of a world: real code, each in a process that can be killed and started again. */
+import { KeyRing } from '../../src/client/index.ts'
 import type { Handler } from '../../src/client/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import { EngineError } from '../../src/stores/engine-error.ts'
@@ -7,6 +8,7 @@ import type { Worker, WorkerOptions } from '../../src/worker/index.ts'
 import type { Chance } from './chance.ts'
 import type { Clockwork } from './clockwork.ts'
 import type { WorldConfig } from './config.ts'
+import { NotedCalls } from './journal-notes.ts'
 import type { Kind } from './kind.ts'
 import { allKinds } from './kinds.ts'
 import type { Network } from './network.ts'
@@ -29,6 +31,9 @@ const ENGINE_INTERVALS = {
 }
 
 const FOLLOW_AGAIN_MS = 300
+
+/** All processes sign with the same key. */
+const KEYS = KeyRing.parse({ keys: [{ id: 'key', secret: Buffer.alloc(32, 1).toString('base64url'), createdAt: 0 }] })
 
 export interface Actor {
   readonly name: string
@@ -75,7 +80,7 @@ export class Fleet {
     const { network, witness } = this.#setting
     actor.lives += 1
     const process = this.#makeProcess(`${actor.name}.${actor.lives}`)
-    const fabric = new Fabric(network.open(process), process, { log: witness.logFor(process.name) })
+    const fabric = new Fabric(network.open(process), process, { log: witness.logFor(process.name), keys: KEYS })
     const life: Life = { process, fabric, worker: undefined, isClosing: false, isClosed: false }
     actor.life = life
     switch (actor.role) {
@@ -190,7 +195,7 @@ export class Fleet {
         await context.progress(percent)
         body.progress.push(percent)
       }
-      await kind.run({ runtime: process, context, report })
+      await kind.run({ runtime: process, context, report, calls: new NotedCalls(witness.journals, context) })
       body.answer = `${work.name} by body ${body.number}`
       return body.answer
     })

@@ -308,5 +308,6 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     node: execution.member?.name,
     inputs: [],
     inputsFrom: undefined,
+    journal: undefined,
   }
 }

@@ -1,10 +1,19 @@
 /** One kind of work: the task, what its handler does, what its submitter does afterwards, and how it may end. */
 import { task } from '../../src/client/index.ts'
-import type { CancelOptions, SubmitOptions, Task, TaskContext, TaskSettings } from '../../src/client/index.ts'
+import type {
+  CancelOptions,
+  ExecutionHandle,
+  SubmitOptions,
+  Task,
+  TaskContext,
+  TaskSettings,
+} from '../../src/client/index.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import type { Runtime } from '../../src/runtime/index.ts'
 import type { Chance } from './chance.ts'
+import type { NotedCalls } from './journal-notes.ts'
+import type { Scene as ClientScene } from './scene.ts'
 
 export interface Work {
   readonly name: string
@@ -15,6 +24,8 @@ export interface Scene {
   readonly context: TaskContext
   /** Reports progress and remembers that it was taken. */
   readonly report: (percent: number) => Promise<void>
+  /** Durable calls, and what they answered. */
+  readonly calls: NotedCalls
 }
 
 export interface Kind {
@@ -34,6 +45,8 @@ export interface Kind {
 export type Afterwards =
   | { readonly kind: 'nothing' | 'wait' | 'replay' | 'set_tags' | 'change_priority' | 'revoke' }
   | { readonly kind: 'cancel'; readonly afterMs: number; readonly options: CancelOptions }
+  /** Tells it something, until it has heard. */
+  | { readonly kind: 'act'; readonly act: (handle: ExecutionHandle<string>, scene: ClientScene) => Promise<void> }
   /** Many more are submitted at once. */
   | { readonly kind: 'crowd'; readonly count: number }
   /** Others submit under the same id. */

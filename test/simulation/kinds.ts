@@ -3,6 +3,7 @@ import { PermanentError, PostponeError, RetryAfterError } from '../../src/client
 import type { ExecutionState } from '../../src/kernel/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import { memberKinds } from './flow-kinds.ts'
+import { journalKinds } from './journal-kinds.ts'
 import { brief, kind, obey } from './kind.ts'
 import type { Kind } from './kind.ts'
 
@@ -107,6 +108,7 @@ export const kinds: readonly Kind[] = [
     outcomes: ['expired'],
   }),
   kind('unserved', { settings: { lane: 'nowhere' }, isUnserved: true, outcomes: [] }),
+  ...journalKinds,
 ]
 
 /** More at once than fits one batch. Only some worlds have it: it makes everything else slow. */

@@ -48,7 +48,9 @@ function actionsFor(item: WorkItem, config: WorldConfig, chance: Chance, witness
   }
   const kind = kindNamed(name)
   const { then } = kind
-  const key = then.kind !== 'share' && chance.happens(WITHOUT_KEY_RATE) ? undefined : `${name}:${number}`
+  // Whoever shares an id, or has more to say to the same execution, must know it.
+  const isKnown = then.kind === 'share' || then.kind === 'act'
+  const key = !isKnown && chance.happens(WITHOUT_KEY_RATE) ? undefined : `${name}:${number}`
   const options = { ...kind.submit(chance), ...(key === undefined ? {} : { id: key }) }
   const piece: Piece = { kind, work: { name: `${name}:${number}` }, options, witness }
   const own = actionOf(number % clients, atMs, piece)
@@ -108,6 +110,9 @@ async function afterwards(kind: Kind, handle: ExecutionHandle<string>, scene: Sc
   switch (then.kind) {
     case 'nothing':
     case 'share':
+      return
+    case 'act':
+      await then.act(handle, scene)
       return
     case 'crowd':
       await submitCrowd(kind, then.count, scene)

@@ -3,12 +3,19 @@
  * one of them.
  */
 import { flowPlants } from './flow-plants.ts'
+import { journalPlants } from './journal-plants.ts'
 import { kernelPlants } from './kernel-plants.ts'
 import type { Plant } from './plant.ts'
 import { processPlants } from './process-plants.ts'
 import { silentPlants } from './silent-plants.ts'
 
-export const plants: readonly Plant[] = [...kernelPlants, ...silentPlants, ...processPlants, ...flowPlants]
+export const plants: readonly Plant[] = [
+  ...kernelPlants,
+  ...silentPlants,
+  ...processPlants,
+  ...flowPlants,
+  ...journalPlants,
+]
 
 export function plantNamed(name: string): Plant {
   const found = plants.find((plant) => plant.name === name)

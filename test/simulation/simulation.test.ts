@@ -10,7 +10,7 @@ import { Tally } from './tally.ts'
 
 /** Worlds that every run of the suite goes through. Others are found with `npm run simulate`. */
 const SEEDS = 200
-const SEEDS_PER_TEST = 40
+const SEEDS_PER_TEST = 20
 const LAST_SEEDS = Array.from({ length: SEEDS / SEEDS_PER_TEST }, (_, i) => (i + 1) * SEEDS_PER_TEST)
 
 const tally = new Tally()

@@ -13,6 +13,7 @@ import { loserProblems } from '../properties/flow-model.ts'
 import { repairsOf, stepProblems } from '../properties/step-rules.ts'
 import { boundProblems } from './bound-check.ts'
 import { flowsOf } from './dumped-flows.ts'
+import { journalEffectProblems } from './journal-check.ts'
 import type { Effect } from './network.ts'
 
 /** What cannot hold once the store's clock has gone back: times are written as the clock tells them. */
@@ -49,6 +50,7 @@ function stateProblems(effect: Effect): string[] {
     ...singleCallProblems(effect),
     ...changeProblems(effect),
     ...timeoutProblems(effect),
+    ...journalEffectProblems(effect),
   ]
 }
 
@@ -110,6 +112,12 @@ const FENCED_DEEDS = [
   'skipped',
   'not_blocked',
   'added',
+  'recorded',
+  'already_recorded',
+  'suspended',
+  'answered',
+  'opened',
+  'already_opened',
 ]
 
 /** Whoever is let do something with a fence held exactly that lease, and it was alive. */

@@ -2,6 +2,7 @@
 import type { Outcome } from '../../src/kernel/index.ts'
 import type { Log, LogFields } from '../../src/runtime/index.ts'
 import type { StoredEvent } from '../../src/stores/store.ts'
+import { JournalNotes } from './journal-notes.ts'
 
 /** A submit that was answered. */
 export interface Acceptance {
@@ -77,6 +78,7 @@ export class Witness {
   readonly bodies: Body[] = []
   readonly ends: ToldEnd[] = []
   readonly followers: Follower[] = []
+  readonly journals = new JournalNotes()
   /** What nobody should ever meet, whatever befalls the fleet. */
   readonly complaints: string[] = []
 

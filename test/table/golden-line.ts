@@ -7,6 +7,7 @@ import type { Memory } from './dialect/memory.ts'
 import { trialName } from './dialect/table.ts'
 import type { Outcome, Saying } from './dialect/table.ts'
 import { START_AT, executionId } from './dialect/world.ts'
+import { journalResultText, journalText, suspensionText } from './journal-line.ts'
 
 type AnyResult = OperationResult<OperationName>
 
@@ -154,6 +155,21 @@ function resultText(result: AnyResult): string {
         : result.kind
     case 'read':
       return `read ${result.page.inputs.length}`
+    case 'recorded':
+    case 'already_recorded':
+    case 'suspended':
+    case 'already_suspended':
+    case 'answered':
+    case 'opened':
+    case 'already_opened':
+    case 'reissued':
+    case 'delivered':
+    case 'duplicate':
+    case 'resumed':
+    case 'steps':
+    case 'signals':
+    case 'waitpoints':
+      return journalResultText(result, since)
     default:
       return result.kind
   }
@@ -187,8 +203,10 @@ function stateText(execution: Execution): string {
       parts.push(state.outcome, state.reason !== undefined && `(${state.reason})`)
       parts.push(execution.member?.owesEdges === true && 'owes edges')
       break
-    case 'eligible':
     case 'suspended':
+      parts.push(suspensionText(state, since))
+      break
+    case 'eligible':
       break
   }
   parts.push(`epoch ${execution.epoch}`)
@@ -221,7 +239,8 @@ function storedText(outcome: Outcome): string {
   if (outcome.again.stored === outcome.storedBefore) return 'unchanged'
   const execution = storedRecord(outcome.memory, 'execution', executionId)
   const flow = flowText(outcome.memory)
-  return execution === undefined ? `absent${flow}` : `${stateText(execution)}; in ${indexText(outcome.memory)}${flow}`
+  if (execution === undefined) return `absent${flow}`
+  return `${stateText(execution)}; in ${indexText(outcome.memory)}${journalText(execution)}${flow}`
 }
 
 /** How the flow stands that the table is about, if it is there. */

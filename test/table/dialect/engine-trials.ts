@@ -50,6 +50,7 @@ export const engineTrials: readonly Trial[] = [
   reconcile('queues', { stage: 'queue_indexes', step: 0 }),
   reconcile('members', { stage: 'member_indexes', step: 0 }),
   reconcile('edges', { stage: 'edge_indexes', step: 0 }),
+  reconcile('journals', { stage: 'journal_indexes', step: 0 }),
   inspect('before anything is due', SOON_MS),
   inspect('after the retention', RETENTION_OVER_MS),
 ]

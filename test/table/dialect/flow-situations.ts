@@ -20,6 +20,7 @@ import {
   siblingId,
   upstreamId,
 } from './flow-world.ts'
+import { awaitingReply } from './journal-world.ts'
 import type { Platform } from './platform.ts'
 import { failed, fresh, held, heldAgain, inState, submitted } from './situations.ts'
 import type { Situation } from './situations.ts'
@@ -68,7 +69,7 @@ function met(platform: Platform): World {
 }
 
 /** A member that runs: what comes before it has completed, what comes behind it waits. */
-function heldMember(platform: Platform): World {
+export function heldMember(platform: Platform): World {
   return heldAgain(met(platform), LEASE_MS)
 }
 
@@ -201,7 +202,7 @@ export const besideSituations: readonly Situation[] = [
   { name: 'active, beside a flow', build: (platform) => beside(held(platform)) },
   {
     name: 'suspended, beside a flow',
-    build: (platform) => beside(inState(held(platform), { phase: 'suspended', suspensionId: 'suspension-1' })),
+    build: (platform) => beside(awaitingReply(held(platform))),
   },
   { name: 'ended, beside a flow', build: (platform) => beside(failed(platform, 'permanent')) },
 ]
@@ -264,21 +265,6 @@ export const memberSituations: readonly Situation[] = [
   {
     name: 'active, its flow cancelled around it',
     build: (platform) => cancelled(heldMember(platform), 'cancel_pending', false),
-  },
-  {
-    name: 'active, asked to stop by its flow',
-    build: (platform) => cancelled(heldMember(platform), 'cancel_all', false),
-  },
-  {
-    name: 'suspended, a member',
-    build: (platform) => {
-      const world = inState(heldMember(platform), { phase: 'suspended', suspensionId: 'suspension-1' })
-      changeFlow(world, (flow) => {
-        flow.counts.active = flow.counts.active - 1
-        flow.counts.suspended = flow.counts.suspended + 1
-      })
-      return world
-    },
   },
   {
     name: 'ended, completed in a flow',

@@ -10,7 +10,8 @@ interface NamedFence {
   readonly fence: Fence
 }
 
-const fences: readonly NamedFence[] = [
+/** Whoever may think that it holds the execution. */
+export const fences: readonly NamedFence[] = [
   { name: 'own fence', fence: ownFence },
   { name: 'fence of the lease before', fence: { leaseId: firstClaim, epoch: 1, attempt: 1 } },
   { name: 'foreign lease id', fence: { leaseId: 'claim-9', epoch: 2, attempt: 1 } },

@@ -215,7 +215,8 @@ function writeRecord(memory: Memory, type: RecordType, id: string, record: AnyRe
     memory.records[key] = before
   })
   for (const entry of entriesBefore) {
-    if (!entriesAfter.some((other) => other.index === entry.index)) setEntry(memory, entry.index, entry.id, undefined)
+    const isLeft = entriesAfter.some((other) => other.index === entry.index && other.id === entry.id)
+    if (!isLeft) setEntry(memory, entry.index, entry.id, undefined)
   }
   for (const entry of entriesAfter) setEntry(memory, entry.index, entry.id, entry.score)
 }

@@ -5,6 +5,7 @@
  */
 import { REPLAY_CAP } from '../../../src/kernel/index.ts'
 import type { CreateInput, ExecutionState } from '../../../src/kernel/index.ts'
+import { awaitingReply } from './journal-world.ts'
 import type { Platform } from './platform.ts'
 import {
   CANCEL_GRACE_MS,
@@ -142,7 +143,7 @@ export const situations: readonly Situation[] = [
   { name: 'active, lease lapsed', build: (platform) => heldAgain(fresh(platform), SHORT_LEASE_MS) },
   {
     name: 'suspended',
-    build: (platform) => inState(held(platform), { phase: 'suspended', suspensionId: 'suspension-1' }),
+    build: (platform) => awaitingReply(held(platform)),
   },
   {
     name: 'ended, completed',

@@ -7,6 +7,8 @@ import { besideSituations, memberSituations } from './flow-situations.ts'
 import { flowTrials } from './flow-trials.ts'
 import { graphTrials } from './graph-trials.ts'
 import { holderTrials } from './holder-trials.ts'
+import { furtherSituations, journalSituations } from './journal-situations.ts'
+import { journalTrials } from './journal-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
@@ -14,6 +16,7 @@ import type { Platform } from './platform.ts'
 import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
 import type { Trial } from './trial.ts'
+import { waitingMembers } from './waiting-members.ts'
 import { START_AT, executionId, say } from './world.ts'
 import type { World } from './world.ts'
 
@@ -22,13 +25,17 @@ export const trials: readonly Trial[] = callerTrials
   .concat(engineTrials)
   .concat(flowTrials)
   .concat(graphTrials)
+  .concat(journalTrials)
 
-const alone = situations.concat(memberSituations)
-const withFlows = situations.slice(0, 1).concat(besideSituations).concat(memberSituations)
+const members = memberSituations.concat(waitingMembers)
+const alone = situations.concat(journalSituations).concat(members)
+const remembering = situations.concat(journalSituations).concat(furtherSituations).concat(waitingMembers)
+const withFlows = situations.slice(0, 1).concat(besideSituations).concat(members)
 
 /** Where a trial is made: an execution beside a flow is to most operations like one without. */
 export function situationsOf(trial: Trial): readonly Situation[] {
-  return trial.about === 'flow' ? withFlows : alone
+  if (trial.about === 'flow') return withFlows
+  return trial.about === 'journal' ? remembering : alone
 }
 
 /** Brings a situation about, and whatever the trial wants to have happened. */
@@ -52,6 +59,7 @@ export interface Outcome {
   readonly trial: Trial
   readonly situation: Situation
   readonly phaseBefore: Phase | 'absent'
+  readonly epochBefore: number
   readonly phaseBetween: Phase | 'absent'
   readonly phaseAfter: Phase | 'absent'
   readonly storedBefore: string
@@ -68,6 +76,7 @@ export function runTrial(platform: Platform, trial: Trial, situation: Situation)
   const world = arrange(platform, trial, situation)
   const memory = world.memory
   const phaseBefore = phaseIn(memory)
+  const epochBefore = storedRecord(memory, 'execution', executionId)?.epoch ?? 0
   const storedBefore = storedText(memory)
   const speak = (): Saying => {
     const eventCount = memory.events.length
@@ -83,6 +92,7 @@ export function runTrial(platform: Platform, trial: Trial, situation: Situation)
     trial,
     situation,
     phaseBefore,
+    epochBefore,
     phaseBetween,
     phaseAfter: phaseIn(memory),
     storedBefore,

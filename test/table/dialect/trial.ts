@@ -10,8 +10,11 @@ export type Trial = OperationCall & {
   /** Counted from the start of the world. */
   readonly atMs: number
   readonly blobs: readonly string[]
-  /** A trial of what concerns flows only is made where there is a flow, and where there is nothing at all. */
-  readonly about?: 'flow' | undefined
+  /**
+   * A trial of what concerns flows only is made where there is a flow, and where there is nothing at all; one of what an
+   * execution remembers, where it does, and once in every phase besides.
+   */
+  readonly about?: 'flow' | 'journal' | undefined
   /** What else has happened before the operation is tried, if anything. */
   readonly prepare?: ((world: World) => void) | undefined
 }

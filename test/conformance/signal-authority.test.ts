@@ -1,0 +1,207 @@
+/** What a token of one place, one opening and one issue can do: nothing anywhere else. */
+import { expect, test } from 'vitest'
+import { count, either, every, one, only } from './condition-nodes.ts'
+import { forcedCancel } from './given.ts'
+import { ada } from './given-journal.ts'
+import { conforms } from './harness.ts'
+import { refusal } from './refusal.ts'
+
+conforms('a token', ({ fabric, given, journal, clock }) => {
+  /** An execution that waits at `reply`, and what its token is bound to. */
+  const awaited = async () => {
+    const held = await given.activeExecution()
+    const token = journal.tokenOf(await journal.opened(held, 'reply'))
+    await journal.wait(held)
+    return { held, token }
+  }
+
+  test('lets the execution go on that it was made for', async () => {
+    const { held, token } = await awaited()
+
+    expect(await journal.effect(held, 'reply', { token, source: ada })).toBe('resumed')
+  })
+
+  test('of one execution does nothing to another, also if both belong to one flow', async () => {
+    const a = await awaited()
+    const b = await awaited()
+
+    for (const act of [
+      () => journal.signal(b.held, 'reply', { token: a.token }),
+      () => journal.signal(a.held, 'reply', { token: b.token }),
+    ]) {
+      expect((await refusal(fabric, act)).code).toBe('waitpoint_not_found')
+    }
+  })
+
+  test('of one waitpoint does nothing at another of the same execution', async () => {
+    const held = await given.activeExecution()
+    const first = journal.tokenOf(await journal.opened(held, 'first'))
+    await journal.open(held, 'second')
+    await journal.wait(held, { for: every(one('first'), one('second')), opens: [] })
+
+    expect((await refusal(fabric, () => journal.signal(held, 'second', { token: first }))).code).toBe(
+      'waitpoint_not_found',
+    )
+    expect((await refusal(fabric, () => journal.signal(held, '@go', { token: first }))).code).toBe(
+      'waitpoint_not_found',
+    )
+    expect(await journal.effect(held, 'first', { token: first })).toBe('counted')
+  })
+
+  test('is refused in the same words where there is nothing and where there is something else', async () => {
+    const { held, token } = await awaited()
+    const { executionId } = await given.eligibleExecution()
+
+    const nowhere = await refusal(fabric, () => journal.signal({ executionId }, 'reply', { token }))
+    const elsewhere = await refusal(fabric, () => journal.signal(held, 'other', { token }))
+    expect([nowhere.code, elsewhere.code]).toEqual(['waitpoint_not_found', 'waitpoint_not_found'])
+  })
+
+  test.each(['signal', 'operator', 'close', 'early', 'timeout', 'end and replay'] as const)(
+    'of a wait that was ended by %s does nothing to the next one of its name',
+    async (how) => {
+      let held = await given.activeExecution()
+      const { executionId } = held
+      const token = journal.tokenOf(await journal.opened(held, 'reply'))
+      if (how === 'early') {
+        await journal.signal(held, 'reply')
+        expect(await journal.wait(held)).toMatchObject({ kind: 'answered' })
+      } else if (how === 'close') {
+        await fabric.run('closeWaitpoint', { executionId, target: 'reply', reason: 'unused', by: 'operator' })
+      } else {
+        await journal.wait(held, { timeoutMs: 1_000 })
+        if (how === 'signal') await journal.signal(held, 'reply')
+        if (how === 'operator') await fabric.run('resumeExecution', { executionId, by: 'operator' })
+        if (how === 'timeout') {
+          clock.advance(1_000)
+          await fabric.duePass()
+        }
+        if (how === 'end and replay') {
+          await fabric.run('cancelExecution', { executionId, ...forcedCancel })
+          await fabric.run('replayExecution', { executionId, requestId: given.requestId() })
+        }
+        held = await given.claimOf(held)
+      }
+      await journal.wait(held, { name: 'next' })
+
+      expect((await refusal(fabric, () => journal.signal(held, 'reply', { token }))).code).toBe('token_expired')
+      expect((await fabric.look(executionId)).state.phase).toBe('suspended')
+      const current = await journal.waitpoint(held, 'reply')
+      const fresh = { waitpointId: current.id, generation: current.generation }
+      expect(await journal.effect(held, 'reply', { token: fresh })).toBe('resumed')
+    },
+  )
+
+  test('of a wait that is over does nothing while the execution runs on, or after it has ended', async () => {
+    const { held, token } = await awaited()
+    await fabric.run('resumeExecution', { executionId: held.executionId, by: 'operator' })
+    expect((await refusal(fabric, () => journal.signal(held, 'reply', { token }))).code).toBe('waitpoint_closed')
+    const next = await given.claimOf(held)
+    expect((await refusal(fabric, () => journal.signal(held, 'reply', { token }))).code).toBe('waitpoint_closed')
+    await fabric.run('completeExecution', next)
+    expect((await refusal(fabric, () => journal.signal(held, 'reply', { token }))).code).toBe('execution_ended')
+  })
+
+  test('of an earlier issue is worth nothing, and what was sent with it stays', async () => {
+    const held = await given.activeExecution()
+    const { executionId } = held
+    const old = journal.tokenOf(await journal.opened(held, 'reply', { keyId: 'first' }))
+    await journal.signal(held, 'reply', { token: old, name: 'early', key: 'k' })
+
+    const result = await fabric.run('reissueWaitpoint', { executionId, target: 'reply', keyId: 'second', by: 'op' })
+
+    expect(result).toMatchObject({ kind: 'reissued', waitpoint: { generation: 2, keyId: 'second', isOpen: true } })
+    expect((await refusal(fabric, () => journal.signal(held, 'reply', { token: old }))).code).toBe('token_expired')
+    expect(await journal.wait(held, { for: one('reply', 'early'), opens: [] })).toMatchObject({ kind: 'answered' })
+  })
+
+  test('of a life that is over is nothing to the next, however equal the names', async () => {
+    const { held, token } = await awaited()
+    const { executionId } = held
+    await fabric.run('cancelExecution', { executionId, ...forcedCancel })
+    await given.submit({ executionId, ifExists: 'replace' })
+    const next = await given.claimOf(held)
+    const view = await journal.opened(next, 'reply')
+    await journal.wait(next)
+
+    expect(view.generation).toBe(token.generation)
+    expect((await refusal(fabric, () => journal.signal(next, 'reply', { token }))).code).toBe('waitpoint_not_found')
+    expect(await journal.effect(next, 'reply', { token: journal.tokenOf(view) })).toBe('resumed')
+  })
+
+  test('an earlier lease cannot bring back a wait whose reply it never got, nor anybody with a strange one', async () => {
+    const { held } = await awaited()
+    await journal.signal(held, 'reply')
+    const next = await given.claimOf(held)
+    await journal.wait(next, { name: 'next' })
+
+    expect((await refusal(fabric, () => journal.wait(held))).code).toBe('execution_not_active')
+  })
+})
+
+conforms('what only an operator or time may end', ({ fabric, journal, clock }) => {
+  const names = ['operator', 'timeout', '__operator_only__', '__timeout_only__', 'resume']
+
+  test.each(['operator', 'timeout'] as const)('no signal ends a wait for the %s, whatever its name', async (kind) => {
+    const held = await journal.waiting({ for: only(kind), opens: [], timeoutMs: 1_000 })
+    for (const name of names) {
+      expect(await journal.effect(held, `@${name}`, { name })).toBe('buffered')
+      expect(await journal.effect(held, 'reply', { name })).toBe('waitpoint_not_found')
+    }
+    expect((await fabric.look(held.executionId)).state.phase).toBe('suspended')
+
+    if (kind === 'operator') await fabric.run('resumeExecution', { executionId: held.executionId, by: 'op' })
+    else {
+      clock.advance(1_000)
+      await fabric.duePass()
+    }
+    expect((await fabric.look(held.executionId)).state.phase).toBe('eligible')
+  })
+
+  test('beside a signal that would do, the operator is still one who may', async () => {
+    const held = await journal.waiting({ for: either(only('operator'), one('reply', 'yes')) })
+    expect(await journal.effect(held, 'reply', { name: 'operator' })).toBe('not_awaited')
+
+    expect(await fabric.run('resumeExecution', { executionId: held.executionId, by: 'op' })).toMatchObject({
+      kind: 'resumed',
+      step: 'answer',
+      state: 'waiting',
+    })
+  })
+})
+
+conforms('a vote', ({ given, journal }) => {
+  const quorum = count(2, ['reply'], { name: 'approve', by: 'sources', from: ['ada', 'bob', 'eve'] })
+
+  test('is counted once for each who voted, however often and under whatever key', async () => {
+    const held = await journal.waiting({ for: quorum })
+    const vote = (identity: string) =>
+      journal.effect(held, 'reply', { name: 'approve', source: { type: 'token', identity } })
+
+    expect(await vote('ada')).toBe('counted')
+    expect(await vote('ada')).toBe('counted_before')
+    expect(await vote('mallory')).toBe('not_awaited')
+    expect(await vote('bob')).toBe('resumed')
+  })
+
+  test('is counted once for one person, by a signed link and through a program alike', async () => {
+    const held = await journal.waiting({ for: quorum })
+    const votes = []
+    for (const type of ['token', 'caller', 'operator'] as const) {
+      votes.push(await journal.effect(held, 'reply', { name: 'approve', source: { type, identity: 'ada' } }))
+    }
+
+    expect(votes).toEqual(['counted', 'counted_before', 'counted_before'])
+  })
+
+  test('no sender can be taken for another, however they are spelled', async () => {
+    const held = await journal.waiting({ for: count(3, ['reply'], { by: 'sources' }) })
+    const from = (identity: string) => journal.effect(held, 'reply', { source: { type: 'token', identity } })
+
+    expect(await from('a:b')).toBe('counted')
+    expect(await from('a')).toBe('counted')
+    expect(await from('a:b')).toBe('counted_before')
+    expect(await from('b')).toBe('resumed')
+    expect(await given.eventsOf(held, 'execution_resumed')).toHaveLength(1)
+  })
+})

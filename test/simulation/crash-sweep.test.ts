@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { sweepCrashes } from './crash-sweep.ts'
+import type { Moment } from './crash-sweep.ts'
+
+/** Calls of a handler with five steps, a sleep and an approval, in the least turns that it takes. */
+const CALLS_MIN = 14
+const STEPS = ['one', 'two', 'three', 'four', 'five']
+
+test.each<Moment>(['before', 'after'])(
+  'a worker that dies %s each of its calls in turn leaves every recorded step as it is, and the result is right',
+  async (moment) => {
+    const labels: string[] = []
+    for await (const { label, problems, world } of sweepCrashes('swept', moment)) {
+      labels.push(label)
+      expect(problems, `dying ${moment} call ${labels.length}: ${label}`).toEqual([])
+      const { runs, answers } = world.witness.journals
+      for (const step of STEPS) {
+        // The work of a step is done again only if its worker died before the store knew of it.
+        const ran = runs.filter((run) => run.step === step)
+        expect(ran.length, `${step}, dying ${moment} ${label}`).toBeLessThanOrEqual(2)
+        expect(new Set(answers.filter(({ name }) => name === step).map(({ value }) => value)).size).toBe(1)
+      }
+    }
+    console.log(`dying ${moment}: ${labels.length} calls`)
+    for (const operation of ['claimForWorker', 'recordStep', 'suspendExecution', 'completeExecution', 'readSteps']) {
+      expect(
+        labels.filter((label) => label.includes(operation)),
+        operation,
+      ).not.toEqual([])
+    }
+    expect(labels.length).toBeGreaterThan(CALLS_MIN)
+  },
+)

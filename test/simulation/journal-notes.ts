@@ -1,0 +1,107 @@
+/** What handlers and senders saw of steps, waits and signals, apart from the store. */
+import type { StepContext, StepOptions, TaskContext, Waitable } from '../../src/client/index.ts'
+
+/** One run of a step's work. Each gives a value that no other gives. */
+export interface StepRun {
+  readonly executionId: string
+  readonly step: string
+  readonly idempotencyKey: string
+  readonly value: string
+}
+
+/** What a handler was answered by a step or a wait. */
+export interface StepAnswer {
+  readonly executionId: string
+  readonly kind: 'step' | 'wait' | 'now'
+  readonly name: string
+  readonly value: unknown
+}
+
+/** What became of a signal that was sent. Refused: it came too late. */
+export interface SentSignal {
+  readonly executionId: string
+  readonly target: string
+  readonly key: string
+  readonly value: string
+  /** What the store said. */
+  readonly told: { readonly sequence: number; readonly effect: string } | 'refused'
+}
+
+/** A link that a handler has given to somebody. */
+export interface HandedLink {
+  readonly executionId: string
+  readonly token: string
+}
+
+/** How long a handler slept, by the store's clock, and how long it had asked for. */
+export interface Rest {
+  readonly executionId: string
+  readonly ms: number
+  readonly askedMs: number
+}
+
+export class JournalNotes {
+  readonly rests: Rest[] = []
+  readonly runs: StepRun[] = []
+  readonly answers: StepAnswer[] = []
+  readonly sent: SentSignal[] = []
+  readonly links: HandedLink[] = []
+}
+
+/** The durable calls of one body, with a note of all that they do. */
+export class NotedCalls {
+  readonly #notes: JournalNotes
+  readonly #context: TaskContext
+
+  constructor(notes: JournalNotes, context: TaskContext) {
+    this.#notes = notes
+    this.#context = context
+  }
+
+  /** A step whose value tells which run of it gave it. `work` may fail. */
+  async step(
+    name: string,
+    work: (step: StepContext) => void = () => undefined,
+    options: StepOptions = {},
+  ): Promise<void> {
+    const value = await this.#context.step(name, options, (step) => {
+      const run = this.#note(step)
+      work(step)
+      return run
+    })
+    this.#answered('step', name, value)
+  }
+
+  async waitFor<Answer>(name: string, waitable: Waitable<Answer>): Promise<Answer> {
+    const answer = await this.#context.waitFor(name, waitable)
+    this.#answered('wait', name, answer)
+    return answer
+  }
+
+  async now(name: string): Promise<number> {
+    const at = await this.#context.now(name)
+    this.#answered('now', name, at)
+    return at
+  }
+
+  rested(ms: number, askedMs: number): void {
+    this.#notes.rests.push({ executionId: this.#context.executionId, ms, askedMs })
+  }
+
+  /** Gives a link away. That is done once; whoever has it may have an old one. */
+  async handOut(name: string, token: string): Promise<void> {
+    const { executionId } = this.#context
+    await this.step(name, () => void this.#notes.links.push({ executionId, token }))
+  }
+
+  #note({ name, idempotencyKey }: StepContext): string {
+    const { executionId } = this.#context
+    const value = `${name} run ${this.#notes.runs.length + 1}`
+    this.#notes.runs.push({ executionId, step: name, idempotencyKey, value })
+    return value
+  }
+
+  #answered(kind: StepAnswer['kind'], name: string, value: unknown): void {
+    this.#notes.answers.push({ executionId: this.#context.executionId, kind, name, value })
+  }
+}
