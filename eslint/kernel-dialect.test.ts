@@ -2,8 +2,13 @@ import path from 'node:path'
 import { RuleTester } from 'eslint'
 import type { Rule } from 'eslint'
 import tseslint from 'typescript-eslint'
-import { describe, it } from 'vitest'
+import { describe, it, vi } from 'vitest'
 import { kernelDialect } from './kernel-dialect.ts'
+
+/** The first program that is looked at has the whole kernel read into memory. */
+const PROJECT_LOAD_MS = 60_000
+
+vi.setConfig({ testTimeout: PROJECT_LOAD_MS })
 
 RuleTester.describe = describe
 RuleTester.it = it

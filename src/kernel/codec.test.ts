@@ -371,7 +371,8 @@ const waitpoint: fc.Arbitrary<Waitpoint> = object({
   keyId: maybe(text),
   signalCount: count,
   bufferedCount: count,
-  consumedThrough: count,
+  openedAfter: count,
+  senders: fc.array(object({ identity: text, count }), { maxLength: 3 }),
   lastSignalAt: maybe(instant),
   closedAt: maybe(instant),
   closeReason: maybe(text),
@@ -390,6 +391,7 @@ const signal: fc.Arbitrary<Signal> = object({
   source: object({ type: fc.constantFrom('token', 'caller', 'operator', 'engine'), identity: text }),
   payload: maybe(blobInfo),
   effect: fc.constantFrom('resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'),
+  isWaiting: fc.boolean(),
   at: instant,
 })
 

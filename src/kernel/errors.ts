@@ -335,6 +335,12 @@ export const errorCatalogue = {
     text: 'The execution does not wait.',
     advice: 'Nothing needs to be done if it was to go on; look at its state.',
   },
+  waits_elsewhere: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution waits in another step.',
+    advice: 'Name the step that it waits in, or none at all to end whatever it waits for.',
+  },
   already_satisfied: {
     status: 409,
     retry: 'never',

@@ -98,7 +98,7 @@ export function signalsIndex(scope: string): string {
   return joinName('signals', scope)
 }
 
-/** The signals that were sent to one waitpoint, by their number. */
+/** The signals that are kept at one waitpoint for a wait that is still to come, by their number. */
 export function inboxIndex(waitpointId: string): string {
   return joinName('inbox', waitpointId)
 }
@@ -187,10 +187,10 @@ function waitpointEntries(waitpoint: Waitpoint): IndexEntry[] {
 
 function signalEntries(signal: Signal): IndexEntry[] {
   const waitpointId = waitpointOfSignal(signal)
-  return [
-    { index: signalsIndex(scopeOfWaitpoint(waitpointId, signal.target)), score: signal.sequence, id: signal.id },
-    { index: inboxIndex(waitpointId), score: signal.sequence, id: signal.id },
-  ]
+  const scope = scopeOfWaitpoint(waitpointId, signal.target)
+  const accepted = { index: signalsIndex(scope), score: signal.sequence, id: signal.id }
+  if (!signal.isWaiting) return [accepted]
+  return [accepted, { index: inboxIndex(waitpointId), score: signal.sequence, id: signal.id }]
 }
 
 function attemptEntries(attempt: Attempt): IndexEntry[] {

@@ -62,8 +62,9 @@ export interface Wait {
   resumeDelayMs: number | undefined
   remindEveryMs: number | undefined
   reminderCount: number
-  /** Signals that were put to the condition, by their number in the execution; those that counted, and the one that met it. */
+  /** The signals that counted, by their numbers in the execution. */
   satisfiers: number[]
+  /** The one among them that met the condition. */
   closer: number | undefined
   isEscalated: boolean
 }
@@ -105,16 +106,23 @@ export interface Waitpoint {
   /** The key that its tokens are signed with. */
   keyId: string | undefined
   signalCount: number
-  /** Signals that no wait has looked at yet. */
+  /** Signals that are kept here for a wait that is still to come. */
   bufferedCount: number
-  /** The number of the last signal of the execution that a wait has looked at here. */
-  consumedThrough: number
+  /** The number of the last signal that the execution had accepted when it was opened: older ones are nothing to it. */
+  openedAfter: number
+  /** How many signals holders of links have sent here, each of them. */
+  senders: SenderCount[]
   lastSignalAt: Instant | undefined
   /** When a wait was answered here, its time ran out or somebody closed it. The end of its execution leaves it open to a replay. */
   closedAt: Instant | undefined
   closeReason: string | undefined
   /** The kind and name of the wait that was answered here. */
   answeredBy: string | undefined
+}
+
+export interface SenderCount {
+  identity: string
+  count: number
 }
 
 /** `token`: whoever held a signed link. `caller`: a program with access to the store. `engine`: the engine itself. */
@@ -147,6 +155,8 @@ export interface Signal {
   source: SignalSource
   payload: BlobInfo | undefined
   effect: SignalEffect
+  /** It is kept for a wait that is still to come: none has counted it yet. */
+  isWaiting: boolean
   at: Instant
 }
 
@@ -182,7 +192,7 @@ export interface Journal {
   /** Rises when the execution is tried again after a failure, or replayed: steps that failed before run again. */
   round: number
   signalCount: number
-  /** Signals that no wait has looked at yet, at all waitpoints together. */
+  /** Signals that are kept for waits which are still to come, at all waitpoints together. */
   bufferedCount: number
   open: OpenWaitpoint[]
   cuts: Cut[]

@@ -136,7 +136,16 @@ export const waitpointFields: readonly Field[] = [
   { name: 'keyId', of: text, rare: true },
   { name: 'signalCount', of: whole },
   { name: 'bufferedCount', of: whole },
-  { name: 'consumedThrough', of: whole },
+  { name: 'openedAfter', of: whole },
+  {
+    name: 'senders',
+    of: list(
+      object([
+        { name: 'identity', of: text },
+        { name: 'count', of: whole },
+      ]),
+    ),
+  },
   { name: 'lastSignalAt', of: whole },
   { name: 'closedAt', of: whole },
   { name: 'closeReason', of: text, rare: true },
@@ -163,6 +172,7 @@ export const signalFields: readonly Field[] = [
     name: 'effect',
     of: word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered']),
   },
+  { name: 'isWaiting', of: flag },
   { name: 'at', of: whole },
 ]
 
@@ -191,7 +201,8 @@ export const blankWaitpoint: Blank<Waitpoint> = {
   keyId: undefined,
   signalCount: undefined,
   bufferedCount: undefined,
-  consumedThrough: undefined,
+  openedAfter: undefined,
+  senders: undefined,
   lastSignalAt: undefined,
   closedAt: undefined,
   closeReason: undefined,
@@ -210,5 +221,6 @@ export const blankSignal: Blank<Signal> = {
   source: undefined,
   payload: undefined,
   effect: undefined,
+  isWaiting: undefined,
   at: undefined,
 }

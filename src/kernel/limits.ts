@@ -137,15 +137,19 @@ export const WAITPOINT_EXPIRY_MAX_MS = 2_592_000_000
 export const CONDITION_NODE_MAX = 64
 /** Groups within groups, the outermost included. */
 export const CONDITION_DEPTH_MAX = 4
-/** Signals that one leaf may ask for. */
-export const CONDITION_NEED_MAX = 1_000
+/** Signals that all leaves of one condition may ask for together. */
+export const CONDITION_NEED_MAX = 100
 /** Distinct senders that one leaf may ask for, and that it may name. */
 export const CONDITION_SOURCE_MAX = 100
 /** Signals that one execution may accept. */
 export const SIGNAL_MAX = 10_000
-/** Signals of one execution that no wait has looked at yet. */
-export const BUFFERED_SIGNAL_MAX = 1_000
-/** Buffered signals that a wait reads at once. */
+/** Signals of one execution that are kept for waits which are still to come. */
+export const BUFFERED_SIGNAL_MAX = 200
+/** Signals that one holder of links may send to one waitpoint. */
+export const SENDER_SIGNAL_MAX = 20
+/** Holders of links whose signals one waitpoint takes. */
+export const SENDER_MAX = 200
+/** Signals that one reading of them tells of. */
 export const SIGNAL_PAGE_MAX = 200
 export const SIGNAL_PAYLOAD_BYTES = 65_536
 /** Bytes of payloads that one reading of signals sends back. */

@@ -150,7 +150,7 @@ export function isReadOperation(name: OperationName): boolean {
 }
 
 /** Operations that may do alone what else a whole call may. */
-const LARGE_OPERATIONS: readonly OperationName[] = ['submitFlow']
+const LARGE_OPERATIONS: readonly OperationName[] = ['submitFlow', 'suspendExecution']
 
 /** How many records an operation may put or remove; one that it writes again counts once. */
 export function workLimitOf(name: OperationName): number {

@@ -190,6 +190,8 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
     previous.workerId = lease.workerId
     previous.workerInstanceId = lease.workerInstanceId
   } else {
+    // What brought an earlier attempt back is nothing to a new one.
+    if (execution.journal !== undefined) execution.journal.resumed = undefined
     execution.attempt = {
       number: (previous?.number ?? 0) + 1,
       kind: next === 'continue' ? 'initial' : next,

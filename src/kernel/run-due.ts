@@ -17,6 +17,7 @@ import { matchesFilter } from './filter.ts'
 import { flowDueAt } from './flows/flow-state.ts'
 import type { TenantFilter } from './filter.ts'
 import { DUE_INDEX } from './indexes.ts'
+import { scopeOf, stepIdIn, waitpointIdIn } from './journal/journal.ts'
 import { DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from './limits.ts'
 import { nextSeed } from './random.ts'
 import type { Execution, Instant } from './records.ts'
@@ -124,7 +125,9 @@ interface DuePass {
 
 function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
   let seed = pass.input.seed
-  for (const found of tx.getMany('execution', ids)) {
+  const executions = tx.getMany('execution', ids)
+  fetchWaits(tx, executions)
+  for (const found of executions) {
     const isMember = found.member !== undefined
     // What happened to others of its flow in this very pass may have changed it.
     const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
@@ -140,7 +143,7 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
       }
       continue
     }
-    if (!pass.isStrict && dispatchers.includes(dueCase.name)) continue
+    if (!pass.isStrict && enginesOwn.includes(dueCase.name)) continue
     if (pass.handled.length === pass.input.limit) {
       pass.isShortOfRoom = true
       return
@@ -151,6 +154,22 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
     pass.handled.push({ case: dueCase.name, executionId: execution.id })
     if (isMember || isStillDue(execution, tx.now)) pass.hasMoved = true
   }
+}
+
+/** Reads what waits are made of all at once, for as many as one pass can see to: a store across a network fetches it in one go. */
+function fetchWaits(tx: Tx, executions: readonly Execution[]): void {
+  const stepIds: string[] = []
+  const waitpointIds: string[] = []
+  let room = tx.room()
+  for (const { id, state, journal } of executions) {
+    if (state.phase !== 'suspended' || journal === undefined || room <= 0) continue
+    const scope = scopeOf(id, journal)
+    stepIds.push(stepIdIn(scope, state.step))
+    for (const { target } of journal.open) waitpointIds.push(waitpointIdIn(scope, target))
+    room = room - journal.open.length - 1
+  }
+  if (stepIds.length > 0) tx.getMany('step', stepIds)
+  if (waitpointIds.length > 0) tx.getMany('waitpoint', waitpointIds)
 }
 
 /** A wait that ends closes the waitpoints that were opened for it. */
@@ -185,8 +204,8 @@ function runDueFlows(tx: Tx, pass: DuePass, ids: string[]): void {
   }
 }
 
-/** What goes on with a flow's own work: the engine's to see to, not a claimer's. */
-const dispatchers: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
+/** Work that was left over: the engine's to go on with, not a claimer's. */
+const enginesOwn: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
 
 function firstDue(execution: Execution, now: Instant): DueCase | undefined {
   for (const dueCase of dueCases) if (dueCase.isDue(execution, now)) return dueCase

@@ -391,7 +391,7 @@ export const transitions: Transitions = {
     delayed: refuse('execution_not_suspended'),
     blocked: refuse('execution_not_suspended'),
     active: refuse('execution_not_suspended'),
-    suspended: either(['eligible', 'blocked'], ['execution_not_suspended']),
+    suspended: either(['eligible', 'blocked'], ['waits_elsewhere']),
     ended: refuse('execution_not_suspended'),
   },
   closeWaitpoint: {

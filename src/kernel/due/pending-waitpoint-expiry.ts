@@ -1,9 +1,8 @@
 import { hasExpired, journalOf } from '../journal/journal.ts'
+import { EXPIRED } from '../journal/wait-places.ts'
 import { closeWaitpoints } from '../journal/waitpoints.ts'
 import { EXPIRED_WAITPOINT_COUNT } from '../limits.ts'
 import type { DueCase } from './due-case.ts'
-
-const EXPIRED = 'expired'
 
 /** Closes waitpoints that were opened ahead of a wait which did not come in time. */
 export const pendingWaitpointExpiry: DueCase = {

@@ -1,6 +1,7 @@
 import { endCancelled, endExecution } from '../endings.ts'
 import { cancelIfAsked } from '../fail-execution.ts'
-import { mailboxOf, isMailbox, journalOf, scopeOf, signalIdAt, waitpointIdIn } from '../journal/journal.ts'
+import { isMailbox, journalOf, mailboxOf, scopeOf, waitpointIdIn } from '../journal/journal.ts'
+import { recordSignal } from '../journal/record-signal.ts'
 import { mailboxAt } from '../journal/waitpoints.ts'
 import { currentStep, resumeFrom } from '../journal/waits.ts'
 import type { Answer } from '../journal/waits.ts'
@@ -99,37 +100,16 @@ function tellOfTimeout(tx: Tx, execution: Execution, step: Step, wait: Wait): vo
   const target = firstOwn(wait.targets) ?? TIMEOUT_MAILBOX
   const existing = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))
   const waitpoint = mailboxAt(tx, execution, journal, target, existing)
-  const sequence = journal.signalCount + 1
-  // One lease lets go once, so its epoch tells this timeout from any other.
-  const key = joinName(SUSPENSION_TIMEOUT, integerText(execution.epoch))
-  journal.signalCount = sequence
-  waitpoint.signalCount = waitpoint.signalCount + 1
-  waitpoint.lastSignalAt = tx.now
-  waitpoint.consumedThrough = sequence
-  tx.put(waitpoint)
-  tx.put({
-    type: 'signal',
-    id: signalIdAt(waitpoint.id, waitpoint.round, key),
-    executionId: execution.id,
-    target,
-    sequence,
-    round: waitpoint.round,
-    key,
+  const { sequence } = recordSignal(tx, execution, journal, waitpoint, {
+    // One lease lets go once, so its epoch tells this timeout from any other.
+    key: joinName(SUSPENSION_TIMEOUT, integerText(execution.epoch)),
     name: TIMEOUT_SIGNAL,
     source: { type: 'engine', identity: SUSPENSION_TIMEOUT },
-    payload: undefined,
     effect: 'resumed',
-    at: tx.now,
+    step: step.name,
   })
   wait.satisfiers.push(sequence)
   wait.closer = sequence
-  tx.emit('signal_received', execution, {
-    waitpoint: target,
-    signal: TIMEOUT_SIGNAL,
-    step: step.name,
-    effect: 'resumed',
-    by: SUSPENSION_TIMEOUT,
-  })
 }
 
 function firstOwn(targets: readonly string[]): string | undefined {

@@ -62,8 +62,8 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
 }
 
 /**
- * A waitpoint that is open, or that was closed for good. It is opened again if only its execution's end has closed it, or if
- * the wait that was answered there is to be waited for anew.
+ * A waitpoint that is open, or that was closed for good. It is opened again if only its execution's end has closed it, or anew
+ * if the wait that was answered there is to be waited for anew.
  */
 function knownWaitpoint(tx: Tx, execution: Execution, target: string): WaitpointView | undefined {
   const journal = journalOf(execution)

@@ -5,14 +5,15 @@
  */
 import { signalPayloadKey } from '../blobs.ts'
 import type { BlobInput } from '../create-execution.ts'
-import type { Signal, SignalEffect, SignalSource, Step, Waitpoint } from '../journal-records.ts'
-import { BUFFERED_SIGNAL_MAX, SIGNAL_MAX } from '../limits.ts'
+import type { SenderCount, SignalEffect, SignalSource, Step, Waitpoint } from '../journal-records.ts'
+import { BUFFERED_SIGNAL_MAX, SENDER_MAX, SENDER_SIGNAL_MAX, SIGNAL_MAX } from '../limits.ts'
 import type { Execution, ExecutionId, Instant } from '../records.ts'
 import { refused, refusedFor } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Tx } from '../tx.ts'
 import { countSignal } from './condition.ts'
 import { hasExpired, isMailbox, journalOf, openWaitpointOf, scopeOf, signalIdAt, waitpointIdIn } from './journal.ts'
+import { recordSignal } from './record-signal.ts'
 import { mailboxAt } from './waitpoints.ts'
 import { currentStep, resumeFrom } from './waits.ts'
 
@@ -20,6 +21,8 @@ import { currentStep, resumeFrom } from './waits.ts'
 export interface TokenBinding {
   readonly waitpointId: string
   readonly generation: number
+  /** When the waitpoint was opened: an execution that was removed and submitted again has the same ids. */
+  readonly openedAt: Instant
 }
 
 export interface DeliverSignalInput {
@@ -60,7 +63,8 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   const existing = tx.get('waitpoint', id)
   if (input.token !== undefined) {
     if (existing === undefined || input.token.waitpointId !== id) return refused('waitpoint_not_found', detail)
-    if (input.token.generation !== existing.generation) return refused('token_expired', detail)
+    const { generation, openedAt } = input.token
+    if (generation !== existing.generation || openedAt !== existing.createdAt) return refused('token_expired', detail)
   }
   const known = tx.get('signal', signalIdAt(id, existing?.round ?? 1, input.key))
   if (known !== undefined) return { kind: 'duplicate', sequence: known.sequence, effect: known.effect, at: known.at }
@@ -70,17 +74,37 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
     const open = openWaitpointOf(execution.journal, input.target)
     if (open === undefined || hasExpired(open, tx.now)) return refused('waitpoint_closed', detail)
   }
-  const step = currentStep(tx, execution)
-  const isAwaited = step?.wait?.targets.includes(input.target) === true && step.state.phase === 'open'
-  const counts = execution.journal
-  if ((counts?.signalCount ?? 0) >= SIGNAL_MAX) {
-    return refused('signal_limit_exceeded', { executionId: execution.id, limit: SIGNAL_MAX })
-  }
-  if (!isAwaited && (counts?.bufferedCount ?? 0) >= BUFFERED_SIGNAL_MAX) {
-    return refused('signal_limit_exceeded', { executionId: execution.id, limit: BUFFERED_SIGNAL_MAX })
-  }
+  const current = currentStep(tx, execution)
+  const isAwaited = current?.wait?.targets.includes(input.target) === true && current.state.phase === 'open'
+  const step = isAwaited ? current : undefined
+  const sequence = (execution.journal?.signalCount ?? 0) + 1
+  const effect = step === undefined ? 'buffered' : effectOf(step, input, sequence)
+  const limit = limitReached(execution, existing, input, effect)
+  if (limit !== undefined) return refused('signal_limit_exceeded', { executionId: execution.id, limit })
 
-  return accept(tx, execution, input, existing, isAwaited ? step : undefined)
+  return accept(tx, execution, input, existing, step, effect)
+}
+
+/** The limit that one more signal would pass. */
+function limitReached(
+  execution: Execution,
+  waitpoint: Waitpoint | undefined,
+  input: DeliverSignalInput,
+  effect: SignalEffect,
+): number | undefined {
+  const journal = execution.journal
+  if ((journal?.signalCount ?? 0) >= SIGNAL_MAX) return SIGNAL_MAX
+  if (effect === 'buffered' && (journal?.bufferedCount ?? 0) >= BUFFERED_SIGNAL_MAX) return BUFFERED_SIGNAL_MAX
+  if (input.token === undefined || waitpoint === undefined) return undefined
+  // One holder of a link must not use up what the execution takes from all others.
+  const sender = senderAt(waitpoint, input.source.identity)
+  if (sender === undefined) return waitpoint.senders.length >= SENDER_MAX ? SENDER_MAX : undefined
+  return sender.count >= SENDER_SIGNAL_MAX ? SENDER_SIGNAL_MAX : undefined
+}
+
+function senderAt(waitpoint: Waitpoint, identity: string): SenderCount | undefined {
+  for (const sender of waitpoint.senders) if (sender.identity === identity) return sender
+  return undefined
 }
 
 function accept(
@@ -89,38 +113,21 @@ function accept(
   input: DeliverSignalInput,
   existing: Waitpoint | undefined,
   step: Step | undefined,
+  effect: SignalEffect,
 ): DeliverSignalResult {
   const journal = journalOf(execution)
-  const sequence = journal.signalCount + 1
   const waitpoint = mailboxAt(tx, execution, journal, input.target, existing)
-  journal.signalCount = sequence
-  const effect = step === undefined ? 'buffered' : count(step, input, sequence)
-  waitpoint.signalCount = waitpoint.signalCount + 1
-  waitpoint.lastSignalAt = tx.now
-  if (step === undefined) {
-    waitpoint.bufferedCount = waitpoint.bufferedCount + 1
-    journal.bufferedCount = journal.bufferedCount + 1
-  } else {
-    waitpoint.consumedThrough = sequence
+  if (input.token !== undefined) {
+    const sender = senderAt(waitpoint, input.source.identity)
+    if (sender === undefined) waitpoint.senders.push({ identity: input.source.identity, count: 1 })
+    else sender.count = sender.count + 1
   }
-  tx.put(waitpoint)
-  const signal = newSignal(tx, input, waitpoint, sequence, effect)
-  tx.put(signal)
+  const signal = recordSignal(tx, execution, journal, waitpoint, { ...input, effect, step: step?.name })
   if (input.payload !== undefined) tx.keep(signalPayloadKey(signal.id), input.payload.blob)
-  tx.emit('signal_received', execution, {
-    waitpoint: input.target,
-    signal: input.name,
-    step: step?.name,
-    effect,
-    by: input.source.identity,
-  })
+  const { sequence } = signal
   if (step !== undefined && effect === 'resumed') {
-    resumeFrom(tx, execution, step, {
-      how: 'satisfied',
-      cause: 'signal',
-      by: input.source.identity,
-      reason: input.name,
-    })
+    const by = input.source.identity
+    resumeFrom(tx, execution, step, { how: 'satisfied', cause: 'signal', by, reason: input.name })
     return { kind: 'delivered', sequence, effect, at: tx.now }
   }
   if (step !== undefined) tx.put(step)
@@ -128,36 +135,13 @@ function accept(
   return { kind: 'delivered', sequence, effect, at: tx.now }
 }
 
-/** Puts a signal to the condition of the wait that it was sent to. */
-function count(step: Step, input: DeliverSignalInput, sequence: number): Exclude<SignalEffect, 'buffered'> {
+/** Puts a signal to the condition of the wait that it was sent to. What a mailbox gets and the wait has no use for is kept. */
+function effectOf(step: Step, input: DeliverSignalInput, sequence: number): SignalEffect {
   const wait = step.wait
-  if (wait === undefined) return 'not_awaited'
+  if (wait === undefined) return 'buffered'
   const effect = countSignal(wait.nodes, input)
   if (effect === 'counted' || effect === 'resumed') wait.satisfiers.push(sequence)
+  else if (isMailbox(input.target)) return 'buffered'
   if (effect === 'resumed') wait.closer = sequence
   return effect
-}
-
-function newSignal(
-  tx: Tx,
-  input: DeliverSignalInput,
-  waitpoint: Waitpoint,
-  sequence: number,
-  effect: SignalEffect,
-): Signal {
-  const payload = input.payload
-  return {
-    type: 'signal',
-    id: signalIdAt(waitpoint.id, waitpoint.round, input.key),
-    executionId: input.executionId,
-    target: input.target,
-    sequence,
-    round: waitpoint.round,
-    key: input.key,
-    name: input.name,
-    source: { type: input.source.type, identity: input.source.identity },
-    payload: payload === undefined ? undefined : { size: payload.size, encoding: payload.encoding },
-    effect,
-    at: tx.now,
-  }
 }

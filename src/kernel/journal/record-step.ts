@@ -144,10 +144,12 @@ export function refuseStep(
   size: number,
 ): StepLimitRefusal | undefined {
   const journal = execution.journal
-  if (existing === undefined && (journal?.stepCount ?? 0) >= STEP_MAX) {
+  // Steps that were set aside count until they are removed, and must not keep a replay from beginning anew.
+  const share = journal !== undefined && journal.cuts.length > 0 ? 2 : 1
+  if (existing === undefined && (journal?.stepCount ?? 0) >= STEP_MAX * share) {
     return refused('step_limit_exceeded', { executionId: execution.id, limit: STEP_MAX })
   }
-  if ((journal?.stepBytes ?? 0) - (existing?.size ?? 0) + size > STEP_TOTAL_BYTES) {
+  if ((journal?.stepBytes ?? 0) - (existing?.size ?? 0) + size > STEP_TOTAL_BYTES * share) {
     return refused('step_bytes_exceeded', { executionId: execution.id, limit: STEP_TOTAL_BYTES })
   }
   return undefined

@@ -17,14 +17,15 @@ export interface ResumeInput {
 
 export type ResumeResult =
   | { readonly kind: 'resumed'; readonly step: string; readonly state: PublicState }
-  | Refused<'execution_not_found' | 'execution_not_suspended'>
+  | Refused<'execution_not_found' | 'execution_not_suspended' | 'waits_elsewhere'>
 
 export function resumeExecution(tx: Tx, input: ResumeInput): ResumeResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
   const step = currentStep(tx, execution)
-  if (step === undefined || (input.step !== undefined && input.step !== step.name)) {
-    return refusedFor('execution_not_suspended', execution)
+  if (step === undefined) return refusedFor('execution_not_suspended', execution)
+  if (input.step !== undefined && input.step !== step.name) {
+    return refused('waits_elsewhere', { executionId: execution.id, step: step.name })
   }
 
   const cause = step.state.phase === 'open' ? 'operator' : 'step_retry'

@@ -3,24 +3,26 @@
  * condition already. Said again, by whoever holds the execution then, it answers as the wait ended.
  */
 import { cancelIfAsked } from '../fail-execution.ts'
-import { inboxIndex } from '../indexes.ts'
-import type { ConditionNode, Journal, Signal, Step, TimeoutBehaviour, Wait, Waitpoint } from '../journal-records.ts'
+import type { ConditionNode, CountedNode, Journal, Step, TimeoutBehaviour } from '../journal-records.ts'
 import { leaseEnded, refuseUnlessHeld } from '../leases.ts'
 import type { LeaseRefusal } from '../leases.ts'
-import { BUFFERED_SIGNAL_MAX, OPEN_WAITPOINT_MAX, SIGNAL_PAGE_MAX } from '../limits.ts'
-import { mergeOrdered } from '../order.ts'
+import { OPEN_WAITPOINT_MAX } from '../limits.ts'
 import { suspend } from '../phases.ts'
 import type { Execution, ExecutionId, Fence, Instant } from '../records.ts'
 import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
-import type { Position, Tx } from '../tx.ts'
-import { beginCounting, countSignal, isMet, targetsOf } from './condition.ts'
-import { hasExpired, isMailbox, journalOf, openWaitpointOf, scopeOf, stepKey, waitpointIdIn } from './journal.ts'
+import type { Tx } from '../tx.ts'
+import { isMet, targetsOf } from './condition.ts'
+import { hearBuffered, takeHeard } from './hear-buffered.ts'
+import { isCut, isMailbox, journalOf, openWaitpointOf, scopeOf, stepKey, waitpointIdIn } from './journal.ts'
 import { findStep, isFinal, putStep, refuseStep } from './record-step.ts'
 import type { StepLimitRefusal } from './record-step.ts'
-import { closeWait, currentStep } from './waits.ts'
-import { openWaitpoint, viewOf } from './waitpoints.ts'
+import { EXPIRED, placesOf } from './wait-places.ts'
+import type { WaitPlaces } from './wait-places.ts'
+import { closeWaitpoints, openWaitpoint, viewOf } from './waitpoints.ts'
 import type { WaitpointView } from './waitpoints.ts'
+import { closeWait, currentStep } from './waits.ts'
+import type { Answer } from './waits.ts'
 
 export interface SuspendInput {
   readonly executionId: ExecutionId
@@ -32,6 +34,8 @@ export interface SuspendInput {
   readonly opens: readonly string[]
   readonly reason: string
   readonly timeoutMs?: number | undefined
+  /** It lasts as long as its waitpoint was opened for, if that has an end. */
+  readonly untilExpiry?: boolean | undefined
   readonly onTimeout: TimeoutBehaviour
   readonly resumeDelayMs?: number | undefined
   readonly remindEveryMs?: number | undefined
@@ -72,32 +76,38 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   if (refusal !== undefined) return refusal
   const existing = findStep(tx, execution, input.stepKind, input.name)
   if (existing !== undefined && isFinal(existing, execution.journal)) return { kind: 'answered', step: existing }
-  const targets = targetsOf(input.nodes)
-  const unusable = refuseTargets(tx, execution, input, targets)
-  if (unusable !== undefined) return unusable
+  const places = placesOf(tx, execution, targetsOf(input.nodes), input.opens)
+  if (places.kind === 'refused') return places
   const limit = refuseStep(execution, existing, 0)
   if (limit !== undefined) return limit
-  const heard = hearBuffered(tx, execution, input, targets)
-  if (heard.isMet && input.strict === true) return refused('already_satisfied', { executionId: execution.id })
+  const openCount = (execution.journal?.open.length ?? 0) + places.fresh.length
+  if (openCount > OPEN_WAITPOINT_MAX) {
+    return refused('waitpoint_limit_exceeded', { executionId: execution.id, limit: OPEN_WAITPOINT_MAX })
+  }
+  const heard = hearBuffered(tx, input, places)
+  const answer = answerOf(heard.wait.nodes, places)
+  if (answer?.how === 'satisfied' && input.strict === true) {
+    return refused('already_satisfied', { executionId: execution.id })
+  }
 
   if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
   const journal = journalOf(execution)
-  const until = input.timeoutMs === undefined ? undefined : tx.now + Math.max(0, input.timeoutMs)
+  const until = untilOf(tx, journal, input)
   heard.wait.until = until
-  bind(tx, execution, journal, input, targets)
-  consume(tx, journal, heard)
+  takeHeard(tx, journal, heard)
+  bind(tx, execution, journal, input, places)
   const step = putStep(tx, execution, existing, {
     kind: input.stepKind,
     name: input.name,
-    attemptCount: (existing?.attemptCount ?? 0) + 1,
+    attemptCount: triesOf(journal, existing) + 1,
     size: 0,
     state: { phase: 'open', since: tx.now },
     wait: heard.wait,
   })
-  if (heard.isMet) {
-    closeWait(tx, execution, journal, step, { how: 'satisfied', cause: 'signal', by: undefined, reason: undefined })
+  if (answer !== undefined) {
+    closeWait(tx, execution, journal, step, answer)
     tx.put(execution)
-    tx.emit('step_recorded', execution, { attempt: input.fence.attempt, step: step.name, effect: 'satisfied' })
+    tx.emit('step_recorded', execution, { attempt: input.fence.attempt, step: step.name, effect: answer.how })
     return { kind: 'answered', step }
   }
   const remindAt = input.remindEveryMs === undefined ? undefined : tx.now + input.remindEveryMs
@@ -106,129 +116,53 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   return { kind: 'suspended', until, waitpoints: waitpointsOf(tx, execution) }
 }
 
+/** How often it was waited for before, if that still counts. */
+function triesOf(journal: Journal, existing: Step | undefined): number {
+  return existing === undefined || isCut(journal, existing.position) ? 0 : existing.attemptCount
+}
+
+/** How a wait has ended before it began: what came early has met it, or nothing can come any more. */
+function answerOf(nodes: readonly CountedNode[], places: WaitPlaces): Answer | undefined {
+  if (isMet(nodes)) return { how: 'satisfied', cause: 'signal', by: undefined, reason: undefined }
+  const closed = places.closed[0]
+  if (closed === undefined || places.live.length > 0 || places.fresh.length > 0) return undefined
+  const { hasExpired, reason } = closed
+  return hasExpired
+    ? { how: 'timed_out', cause: 'timeout', by: undefined, reason }
+    : { how: 'operator', cause: 'operator', by: undefined, reason }
+}
+
+function untilOf(tx: Tx, journal: Journal, input: SuspendInput): Instant | undefined {
+  if (input.timeoutMs !== undefined) return tx.now + Math.max(0, input.timeoutMs)
+  if (input.untilExpiry !== true) return undefined
+  for (const target of targetsOf(input.nodes)) {
+    const expiresAt = openWaitpointOf(journal, target)?.expiresAt
+    if (expiresAt !== undefined) return expiresAt
+  }
+  return undefined
+}
+
 /** The waitpoints of the present wait, as its holder needs them to hand out tokens. */
 function waitpointsOf(tx: Tx, execution: Execution): WaitpointView[] {
-  const views: WaitpointView[] = []
   const journal = execution.journal
+  const ids: string[] = []
   for (const target of currentStep(tx, execution)?.wait?.targets ?? []) {
-    if (journal === undefined || isMailbox(target)) continue
-    const waitpoint = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))
-    if (waitpoint !== undefined) views.push(viewOf(waitpoint, journal))
+    if (!isMailbox(target)) ids.push(waitpointIdIn(scopeOf(execution.id, journal), target))
   }
+  const views: WaitpointView[] = []
+  if (journal === undefined) return views
+  for (const waitpoint of tx.getMany('waitpoint', ids)) views.push(viewOf(waitpoint, journal))
   return views
 }
 
-function refuseTargets(
-  tx: Tx,
-  execution: Execution,
-  input: SuspendInput,
-  targets: readonly string[],
-): Refused<'waitpoint_not_found' | 'waitpoint_closed' | 'waitpoint_limit_exceeded'> | undefined {
-  const journal = execution.journal
-  let openCount = journal?.open.length ?? 0
-  for (const target of targets) {
-    if (isMailbox(target)) continue
-    const open = openWaitpointOf(journal, target)
-    if (open !== undefined && !hasExpired(open, tx.now)) continue
-    const detail = { executionId: execution.id, waitpoint: target }
-    if (open !== undefined) return refused('waitpoint_closed', detail)
-    if (!input.opens.includes(target)) {
-      const exists = tx.has('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))
-      return refused(exists ? 'waitpoint_closed' : 'waitpoint_not_found', detail)
-    }
-    openCount = openCount + 1
-  }
-  if (openCount <= OPEN_WAITPOINT_MAX) return undefined
-  return refused('waitpoint_limit_exceeded', { executionId: execution.id, limit: OPEN_WAITPOINT_MAX })
-}
-
 /** Makes the waitpoints of a wait its own: from now on the wait says how long they are open. */
-function bind(tx: Tx, execution: Execution, journal: Journal, input: SuspendInput, targets: readonly string[]): void {
-  for (const target of targets) {
-    if (isMailbox(target)) continue
+function bind(tx: Tx, execution: Execution, journal: Journal, input: SuspendInput, places: WaitPlaces): void {
+  const expired: string[] = []
+  for (const { target } of places.closed) if (openWaitpointOf(journal, target) !== undefined) expired.push(target)
+  closeWaitpoints(tx, execution, journal, expired, EXPIRED, undefined)
+  for (const target of places.live) {
     const open = openWaitpointOf(journal, target)
-    if (open === undefined) openWaitpoint(tx, execution, journal, target, undefined, input.keyId)
-    else open.expiresAt = undefined
+    if (open !== undefined) open.expiresAt = undefined
   }
-}
-
-/** What a new wait has heard of signals that came before it. */
-interface Heard {
-  readonly wait: Wait
-  readonly isMet: boolean
-  /** The waitpoints that had signals for it, and what they are left with. */
-  readonly read: Waitpoint[]
-  readonly consumedCount: number
-}
-
-/** Puts what came early to the condition, in the order of arrival, until the condition is met. Writes nothing. */
-function hearBuffered(tx: Tx, execution: Execution, input: SuspendInput, targets: string[]): Heard {
-  const nodes = beginCounting(input.nodes)
-  const wait: Wait = {
-    reason: input.reason,
-    until: undefined,
-    onTimeout: input.onTimeout,
-    nodes,
-    targets,
-    resumeDelayMs: input.resumeDelayMs,
-    remindEveryMs: input.remindEveryMs,
-    reminderCount: 0,
-    satisfiers: [],
-    closer: undefined,
-    isEscalated: false,
-  }
-  const read: Waitpoint[] = []
-  const journal = execution.journal
-  if (journal === undefined || journal.bufferedCount === 0) return { wait, isMet: false, read, consumedCount: 0 }
-  const scope = scopeOf(execution.id, journal)
-  const inboxes: BufferedSignal[][] = []
-  for (const target of targets) {
-    // A waitpoint that this wait opens starts empty, whatever an earlier one of this name had.
-    if (!isMailbox(target) && openWaitpointOf(journal, target) === undefined) continue
-    const waitpoint = tx.get('waitpoint', waitpointIdIn(scope, target))
-    if (waitpoint === undefined || waitpoint.bufferedCount === 0) continue
-    read.push(waitpoint)
-    inboxes.push(readInbox(tx, waitpoint))
-  }
-  let consumedCount = 0
-  for (const { signal } of mergeOrdered(inboxes, BUFFERED_SIGNAL_MAX)) {
-    consumedCount = consumedCount + 1
-    for (const waitpoint of read) if (waitpoint.target === signal.target) take(waitpoint, signal)
-    const effect = countSignal(nodes, signal)
-    if (effect !== 'counted' && effect !== 'resumed') continue
-    wait.satisfiers.push(signal.sequence)
-    if (effect !== 'resumed') continue
-    wait.closer = signal.sequence
-    break
-  }
-  return { wait, isMet: isMet(nodes), read, consumedCount }
-}
-
-/** A signal in the order of arrival. */
-interface BufferedSignal {
-  readonly score: number
-  readonly id: string
-  readonly signal: Signal
-}
-
-function readInbox(tx: Tx, waitpoint: Waitpoint): BufferedSignal[] {
-  const buffered: BufferedSignal[] = []
-  let from: Position | undefined = { score: waitpoint.consumedThrough + 1 }
-  while (from !== undefined && buffered.length < BUFFERED_SIGNAL_MAX) {
-    const page: Signal[] = tx.scan({ index: inboxIndex(waitpoint.id), from, limit: SIGNAL_PAGE_MAX }, 'signal')
-    for (const signal of page) buffered.push({ score: signal.sequence, id: signal.id, signal })
-    const last = page[page.length - 1]
-    from = page.length < SIGNAL_PAGE_MAX || last === undefined ? undefined : { score: last.sequence + 1 }
-  }
-  return buffered
-}
-
-function take(waitpoint: Waitpoint, signal: Signal): void {
-  waitpoint.consumedThrough = signal.sequence
-  waitpoint.bufferedCount = waitpoint.bufferedCount - 1
-}
-
-function consume(tx: Tx, journal: Journal, heard: Heard): void {
-  journal.bufferedCount = journal.bufferedCount - heard.consumedCount
-  for (const waitpoint of heard.read) tx.put(waitpoint)
+  for (const target of places.fresh) openWaitpoint(tx, execution, journal, target, undefined, input.keyId)
 }

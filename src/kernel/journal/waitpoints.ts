@@ -35,7 +35,10 @@ export function viewOf(waitpoint: Waitpoint, journal: Journal): WaitpointView {
   }
 }
 
-/** A waitpoint that takes signals from now on. One that existed before starts over: older tokens and signals are nothing to it. */
+/**
+ * A waitpoint that takes signals from now on. One that was closed for good starts over: older tokens and signals are nothing to
+ * it. One that only the end of its execution had closed goes on, and so do its tokens and what is kept there.
+ */
 export function openWaitpoint(
   tx: Tx,
   execution: Execution,
@@ -46,10 +49,12 @@ export function openWaitpoint(
 ): Waitpoint {
   const id = waitpointIdIn(scopeOf(execution.id, journal), target)
   const existing = tx.get('waitpoint', id)
-  journal.bufferedCount = journal.bufferedCount - (existing?.bufferedCount ?? 0)
-  const waitpoint = newWaitpoint(tx, execution, journal, id, target, existing)
-  waitpoint.keyId = keyId
-  tx.put(waitpoint)
+  const goesOn = existing !== undefined && existing.closedAt === undefined
+  const waitpoint = goesOn ? existing : newWaitpoint(tx, execution, journal, id, target, existing)
+  if (!goesOn) {
+    waitpoint.keyId = keyId
+    tx.put(waitpoint)
+  }
   journal.open.push({ target, since: tx.now, expiresAt })
   tx.emit('waitpoint_opened', execution, { waitpoint: target, until: expiresAt })
   return waitpoint
@@ -74,7 +79,8 @@ function newWaitpoint(
     keyId: undefined,
     signalCount: existing?.signalCount ?? 0,
     bufferedCount: 0,
-    consumedThrough: journal.signalCount,
+    openedAfter: journal.signalCount,
+    senders: [],
     lastSignalAt: existing?.lastSignalAt,
     closedAt: undefined,
     closeReason: undefined,

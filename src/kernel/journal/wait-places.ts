@@ -1,0 +1,71 @@
+/** Where a wait listens: which of its targets are open, which it opens itself, and which have closed before it came. */
+import type { Waitpoint } from '../journal-records.ts'
+import type { Execution } from '../records.ts'
+import { refused } from '../results.ts'
+import type { Refused } from '../results.ts'
+import type { Tx } from '../tx.ts'
+import { hasExpired, isMailbox, openWaitpointOf, scopeOf, waitpointIdIn } from './journal.ts'
+
+/** A waitpoint that was closed before any wait was answered there: what came in time still counts. */
+export interface ClosedPlace {
+  readonly target: string
+  readonly waitpoint: Waitpoint
+  readonly hasExpired: boolean
+  readonly reason: string | undefined
+}
+
+export interface WaitPlaces {
+  readonly kind: 'places'
+  readonly targets: string[]
+  /** Mailboxes, and waitpoints that are open. */
+  readonly live: string[]
+  readonly fresh: string[]
+  readonly closed: ClosedPlace[]
+  /** The records of those that exist. */
+  readonly waitpoints: Waitpoint[]
+}
+
+export function placesOf(
+  tx: Tx,
+  execution: Execution,
+  targets: string[],
+  opens: readonly string[],
+): WaitPlaces | Refused<'waitpoint_not_found' | 'waitpoint_closed'> {
+  const journal = execution.journal
+  const ids: string[] = []
+  for (const target of targets) ids.push(waitpointIdIn(scopeOf(execution.id, journal), target))
+  const waitpoints = journal === undefined ? [] : tx.getMany('waitpoint', ids)
+  const places: WaitPlaces = { kind: 'places', targets, live: [], fresh: [], closed: [], waitpoints }
+  for (const target of targets) {
+    const open = openWaitpointOf(journal, target)
+    if (isMailbox(target) || (open !== undefined && !hasExpired(open, tx.now))) {
+      places.live.push(target)
+      continue
+    }
+    const waitpoint = waitpointAt(waitpoints, target)
+    if (open !== undefined && waitpoint !== undefined) {
+      places.closed.push({ target, waitpoint, hasExpired: true, reason: EXPIRED })
+      continue
+    }
+    // What only the end of the execution has closed is opened again by whoever comes for it.
+    const goesOn = waitpoint !== undefined && waitpoint.closedAt === undefined
+    if (opens.includes(target) || goesOn) {
+      places.fresh.push(target)
+      continue
+    }
+    const detail = { executionId: execution.id, waitpoint: target }
+    if (waitpoint === undefined) return refused('waitpoint_not_found', detail)
+    if (waitpoint.answeredBy !== undefined) return refused('waitpoint_closed', detail)
+    const reason = waitpoint.closeReason
+    places.closed.push({ target, waitpoint, hasExpired: reason === EXPIRED, reason })
+  }
+  return places
+}
+
+/** Why a waitpoint was closed whose wait did not come in time. */
+export const EXPIRED = 'expired'
+
+function waitpointAt(waitpoints: readonly Waitpoint[], target: string): Waitpoint | undefined {
+  for (const waitpoint of waitpoints) if (waitpoint.target === target) return waitpoint
+  return undefined
+}
