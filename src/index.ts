@@ -68,6 +68,7 @@ export type { Worker, WorkerCloseOptions } from './worker/worker.ts'
 export type { Engine, ScannerStatus } from './engine/engine.ts'
 export type { MetricsRegistry } from './engine/metrics.ts'
 
+export type { AnswerResult } from './client/answer-result.ts'
 export type { DescribedParts, ListQuery, ReplayOptions, RevokeOptions } from './client/calls.ts'
 export type { CancelOptions } from './client/cancel-options.ts'
 export type {
@@ -80,7 +81,6 @@ export type {
 export type { ExecutionHandle, SignalReceipt } from './client/execution-handle.ts'
 export type {
   AnswerOptions,
-  AnswerResult,
   CloseWaitpointOptions,
   ReissueOptions,
   ResumeOptions,

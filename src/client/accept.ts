@@ -1,6 +1,6 @@
 import type { ErrorCode, OperationName, OperationResult, RefusalDetail, Refused } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
-import type { AnswerResult } from './journal-calls.ts'
+import type { AnswerResult } from './answer-result.ts'
 import type { StagedResult } from './staging.ts'
 
 /** The result, or the refusal as an error. */

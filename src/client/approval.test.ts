@@ -53,6 +53,7 @@ test.each<[string, unknown]>([
   ['rejections is 3, but `of` names only 2', { rejections: 3, of: ['ada', 'bob'] }],
   ['need is 0, but must be a whole number of at least 1', { need: 0 }],
   ['it needs 101, but that must be a whole number from 1 to 100', { need: 101 }],
+  ['its parts need 101 signals together', { need: 100 }],
   ['of names "ada" twice', { of: ['ada', 'ada'] }],
   ['of[0] is ""', { of: [''] }],
   ['distinct is "yes"', { distinct: 'yes' }],
@@ -80,6 +81,17 @@ test('approved: the approving votes, each with who and when', async () => {
       { verdict: 'approve', by: { type: 'token', identity: 'ada' }, at: 5, value: 'fine' },
       { verdict: 'approve', by: { type: 'token', identity: 'eve' }, at: 5, value: undefined },
     ],
+  })
+})
+
+test('what was decided stays so when the handler asks for another number of votes by now', async () => {
+  const approved = [vote('approve', 'ada'), vote('approve', 'bob')]
+  const rejected = [...approved, vote('reject', 'eve')]
+
+  expect(await approval({ need: 3 })[WAITABLE].answer(outcome('satisfied', ...approved))).toMatchObject({ ok: true })
+  expect(await approval({ need: 1 })[WAITABLE].answer(outcome('satisfied', ...rejected))).toMatchObject({
+    ok: false,
+    reason: 'rejected',
   })
 })
 

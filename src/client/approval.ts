@@ -115,7 +115,7 @@ export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer
   }
   // Whatever is wrong with the options is said here and not first when a handler waits.
   plan(APPROVE)
-  return { [WAITABLE]: { plan, answer: (outcome) => answerApproval(outcome, need, answer) } }
+  return { [WAITABLE]: { plan, answer: (outcome) => answerApproval(outcome, answer) } }
 }
 
 /** The key of a waitpoint that a handler has opened. */
@@ -137,17 +137,14 @@ function checkVotes(count: unknown, field: string, voters: readonly string[]): v
   )
 }
 
-async function answerApproval(
-  outcome: WaitOutcome,
-  need: number,
-  schema: StandardSchemaV1 | undefined,
-): Promise<ApprovalAnswer> {
+async function answerApproval(outcome: WaitOutcome, schema: StandardSchemaV1 | undefined): Promise<ApprovalAnswer> {
   const { at } = outcome
   const votes = votesOf(outcome)
   const unanswered = unansweredOf(outcome)
   if (unanswered !== undefined) return { ...unanswered, votes }
+  // What met the condition came last. How many were needed then stands in the record, and the handler may ask for others now.
+  if (outcome.signals.at(-1)?.name !== APPROVE) return { ok: false, reason: 'rejected', votes, at }
   const approvals = votes.filter((vote) => vote.verdict === APPROVE)
-  if (approvals.length < need) return { ok: false, reason: 'rejected', votes, at }
   const checked: Vote[] = []
   for (const vote of approvals) {
     const result = await checkValue(schema, vote.by.identity, vote.value)

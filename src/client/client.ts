@@ -38,7 +38,7 @@ import type { SubmitManyItem, SubmitOutcome } from './submit-many.ts'
 import type { SubmitOptions } from './submit.ts'
 import { SUBSCRIBE_KEYS, subscribe } from './subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './subscription.ts'
-import { tooManyTags } from './tag-changes.ts'
+import { acceptTags } from './tag-changes.ts'
 import type { AnyTask, SignalSchemas, SignalsSent, Task } from './task.ts'
 import { Tokens } from './token.ts'
 import type { TokenSigner } from './token.ts'
@@ -175,9 +175,7 @@ export class Client extends JournalClient implements FlowClient {
 
   async setTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
     this.refuseIfClosed()
-    const result = await this.try.setTags(idOrKey, tags)
-    if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, 'execution')
-    accept(result)
+    acceptTags(await this.try.setTags(idOrKey, tags), 'execution')
   }
 
   /**
@@ -218,9 +216,7 @@ export class Client extends JournalClient implements FlowClient {
 
   async setFlowTags(idOrKey: string, tags: Readonly<Record<string, string | undefined>>): Promise<void> {
     this.refuseIfClosed()
-    const result = await this.try.setFlowTags(idOrKey, tags)
-    if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, 'flow')
-    accept(result)
+    acceptTags(await this.try.setFlowTags(idOrKey, tags), 'flow')
   }
 
   async list(options: ListOptions = {}): Promise<ExecutionPage> {

@@ -34,7 +34,10 @@ test('groups nest as deep as the limit says, and leaves cost no depth', () => {
 
 test.each<[string, ConditionDraft]>([
   ['it has no parts, and nothing could meet it: name at least one (at [1])', every(leaf, every())],
-  ['it needs 0, but that must be a whole number from 1 to 1000 (at <root>)', { ...leaf, by: 'signals', need: 0 }],
+  [
+    `it needs 0, but that must be a whole number from 1 to ${CONDITION_NEED_MAX} (at <root>)`,
+    { ...leaf, by: 'signals', need: 0 },
+  ],
   ['it needs 1.5', { ...leaf, by: 'signals', need: 1.5 }],
   [`it needs ${CONDITION_NEED_MAX + 1}`, { ...leaf, by: 'signals', need: CONDITION_NEED_MAX + 1 }],
   [`it needs ${CONDITION_SOURCE_MAX + 1}`, { ...leaf, by: 'sources', need: CONDITION_SOURCE_MAX + 1 }],
@@ -48,11 +51,21 @@ test.each<[string, ConditionDraft]>([
     every(...Array.from({ length: 2 }, () => every(...Array.from({ length: 31 }, () => leaf)))),
   ],
   [
+    'its parts need 101 signals together, but at most 100 are allowed: need fewer, or wait several times (at <root>)',
+    every({ ...leaf, by: 'signals', need: 60 }, every({ ...leaf, by: 'signals', need: 40 }, leaf)),
+  ],
+  [
     'it looks at 65 places, but at most 64 are allowed',
     { ...leaf, by: 'waitpoints', targets: Array.from({ length: 65 }, (_, i) => `door-${i}`) },
   ],
 ])('what could never be met, or is too large, is refused: %s', (text, draft) => {
   expect(() => layFlat(draft)).toThrow(text)
+})
+
+test('parts may need as many signals together as the limit says, and groups add nothing to it', () => {
+  const half: LeafDraft = { ...leaf, by: 'signals', need: CONDITION_NEED_MAX / 2 }
+
+  expect(layFlat(every(every(half), every(half)))).toHaveLength(5)
 })
 
 test('senders are named, each once, and not too many', () => {

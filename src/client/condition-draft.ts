@@ -43,11 +43,13 @@ const ROOT_PATH = '<root>'
 export function layFlat(root: ConditionDraft): ConditionNode[] {
   const nodes: ConditionNode[] = []
   const targets = new Set<string>()
+  let needed = 0
   const lay = (draft: ConditionDraft, parent: number | undefined, depth: number, path: string): void => {
     checkDraft(draft, depth, path)
     const index = nodes.length
     if (draft.kind === 'leaf') {
       for (const target of draft.targets) targets.add(target)
+      needed += draft.need
       nodes.push({ ...draft, parent, from: [...draft.from], targets: [...draft.targets] })
       return
     }
@@ -62,6 +64,12 @@ export function layFlat(root: ConditionDraft): ConditionNode[] {
   }
   if (targets.size > OPEN_WAITPOINT_MAX) {
     throw unusable(`it looks at ${targets.size} places, but at most ${OPEN_WAITPOINT_MAX} are allowed`, ROOT_PATH)
+  }
+  if (needed > CONDITION_NEED_MAX) {
+    throw unusable(
+      `its parts need ${needed} signals together, but at most ${CONDITION_NEED_MAX} are allowed: need fewer, or wait several times`,
+      ROOT_PATH,
+    )
   }
   return nodes
 }

@@ -9,6 +9,7 @@ import { KeyRing } from './key-ring.ts'
 import { encodeValue } from './payload.ts'
 import { task } from './task.ts'
 import { Tokens } from './token.ts'
+import type { TokenRequest } from './token.ts'
 import { WAITABLE } from './wait.ts'
 import type { Waitable } from './wait.ts'
 
@@ -77,9 +78,14 @@ export class HeldExecution {
     return accept((await this.#client.try.run(this.id, 'createWaitpoint', input)).result).waitpoint
   }
 
+  /** What every token for a waitpoint says that was opened. */
+  claims({ target, waitpointId, generation, createdAt, keyId }: WaitpointView): TokenRequest {
+    return { executionId: this.id, target, waitpointId, generation, openedAt: createdAt, keyId }
+  }
+
   /** A token for a waitpoint that was opened. */
   token(waitpoint: WaitpointView, sub?: string, names?: readonly string[]): string {
-    return this.#client.tokens.issue({ executionId: this.id, ...waitpoint, sub, names })
+    return this.#client.tokens.issue({ ...this.claims(waitpoint), sub, names })
   }
 
   async step(name: string, value: unknown): Promise<void> {

@@ -1,4 +1,5 @@
 export * from './accept.ts'
+export * from './answer-result.ts'
 export * from './approval.ts'
 export * from './calls.ts'
 export * from './cancel-options.ts'

@@ -14,7 +14,6 @@ import type {
   CloseWaitpointResult,
   DeliverSignalInput,
   DeliverSignalResult,
-  ErrorCode,
   ExecutionId,
   ListWaitpointsResult,
   Position,
@@ -23,11 +22,14 @@ import type {
   ResumeResult,
   SourceType,
   WaitpointPage as WaitpointStep,
+  WaitpointView,
 } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import type { Batcher, Reply } from '../stores/batcher.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { executionPartition } from '../stores/store.ts'
+import { isTokenCode, toTokenHolder } from './answer-result.ts'
+import type { AnswerResult, TokenCode } from './answer-result.ts'
 import { FlowCalls } from './flow-calls.ts'
 import { isExecutionId } from './ids.ts'
 import { checkBoolean, checkOptions, checkReason, invalidInput, show } from './names.ts'
@@ -62,11 +64,6 @@ export interface AnswerOptions {
 }
 
 const ANSWER_KEYS = ['key'] as const satisfies readonly (keyof AnswerOptions)[]
-
-/** What became of an answer that was sent with a token. */
-export type AnswerResult =
-  | Exclude<DeliverSignalResult, Refused>
-  | Refused<'missing_token' | 'invalid_token' | 'token_expired' | 'waitpoint_closed' | 'signal_limit_exceeded'>
 
 export interface CloseWaitpointOptions {
   readonly by: string
@@ -144,7 +141,7 @@ export class JournalCalls extends FlowCalls {
     const key = this.#keyOf(options.key)
     const verified = this.#verify(token)
     if ('kind' in verified) return verified
-    const { executionId, target, waitpointId, generation, sub = '', names } = verified
+    const { executionId, target, waitpointId, generation, openedAt, sub = '', names } = verified
     if (names !== undefined && !names.includes(name)) {
       throw invalidInput('signal name', `This token may only send ${names.map((each) => `'${each}'`).join(', ')}.`)
     }
@@ -156,7 +153,7 @@ export class JournalCalls extends FlowCalls {
       key: keyOfHolder(sub, key),
       name,
       source: { type: 'token', identity: sub },
-      token: { waitpointId, generation },
+      token: { waitpointId, generation, openedAt },
     } as const
     return toTokenHolder(await this.#deliver(input, value))
   }
@@ -210,12 +207,12 @@ export class JournalCalls extends FlowCalls {
   /** @internal */
   tokenFor(
     idOrKey: string,
-    { target, waitpointId, generation, keyId }: Extract<ReissueWaitpointResult, { kind: 'reissued' }>['waitpoint'],
+    { target, waitpointId, generation, createdAt: openedAt, keyId }: WaitpointView,
     options: TokenOptions,
   ): string {
     const claims = optionalClaims(options, this.runtime.now())
     const executionId = this.resolve(idOrKey)
-    return this.tokens.issue({ executionId, waitpointId, target, generation, keyId, ...claims })
+    return this.tokens.issue({ executionId, waitpointId, target, generation, openedAt, keyId, ...claims })
   }
 
   /**
@@ -263,7 +260,7 @@ export class JournalCalls extends FlowCalls {
     return key === undefined ? this.runtime.uuid() : checkSignalKey(key)
   }
 
-  #verify(token: string): VerifiedToken | Refused<'missing_token' | 'invalid_token' | 'token_expired'> {
+  #verify(token: string): VerifiedToken | Refused<TokenCode> {
     try {
       return this.tokens.verify(token)
     } catch (error) {
@@ -276,28 +273,5 @@ export class JournalCalls extends FlowCalls {
     const payload = encodeValue(value, 'value', SIGNAL_PAYLOAD_BYTES)
     const blobs = payload === undefined ? [] : [payload.bytes]
     return (await this.run(input.executionId, 'deliverSignal', { ...input, payload: payload?.input }, blobs)).result
-  }
-}
-
-const TOKEN_CODES = ['missing_token', 'invalid_token', 'token_expired'] as const
-
-function isTokenCode(code: ErrorCode): code is (typeof TOKEN_CODES)[number] {
-  return (TOKEN_CODES as readonly ErrorCode[]).includes(code)
-}
-
-/** A token says nothing of how its execution stands: only whether it still opens a door. */
-function toTokenHolder(result: DeliverSignalResult): AnswerResult {
-  if (result.kind !== 'refused') return result
-  switch (result.code) {
-    case 'execution_not_found':
-    case 'waitpoint_not_found':
-      return refused('invalid_token', {})
-    case 'execution_ended':
-    case 'waitpoint_closed':
-      return refused('waitpoint_closed', {})
-    case 'token_expired':
-      return refused('token_expired', {})
-    case 'signal_limit_exceeded':
-      return refused('signal_limit_exceeded', {})
   }
 }

@@ -130,15 +130,16 @@ test('without a genuine token nothing is told, whatever there is', async () => {
   const held = await HeldExecution.begin(client)
   const links = await held.open('links')
   const forged = held.token(links, 'ada').replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
-  const nowhere = { executionId: '0-00000000-0000-7000-8000-000000000000', ...links }
-  const foreign = { ...links, executionId: '3-00000000-0000-7000-8000-000000000000' }
+  const claims = held.claims(links)
+  const nowhere = { ...claims, executionId: '0-00000000-0000-7000-8000-000000000000' }
+  const foreign = { ...claims, executionId: '3-00000000-0000-7000-8000-000000000000' }
   const tokens = [
     forged,
     'no token',
-    other.tokens.issue({ executionId: held.id, ...links }),
+    other.tokens.issue(claims),
     client.tokens.issue(nowhere),
     client.tokens.issue(foreign),
-    client.tokens.issue({ executionId: held.id, ...links, target: 'elsewhere' }),
+    client.tokens.issue({ ...claims, target: 'elsewhere' }),
   ]
 
   const results = await Promise.all(tokens.map((token) => client.try.answer(token, 'approve')))

@@ -1,5 +1,6 @@
-import type { Refused, Tag } from '../kernel/index.ts'
+import type { Refused, SetFlowTagsResult, SetTagsResult, Tag } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
+import { accept } from './accept.ts'
 import { checkTagName, checkTagObject, checkTags } from './names.ts'
 import type { Tags } from './names.ts'
 
@@ -22,8 +23,14 @@ export function splitTags(
   return { set: checkTags(set, indexedTags), remove }
 }
 
+/** Throws a refusal of tags. */
+export function acceptTags(result: SetTagsResult | SetFlowTagsResult, whose: 'execution' | 'flow'): void {
+  if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, whose)
+  accept(result)
+}
+
 /** Says what a refusal for too many tags is about. */
-export function tooManyTags({ code, detail }: Refused, whose: 'execution' | 'flow'): EngineError {
+function tooManyTags({ code, detail }: Refused, whose: 'execution' | 'flow'): EngineError {
   return new EngineError(code, {
     ...detail,
     field: 'tags',

@@ -16,6 +16,7 @@ const CLAIMS: TokenClaims = {
   waitpointId: '0-0198f7a2-0000-7000-8000-000000000000\u001freview',
   target: 'review',
   generation: 1,
+  openedAt: 500,
 }
 /** Control characters, quotes and half a pair of surrogates among them. */
 const anyText = fc.array(fc.integer({ min: 0, max: 0xffff })).map((codes) => String.fromCharCode(...codes))
@@ -54,6 +55,7 @@ describe('a token', () => {
       { ...CLAIMS, waitpointId: 'x' },
       { ...CLAIMS, target: 'x' },
       { ...CLAIMS, generation: 2 },
+      { ...CLAIMS, openedAt: 501 },
       { ...CLAIMS, exp: 5_000 },
       { ...CLAIMS, sub: 'ada' },
       { ...CLAIMS, names: ['approve'] },
@@ -146,10 +148,13 @@ describe('a forgery', () => {
       [],
       ['a', 'b', 'c'],
       ['a', 'b', 'c', '1'],
-      ['a', 'b', 'c', 1, '9'],
-      ['a', 'b', 'c', 1, 9_999, 7],
-      ['a', 'b', 'c', 1, 9_999, 'ada', 'approve'],
-      ['a', 'b', 'c', 1, 9_999, 'ada', ['approve'], 'more'],
+      ['a', 'b', 'c', 1],
+      ['a', 'b', 'c', 1, '500'],
+      ['a', 'b', 'c', 1, null, 9_999],
+      ['a', 'b', 'c', 1, 500, '9'],
+      ['a', 'b', 'c', 1, 500, 9_999, 7],
+      ['a', 'b', 'c', 1, 500, 9_999, 'ada', 'approve'],
+      ['a', 'b', 'c', 1, 500, 9_999, 'ada', ['approve'], 'more'],
     ]
     for (const claimed of foreign) {
       const signed = `v1.k1.${Buffer.from(JSON.stringify(claimed)).toString('base64url')}`

@@ -17,11 +17,13 @@ import { Secret, fingerprintOf } from './secret.ts'
 /** What a token says of itself. All of it is signed. */
 export interface TokenClaims {
   readonly executionId: string
-  /** The store's own id of the waitpoint: no other execution, and no other life of this one, has the same. */
+  /** The store's own id of the waitpoint: that of no other execution, nor of one that replaced this one. */
   readonly waitpointId: string
   readonly target: string
   /** Rises when the waitpoint is opened again or its tokens are issued anew. */
   readonly generation: number
+  /** When the waitpoint was opened: an execution that was removed and submitted again has equal ids, and opens it later. */
+  readonly openedAt: Instant
   /** The last moment at which it is good. */
   readonly exp?: Instant | undefined
   /** Whom it was made for: signals sent with it come from this principal, whatever their sender says. */
@@ -53,6 +55,7 @@ export interface TokenSigner {
 
 /** A link with a token in it has to pass through mail programs and proxies. */
 export const TOKEN_MAX_LENGTH = 4_096
+const CLAIM_COUNT_MAX = 8
 const TOKEN = /^(v1\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{43})$/
 
 /** Signs and verifies with whatever ring its source has at the moment. */
@@ -129,8 +132,10 @@ function isSameMac(given: string, expected: string): boolean {
 }
 
 /** In a fixed order, and nothing behind the last claim that is there: equal claims are equal texts. */
-function encodeClaims({ executionId, waitpointId, target, generation, exp, sub, names }: TokenClaims): string {
-  const claims: unknown[] = [executionId, waitpointId, target, generation, exp ?? null, sub ?? null, names ?? null]
+function encodeClaims({ exp, sub, names, ...bound }: TokenClaims): string {
+  const { executionId, waitpointId, target, generation, openedAt } = bound
+  const optional = [exp ?? null, sub ?? null, names ?? null]
+  const claims: unknown[] = [executionId, waitpointId, target, generation, openedAt, ...optional]
   while (claims.at(-1) === null) claims.pop()
   return Buffer.from(JSON.stringify(claims)).toString('base64url')
 }
@@ -138,15 +143,16 @@ function encodeClaims({ executionId, waitpointId, target, generation, exp, sub, 
 /** Claims whose MAC was right were made here, or by another version: those are not understood, and so not valid. */
 function decodeClaims(text: string): TokenClaims | undefined {
   const claims = parseJson(Buffer.from(text, 'base64url').toString())
-  if (!Array.isArray(claims) || claims.length > 7) return undefined
-  const [executionId, waitpointId, target, generation, exp, sub, names] = claims.map(
+  if (!Array.isArray(claims) || claims.length > CLAIM_COUNT_MAX) return undefined
+  const [executionId, waitpointId, target, generation, openedAt, exp, sub, names] = claims.map(
     (claim: unknown) => claim ?? undefined,
   )
-  if (!isText(executionId) || !isText(waitpointId) || !isText(target) || !isWhole(generation)) return undefined
+  if (!isText(executionId) || !isText(waitpointId) || !isText(target)) return undefined
+  if (!isWhole(generation) || !isWhole(openedAt)) return undefined
   if (exp !== undefined && !isWhole(exp)) return undefined
   if (sub !== undefined && !isText(sub)) return undefined
   if (names !== undefined && !(Array.isArray(names) && names.every(isText))) return undefined
-  return { executionId, waitpointId, target, generation, exp, sub, names }
+  return { executionId, waitpointId, target, generation, openedAt, exp, sub, names }
 }
 
 function parseJson(text: string): unknown {

@@ -33,6 +33,8 @@ export interface WaitPlan {
   readonly opens: readonly string[]
   readonly reason: string
   readonly timeoutMs: number | undefined
+  /** Instead of a time of its own, it lasts as long as its waitpoint was opened for, by the store's clock. */
+  readonly untilExpiry?: boolean
   readonly onTimeout: TimeoutBehaviour
   readonly remindEveryMs: number | undefined
   readonly resumeDelayMs: number | undefined

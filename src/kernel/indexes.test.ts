@@ -262,7 +262,7 @@ describe('what an execution remembers stands with the life that it belongs to', 
     expect(entriesOf({ ...waitpoint, closedAt: 5 })).toEqual(entriesOf(waitpoint))
   })
 
-  test.each(lives)('in %s, a signal by its number, and so at its waitpoint', (_, life) => {
+  test.each(lives)('in %s, a signal by its number, and so at its waitpoint while it is kept there', (_, life) => {
     const scope = scopeIn(id, life)
     const waitpointId = waitpointIdIn(scope, '@go')
     const signal: Signal = {
@@ -272,8 +272,12 @@ describe('what an execution remembers stands with the life that it belongs to', 
       round: 2,
       key: 'k',
       sequence: 4,
+      isWaiting: true,
     }
 
+    expect(entriesOf({ ...signal, isWaiting: false })).toEqual([
+      { index: signalsIndex(scope), score: 4, id: signal.id },
+    ])
     expect(entriesOf(signal)).toEqual([
       { index: signalsIndex(scope), score: 4, id: signal.id },
       { index: inboxIndex(waitpointId), score: 4, id: signal.id },

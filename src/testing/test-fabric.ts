@@ -28,6 +28,7 @@ import { CrashPoints } from './crash-points.ts'
 import type { CrashPoint } from './crash-points.ts'
 import { observeHandler } from './observed-handler.ts'
 import type { StepWatcher } from './observed-handler.ts'
+import { whyNot, whyNotFlow } from './why-not.ts'
 
 export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'> {
   readonly namespace?: string
@@ -59,8 +60,6 @@ const UNTIL_WITHIN: Duration = '30d'
 const UNTIL_TIMERS_MAX = 10_000
 const EVENT_PAGE = 1_000
 const ONLY_A_SIGNAL = ' No time ends this wait: let the test do it, with t.signal(…), t.vote(…) or t.resume(…).'
-/** Members that are named when a flow does not get where a test wants it. */
-const NAMED_MEMBER_COUNT = 5
 
 export interface UntilOptions {
   /** How much time may pass by the test's clock. 30 days unless given. */
@@ -150,7 +149,7 @@ export class TestFabric extends Fabric {
         () => subject.describe(),
         state,
         options,
-        (text) => this.#whyNotFlow(subject, text),
+        (text) => whyNotFlow(this, subject, text),
       )
     }
     const id = this.#idOf(subject)
@@ -159,7 +158,7 @@ export class TestFabric extends Fabric {
       () => this.describe(id),
       state,
       options,
-      (text) => this.#whyNot(id, text),
+      (text) => whyNot(this, id, text),
     )
     if (description.outcome !== undefined) this.#crashes.refuseMissed(description)
     return description
@@ -276,23 +275,6 @@ export class TestFabric extends Fabric {
     if (subject instanceof FlowHandle) return (event) => event.flowId === subject.id
     const id = this.#idOf(subject)
     return (event) => event.executionId === id
-  }
-
-  async #whyNot(id: string, text: string): Promise<string> {
-    const { task } = await this.describe(id)
-    return `${task} (${id}) is ${text} ${(await this.why(id)).text}`
-  }
-
-  /** Says of the first members that have not completed why they have not. */
-  async #whyNotFlow(flow: FlowHandle, text: string): Promise<string> {
-    const { name } = await flow.describe()
-    const reasons: string[] = []
-    for await (const member of flow.members()) {
-      if (member.outcome === 'completed') continue
-      reasons.push(`${member.node ?? member.id}: ${(await this.why(member.id)).text}`)
-      if (reasons.length === NAMED_MEMBER_COUNT) break
-    }
-    return [`${name} (${flow.id}) is ${text}`, ...reasons].join('\n  ')
   }
 }
 

@@ -9,7 +9,7 @@ import { createFabric } from './fabric.ts'
 import type { FabricOptions } from './fabric.ts'
 
 const greetHandler = task<string, string>('greet').handle((name) => `Hello, ${name}`)
-const claims = { executionId: '0-a', waitpointId: '0-a review', target: 'review', generation: 1 }
+const claims = { executionId: '0-a', waitpointId: '0-a review', target: 'review', generation: 1, openedAt: 1 }
 
 let folder = ''
 let file = ''

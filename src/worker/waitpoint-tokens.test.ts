@@ -13,7 +13,7 @@ import type { Fabric } from './fabric.ts'
 const HOUR_MS = 3_600_000
 const VOTERS = ['ada', 'bob', 'eve']
 
-const deploy = task<undefined, string>('deploy')
+const deploy = task<undefined, string>('deploy', { retention: '1m' })
 
 /** A deploy that asks its voters by links, and waits until two of them have said yes. */
 async function deployWaiting(store = 'memory:') {
@@ -86,6 +86,20 @@ describe('links to a waitpoint', () => {
     expect((await refusalOf(fabric.answer(anew, 'approve'))).code).toBe('invalid_token')
   })
 
+  test('are nothing to an execution that was removed and submitted again under the same id', async () => {
+    const { fabric, execution, linkOf, runtime } = await deployWaiting()
+    const before = linkOf('ada')
+    await execution.cancel('not today')
+    await runtime.advance(HOUR_MS / 6)
+    expect((await refusalOf(fabric.answer(before, 'approve'))).code).toBe('invalid_token')
+    const again = await fabric.submit(deploy, undefined, { id: 'deploy:1' })
+    await runtime.advance(10)
+
+    expect([again.id, again.created, await again.state()]).toEqual([execution.id, 'created', 'suspended'])
+    expect((await refusalOf(fabric.answer(before, 'approve'))).code).toBe('token_expired')
+    expect((await fabric.answer(linkOf('ada'), 'approve')).effect).toBe('counted')
+  })
+
   test('that are forged get one and the same answer, whatever they speak of and however that stands', async () => {
     const { fabric, linkOf, execution, runtime } = await deployWaiting()
     const elsewhere = new KeyForger()
@@ -136,7 +150,7 @@ class KeyForger {
   readonly #key = mintKey(0)
 
   forge(executionId: string): string {
-    const claims = [executionId, `${executionId}\u001fgate`, 'gate', 1, null, 'ada']
+    const claims = [executionId, `${executionId}\u001fgate`, 'gate', 1, 1, null, 'ada']
     const signed = `v1.${this.#key.id}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
     return `${signed}.${this.#key.secret.mac(signed)}`
   }

@@ -2,6 +2,9 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { approval, flow, signal, task, when } from '../client/index.ts'
 import { KeyRing } from '../client/key-ring.ts'
 import type { SignalAnswer, TaskContext } from '../client/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { Fabric } from './fabric.ts'
+import { startWorker } from './worker.ts'
 import { createWorld } from './worker.fixture.ts'
 import type { World } from './worker.fixture.ts'
 
@@ -48,6 +51,19 @@ test('a signal that came early answers at once, and the handler keeps its worker
 
   expect(await handle.result()).toEqual([1, 2])
   expect(worker.stats().settled.parked).toBe(0)
+})
+
+test('what a wait has no use for stays in its mailbox for the next', async () => {
+  await using world = createWorld()
+  const { handle } = await begin(world, async (context) => {
+    const bank = await context.waitFor('bank', signal('paid', { from: ['bank'] }))
+    const anybody = await context.waitFor('anybody', signal('paid'))
+    return [bank.ok && bank.value, anybody.ok && anybody.value]
+  })
+  const { effect } = await world.fabric.signal(handle.id, 'paid', 1, { by: 'shop' })
+  await world.fabric.signal(handle.id, 'paid', 2, { by: 'bank' })
+
+  expect([effect, await handle.result()]).toEqual(['buffered', [2, 1]])
 })
 
 test('a wait that is over for want of time says so', async () => {
@@ -113,10 +129,10 @@ test('an approval counts votes that come while nobody runs', async () => {
 test('a wait that many signals meet is given all that counted, in their order', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, async (context) => {
-    const many = await context.waitFor('many', when.count(250, [signal('vote')], { by: 'signals' }))
+    const many = await context.waitFor('many', when.count(100, [signal('vote')], { by: 'signals' }))
     return many.signals.map(({ value }) => value)
   })
-  const numbers = Array.from({ length: 250 }, (_, i) => i)
+  const numbers = Array.from({ length: 100 }, (_, i) => i)
   for (const number of numbers) await world.fabric.signal(handle.id, 'vote', number)
 
   expect(await handle.result()).toEqual(numbers)
@@ -181,6 +197,45 @@ test('a waitpoint that expires while its handler waits is no answer', async () =
   await world.advance(20_000)
 
   expect(await handle.result()).toMatchObject({ ok: false, reason: 'timed_out' })
+})
+
+test('a waitpoint is waited for as long as the store says, whatever the clock of the worker', async () => {
+  await using world = createWorld()
+  const { runtime, store } = world
+  const ahead: Runtime = { ...runtime, now: () => runtime.now() + 7_200_000 }
+  await using fabric = new Fabric(store, ahead, { log: world.fabric.log })
+  world.fabric.engine()
+  const handler = waiting.handle(async (_, context) => {
+    const callback = await context.waitpoint('callback', { expires: '1h' })
+    return await context.waitFor('answer', callback)
+  })
+  const worker = startWorker(fabric, [handler], { log: fabric.log })
+  const handle = await world.fabric.submit(waiting, null)
+  await world.advance(3_599_000)
+  expect(await world.stateOf(handle.id)).toBe('suspended')
+  await world.advance(2_000)
+
+  expect(await handle.result()).toMatchObject({ ok: false, reason: 'timed_out' })
+  worker.crash()
+})
+
+test('a waitpoint that expired before its handler came to wait is no answer either, and what came in time is one', async () => {
+  await using world = createWorld()
+  const { handle } = await begin(world, async (context) => {
+    const heard = await context.waitpoint('heard', { expires: '5s' })
+    const silent = await context.waitpoint('silent', { expires: '5s' })
+    await context.step('tell', async () => {
+      await world.elsewhere.signalAt(context.executionId, heard.key, 'done', 1, { by: 'shop' })
+    })
+    await context.sleep('rest', '10s')
+    return [await context.waitFor('first', heard), await context.waitFor('second', silent)]
+  })
+  await world.advance(11_000)
+
+  expect(await handle.result()).toMatchObject([
+    { ok: true, value: 1 },
+    { ok: false, reason: 'timed_out' },
+  ])
 })
 
 test('a waitpoint that nobody has opened cannot be waited for', async () => {

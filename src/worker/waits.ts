@@ -65,7 +65,7 @@ export class Waits {
     checkOptions(options, WAITPOINT_KEYS, "{ expires: '1d' }")
     const expiresInMs = parseExpiry(options.expires)
     this.#turn.refuseIfStopping()
-    return asWaitpoint(this.#held, this.#services, await this.#turn.say(() => this.#open(key, expiresInMs)))
+    return asWaitpoint(this.#held, this.#services.tokens, await this.#turn.say(() => this.#open(key, expiresInMs)))
   }
 
   async #open(target: string, expiresInMs: number | undefined): Promise<WaitpointView> {
@@ -164,9 +164,8 @@ function parseExpiry(expires: WaitpointOptions['expires']): number | undefined {
   throw invalidInput('expires', `expires is ${ms} ms, but must be at most ${WAITPOINT_EXPIRY_MAX_MS} ms.`)
 }
 
-function asWaitpoint(held: HeldExecution, services: WaitServices, view: WaitpointView): HandlerWaitpoint {
-  const { target, waitpointId, generation, keyId, isOpen, expiresAt } = view
-  const { tokens, runtime } = services
+function asWaitpoint(held: HeldExecution, tokens: TokenSigner, view: WaitpointView): HandlerWaitpoint {
+  const { target, waitpointId, generation, keyId, createdAt: openedAt, isOpen, expiresAt } = view
   return {
     key: target,
     id: waitpointId,
@@ -174,15 +173,16 @@ function asWaitpoint(held: HeldExecution, services: WaitServices, view: Waitpoin
     isOpen,
     expiresAt,
     token: (options = {}) => {
-      const claims = { executionId: held.id, waitpointId, target, generation, keyId }
-      return tokens.issue({ ...claims, ...optionalClaims(options, view.createdAt) })
+      const claims = { executionId: held.id, waitpointId, target, generation, openedAt, keyId }
+      return tokens.issue({ ...claims, ...optionalClaims(options, openedAt) })
     },
     [WAITABLE]: {
       plan: () => ({
         nodes: layFlat(singleLeaf(target, undefined)),
         opens: [],
         reason: 'callback',
-        timeoutMs: expiresAt === undefined ? undefined : Math.max(0, expiresAt - runtime.now()),
+        timeoutMs: undefined,
+        untilExpiry: true,
         onTimeout: 'resume',
         remindEveryMs: undefined,
         resumeDelayMs: undefined,

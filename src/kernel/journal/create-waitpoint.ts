@@ -2,17 +2,18 @@
  * A holder opens a waitpoint ahead of its wait, so that links to it can be handed out and what comes early is kept. It is
  * recorded as a step: said again, also by a later attempt, it is the same waitpoint.
  */
+import type { Waitpoint } from '../journal-records.ts'
 import { refuseUnlessHeld } from '../leases.ts'
 import type { LeaseRefusal } from '../leases.ts'
 import { OPEN_WAITPOINT_MAX } from '../limits.ts'
-import type { Execution, ExecutionId, Fence } from '../records.ts'
+import type { Execution, ExecutionId, Fence, Instant } from '../records.ts'
 import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Tx } from '../tx.ts'
 import { isCut, journalOf, openWaitpointOf, scopeOf, stepIdIn, waitpointIdIn } from './journal.ts'
 import { findStep, isFinal, putStep, refuseStep } from './record-step.ts'
 import type { StepLimitRefusal } from './record-step.ts'
-import { openWaitpoint, viewOf } from './waitpoints.ts'
+import { openWaitpoint, reopenWaitpoint, viewOf } from './waitpoints.ts'
 import type { WaitpointView } from './waitpoints.ts'
 
 export interface CreateWaitpointInput {
@@ -38,8 +39,10 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
   const existing = findStep(tx, execution, 'waitpoint', input.target)
   const isRecorded =
     existing !== undefined && execution.journal !== undefined && !isCut(execution.journal, existing.position)
-  const known = isRecorded ? knownWaitpoint(tx, execution, input.target) : undefined
-  if (known !== undefined) return { kind: 'already_opened', waitpoint: known }
+  const waitpoint = isRecorded ? recordedWaitpoint(tx, execution, input.target) : undefined
+  if (waitpoint !== undefined && isKnown(tx, execution, waitpoint)) {
+    return { kind: 'already_opened', waitpoint: viewOf(waitpoint, journalOf(execution)) }
+  }
   if ((execution.journal?.open.length ?? 0) >= OPEN_WAITPOINT_MAX) {
     return refused('waitpoint_limit_exceeded', { executionId: execution.id, limit: OPEN_WAITPOINT_MAX })
   }
@@ -48,7 +51,7 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
 
   const journal = journalOf(execution)
   const expiresAt = input.expiresInMs === undefined ? undefined : tx.now + input.expiresInMs
-  const waitpoint = openWaitpoint(tx, execution, journal, input.target, expiresAt, input.keyId)
+  const opened = open(tx, execution, input, waitpoint, expiresAt)
   putStep(tx, execution, existing, {
     kind: 'waitpoint',
     name: input.target,
@@ -58,21 +61,37 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
     wait: undefined,
   })
   tx.put(execution)
-  return { kind: 'opened', waitpoint: viewOf(waitpoint, journal) }
+  return { kind: 'opened', waitpoint: viewOf(opened, journal) }
 }
 
-/**
- * A waitpoint that is open, or that was closed for good. It is opened again if only its execution's end has closed it, or anew
- * if the wait that was answered there is to be waited for anew.
- */
-function knownWaitpoint(tx: Tx, execution: Execution, target: string): WaitpointView | undefined {
+/** One that only the end of its execution had closed goes on; any other is a new one. */
+function open(
+  tx: Tx,
+  execution: Execution,
+  input: CreateWaitpointInput,
+  recorded: Waitpoint | undefined,
+  expiresAt: Instant | undefined,
+): Waitpoint {
   const journal = journalOf(execution)
-  const waitpoint = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))
-  if (waitpoint === undefined) return tx.fault('a recorded waitpoint does not exist', execution.id)
-  if (openWaitpointOf(journal, target) !== undefined) return viewOf(waitpoint, journal)
-  if (waitpoint.closedAt === undefined) return undefined
+  if (recorded === undefined || recorded.closedAt !== undefined) {
+    return openWaitpoint(tx, execution, journal, input.target, expiresAt, input.keyId)
+  }
+  reopenWaitpoint(tx, execution, journal, input.target, expiresAt)
+  return recorded
+}
+
+function recordedWaitpoint(tx: Tx, execution: Execution, target: string): Waitpoint {
+  const waitpoint = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, execution.journal), target))
+  return waitpoint ?? tx.fault('a recorded waitpoint does not exist', execution.id)
+}
+
+/** Whether a waitpoint is open, or was closed for good. It is not if the wait that was answered there is waited for anew. */
+function isKnown(tx: Tx, execution: Execution, waitpoint: Waitpoint): boolean {
+  const journal = journalOf(execution)
+  if (openWaitpointOf(journal, waitpoint.target) !== undefined) return true
+  if (waitpoint.closedAt === undefined) return false
   const answeredBy = waitpoint.answeredBy
-  if (answeredBy === undefined) return viewOf(waitpoint, journal)
+  if (answeredBy === undefined) return true
   const wait = tx.get('step', stepIdIn(scopeOf(execution.id, journal), answeredBy))
-  return wait !== undefined && isFinal(wait, journal) ? viewOf(waitpoint, journal) : undefined
+  return wait !== undefined && isFinal(wait, journal)
 }

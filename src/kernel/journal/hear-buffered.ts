@@ -1,7 +1,7 @@
 /** What came before a wait began: put to its condition in the order of arrival, until that is met. */
-import { inboxIndex } from '../indexes.ts'
+import { inboxIndex, signalsIndex } from '../indexes.ts'
 import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../journal-records.ts'
-import { BUFFERED_SIGNAL_MAX } from '../limits.ts'
+import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../limits.ts'
 import { mergeOrdered } from '../order.ts'
 import type { Tx } from '../tx.ts'
 import { beginCounting, countSignal } from './condition.ts'
@@ -23,8 +23,11 @@ export interface Heard {
   readonly waitpoints: readonly Waitpoint[]
 }
 
-/** Writes nothing. What counts for nothing stays where it is, for a wait that it may count for. */
-export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces): Heard {
+/**
+ * Writes nothing. `earlier` are signals that had counted for this very wait before the end of its execution cut it short. What
+ * counts for nothing stays where it is, for a wait that it may count for.
+ */
+export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces, earlier: readonly Signal[]): Heard {
   const nodes = beginCounting(input.nodes)
   const wait: Wait = {
     reason: input.reason,
@@ -39,18 +42,19 @@ export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces): Hear
     closer: undefined,
     isEscalated: false,
   }
-  const inboxes: KeptSignal[][] = []
+  const inboxes: KeptSignal[][] = [keptOf(earlier)]
   for (const waitpoint of places.waitpoints) {
-    const isFresh = places.fresh.includes(waitpoint.target) && waitpoint.closedAt !== undefined
-    const isClosed = !isFresh && waitpoint.closedAt !== undefined
-    if (isFresh || (waitpoint.bufferedCount === 0 && !isClosed)) continue
-    inboxes.push(readInbox(tx, waitpoint))
+    if (places.fresh.includes(waitpoint.target)) continue
+    // What is kept at a closed waitpoint is not counted any more.
+    if (waitpoint.bufferedCount > 0 || waitpoint.closedAt !== undefined) inboxes.push(readInbox(tx, waitpoint))
   }
   const taken: Signal[] = []
-  for (const { signal } of mergeOrdered(inboxes, BUFFERED_SIGNAL_MAX)) {
+  for (const { signal } of mergeOrdered(inboxes, BUFFERED_SIGNAL_MAX + CONDITION_NEED_MAX)) {
+    // A waitpoint that is opened as a new one has heard nothing.
+    if (places.fresh.includes(signal.target)) continue
     const effect = countSignal(nodes, signal)
     if (effect !== 'counted' && effect !== 'resumed') continue
-    taken.push(signal)
+    if (signal.isWaiting) taken.push(signal)
     wait.satisfiers.push(signal.sequence)
     if (effect !== 'resumed') continue
     wait.closer = signal.sequence
@@ -68,7 +72,6 @@ export function takeHeard(tx: Tx, journal: Journal, heard: Heard): void {
   for (const waitpoint of heard.waitpoints) {
     let takenCount = 0
     for (const { target } of heard.taken) if (target === waitpoint.target) takenCount = takenCount + 1
-    // What is kept at a closed waitpoint is not counted any more.
     if (takenCount === 0 || waitpoint.closedAt !== undefined) continue
     waitpoint.bufferedCount = waitpoint.bufferedCount - takenCount
     journal.bufferedCount = journal.bufferedCount - takenCount
@@ -84,9 +87,22 @@ interface KeptSignal {
 }
 
 function readInbox(tx: Tx, waitpoint: Waitpoint): KeptSignal[] {
-  const kept: KeptSignal[] = []
   const from = { score: waitpoint.openedAfter + 1 }
-  const range = { index: inboxIndex(waitpoint.id), from, limit: BUFFERED_SIGNAL_MAX }
-  for (const signal of tx.scan(range, 'signal')) kept.push({ score: signal.sequence, id: signal.id, signal })
+  return keptOf(tx.scan({ index: inboxIndex(waitpoint.id), from, limit: BUFFERED_SIGNAL_MAX }, 'signal'))
+}
+
+function keptOf(signals: readonly Signal[]): KeptSignal[] {
+  const kept: KeptSignal[] = []
+  for (const signal of signals) kept.push({ score: signal.sequence, id: signal.id, signal })
   return kept
+}
+
+/** The signals that had counted for a wait. They are few and may lie far apart, so each is looked up by its number. */
+export function satisfiersOf(tx: Tx, scope: string, wait: Wait | undefined): Signal[] {
+  const ids: string[] = []
+  for (const sequence of wait?.satisfiers ?? []) {
+    const entry = tx.range({ index: signalsIndex(scope), from: { score: sequence }, to: sequence, limit: 1 })[0]
+    if (entry !== undefined) ids.push(entry.id)
+  }
+  return tx.getMany('signal', ids)
 }

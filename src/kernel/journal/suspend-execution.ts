@@ -13,13 +13,13 @@ import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Tx } from '../tx.ts'
 import { isMet, targetsOf } from './condition.ts'
-import { hearBuffered, takeHeard } from './hear-buffered.ts'
+import { hearBuffered, satisfiersOf, takeHeard } from './hear-buffered.ts'
 import { isCut, isMailbox, journalOf, openWaitpointOf, scopeOf, stepKey, waitpointIdIn } from './journal.ts'
 import { findStep, isFinal, putStep, refuseStep } from './record-step.ts'
 import type { StepLimitRefusal } from './record-step.ts'
 import { EXPIRED, placesOf } from './wait-places.ts'
 import type { WaitPlaces } from './wait-places.ts'
-import { closeWaitpoints, openWaitpoint, viewOf } from './waitpoints.ts'
+import { closeWaitpoints, openWaitpoint, reopenWaitpoint, viewOf } from './waitpoints.ts'
 import type { WaitpointView } from './waitpoints.ts'
 import { closeWait, currentStep } from './waits.ts'
 import type { Answer } from './waits.ts'
@@ -76,23 +76,26 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   if (refusal !== undefined) return refusal
   const existing = findStep(tx, execution, input.stepKind, input.name)
   if (existing !== undefined && isFinal(existing, execution.journal)) return { kind: 'answered', step: existing }
-  const places = placesOf(tx, execution, targetsOf(input.nodes), input.opens)
+  const isKnown = triesOf(execution.journal, existing) > 0
+  const places = placesOf(tx, execution, targetsOf(input.nodes), input.opens, isKnown)
   if (places.kind === 'refused') return places
   const limit = refuseStep(execution, existing, 0)
   if (limit !== undefined) return limit
-  const openCount = (execution.journal?.open.length ?? 0) + places.fresh.length
+  const openCount = (execution.journal?.open.length ?? 0) + places.fresh.length + places.reopened.length
   if (openCount > OPEN_WAITPOINT_MAX) {
     return refused('waitpoint_limit_exceeded', { executionId: execution.id, limit: OPEN_WAITPOINT_MAX })
   }
-  const heard = hearBuffered(tx, input, places)
-  const answer = answerOf(heard.wait.nodes, places)
+  const scope = scopeOf(execution.id, execution.journal)
+  const earlier = isKnown ? satisfiersOf(tx, scope, existing?.wait) : []
+  const heard = hearBuffered(tx, input, places, earlier)
+  const answer = answerOf(heard.wait.nodes, places, input.onTimeout)
   if (answer?.how === 'satisfied' && input.strict === true) {
     return refused('already_satisfied', { executionId: execution.id })
   }
 
   if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
   const journal = journalOf(execution)
-  const until = untilOf(tx, journal, input)
+  const until = untilOf(tx, journal, input, places)
   heard.wait.until = until
   takeHeard(tx, journal, heard)
   bind(tx, execution, journal, input, places)
@@ -117,25 +120,33 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
 }
 
 /** How often it was waited for before, if that still counts. */
-function triesOf(journal: Journal, existing: Step | undefined): number {
-  return existing === undefined || isCut(journal, existing.position) ? 0 : existing.attemptCount
+function triesOf(journal: Journal | undefined, existing: Step | undefined): number {
+  return existing === undefined || journal === undefined || isCut(journal, existing.position)
+    ? 0
+    : existing.attemptCount
 }
 
 /** How a wait has ended before it began: what came early has met it, or nothing can come any more. */
-function answerOf(nodes: readonly CountedNode[], places: WaitPlaces): Answer | undefined {
+function answerOf(nodes: readonly CountedNode[], places: WaitPlaces, onTimeout: TimeoutBehaviour): Answer | undefined {
   if (isMet(nodes)) return { how: 'satisfied', cause: 'signal', by: undefined, reason: undefined }
   const closed = places.closed[0]
-  if (closed === undefined || places.live.length > 0 || places.fresh.length > 0) return undefined
-  const { hasExpired, reason } = closed
-  return hasExpired
-    ? { how: 'timed_out', cause: 'timeout', by: undefined, reason }
-    : { how: 'operator', cause: 'operator', by: undefined, reason }
+  if (closed === undefined || canHear(places)) return undefined
+  const reason = closed.reason
+  if (!closed.hasExpired) return { how: 'operator', cause: 'operator', by: undefined, reason }
+  return onTimeout === 'resume' ? { how: 'timed_out', cause: 'timeout', by: undefined, reason } : undefined
 }
 
-function untilOf(tx: Tx, journal: Journal, input: SuspendInput): Instant | undefined {
+/** Whether anything can still come. */
+function canHear(places: WaitPlaces): boolean {
+  return places.closed.length === 0 || places.live.length + places.fresh.length + places.reopened.length > 0
+}
+
+function untilOf(tx: Tx, journal: Journal, input: SuspendInput, places: WaitPlaces): Instant | undefined {
+  // What nothing can answer is out of time, and what was asked for in that case happens at once.
+  if (!canHear(places)) return tx.now
   if (input.timeoutMs !== undefined) return tx.now + Math.max(0, input.timeoutMs)
   if (input.untilExpiry !== true) return undefined
-  for (const target of targetsOf(input.nodes)) {
+  for (const target of places.targets) {
     const expiresAt = openWaitpointOf(journal, target)?.expiresAt
     if (expiresAt !== undefined) return expiresAt
   }
@@ -164,5 +175,6 @@ function bind(tx: Tx, execution: Execution, journal: Journal, input: SuspendInpu
     const open = openWaitpointOf(journal, target)
     if (open !== undefined) open.expiresAt = undefined
   }
+  for (const target of places.reopened) reopenWaitpoint(tx, execution, journal, target, undefined)
   for (const target of places.fresh) openWaitpoint(tx, execution, journal, target, undefined, input.keyId)
 }

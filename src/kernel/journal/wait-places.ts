@@ -19,23 +19,28 @@ export interface WaitPlaces {
   readonly targets: string[]
   /** Mailboxes, and waitpoints that are open. */
   readonly live: string[]
+  /** Those that it opens as new ones. */
   readonly fresh: string[]
+  /** Those that only the end of the execution had closed, and that go on. */
+  readonly reopened: string[]
   readonly closed: ClosedPlace[]
   /** The records of those that exist. */
   readonly waitpoints: Waitpoint[]
 }
 
+/** `isWaitKnown`: the wait was begun before, and the end of its execution had cut it short. */
 export function placesOf(
   tx: Tx,
   execution: Execution,
   targets: string[],
   opens: readonly string[],
+  isWaitKnown: boolean,
 ): WaitPlaces | Refused<'waitpoint_not_found' | 'waitpoint_closed'> {
   const journal = execution.journal
   const ids: string[] = []
   for (const target of targets) ids.push(waitpointIdIn(scopeOf(execution.id, journal), target))
   const waitpoints = journal === undefined ? [] : tx.getMany('waitpoint', ids)
-  const places: WaitPlaces = { kind: 'places', targets, live: [], fresh: [], closed: [], waitpoints }
+  const places: WaitPlaces = { kind: 'places', targets, live: [], fresh: [], reopened: [], closed: [], waitpoints }
   for (const target of targets) {
     const open = openWaitpointOf(journal, target)
     if (isMailbox(target) || (open !== undefined && !hasExpired(open, tx.now))) {
@@ -47,9 +52,12 @@ export function placesOf(
       places.closed.push({ target, waitpoint, hasExpired: true, reason: EXPIRED })
       continue
     }
-    // What only the end of the execution has closed is opened again by whoever comes for it.
-    const goesOn = waitpoint !== undefined && waitpoint.closedAt === undefined
-    if (opens.includes(target) || goesOn) {
+    const isOwn = opens.includes(target)
+    if (waitpoint !== undefined && waitpoint.closedAt === undefined && (isWaitKnown || !isOwn)) {
+      places.reopened.push(target)
+      continue
+    }
+    if (isOwn) {
       places.fresh.push(target)
       continue
     }

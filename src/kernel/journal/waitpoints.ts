@@ -35,10 +35,7 @@ export function viewOf(waitpoint: Waitpoint, journal: Journal): WaitpointView {
   }
 }
 
-/**
- * A waitpoint that takes signals from now on. One that was closed for good starts over: older tokens and signals are nothing to
- * it. One that only the end of its execution had closed goes on, and so do its tokens and what is kept there.
- */
+/** A new waitpoint, which takes signals from now on. Tokens and signals of an earlier one of its name are nothing to it. */
 export function openWaitpoint(
   tx: Tx,
   execution: Execution,
@@ -49,15 +46,24 @@ export function openWaitpoint(
 ): Waitpoint {
   const id = waitpointIdIn(scopeOf(execution.id, journal), target)
   const existing = tx.get('waitpoint', id)
-  const goesOn = existing !== undefined && existing.closedAt === undefined
-  const waitpoint = goesOn ? existing : newWaitpoint(tx, execution, journal, id, target, existing)
-  if (!goesOn) {
-    waitpoint.keyId = keyId
-    tx.put(waitpoint)
-  }
+  journal.bufferedCount = journal.bufferedCount - (existing?.bufferedCount ?? 0)
+  const waitpoint = newWaitpoint(tx, execution, journal, id, target, existing)
+  waitpoint.keyId = keyId
+  tx.put(waitpoint)
+  reopenWaitpoint(tx, execution, journal, target, expiresAt)
+  return waitpoint
+}
+
+/** Opens a waitpoint again that only the end of its execution had closed: its tokens stay good, and so does what is kept there. */
+export function reopenWaitpoint(
+  tx: Tx,
+  execution: Execution,
+  journal: Journal,
+  target: string,
+  expiresAt: Instant | undefined,
+): void {
   journal.open.push({ target, since: tx.now, expiresAt })
   tx.emit('waitpoint_opened', execution, { waitpoint: target, until: expiresAt })
-  return waitpoint
 }
 
 function newWaitpoint(

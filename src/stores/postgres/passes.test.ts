@@ -6,7 +6,14 @@ import {
   STEP_PAGE_MAX,
   STEP_VALUE_BYTES,
 } from '../../kernel/index.ts'
-import type { Claimed, CreateInput, ExecutionId, OperationInput, ReconcileCursor } from '../../kernel/index.ts'
+import type {
+  Claimed,
+  CreateInput,
+  ExecutionId,
+  OperationInput,
+  Position,
+  ReconcileCursor,
+} from '../../kernel/index.ts'
 import { call, claim, creation, kindsOf, signalTo, stepOf, waitAt } from '../store.fixture.ts'
 import type { Answer, Call } from '../store.ts'
 import { SMALL_PAYLOAD_BYTES } from './load-range.ts'
@@ -261,7 +268,68 @@ describe('what is waited for takes another pass to find the wait', () => {
     expect(partition.run(call('runDue', { limit: 200, seed: 1 }))).toMatchObject([
       { result: { handled: [{ case: 'suspension_timeout' }] } },
     ])
-    expect(partition.passCount).toBe(4)
+    expect(partition.passCount).toBe(3)
+  })
+})
+
+describe('many waits whose time has come take no more passes than one', () => {
+  const DUE_COUNT = 200
+  const WAIT_MS = 1_000
+
+  /** So many executions that have let go, each in its own way. */
+  function givenWaits(wish: Partial<OperationInput<'suspendExecution'>>): LoadedPartition {
+    const partition = given(DUE_COUNT)
+    for (let taken = 0; taken < DUE_COUNT; taken += CLAIM_COUNT_MAX) {
+      for (const held of take(partition, CLAIM_COUNT_MAX)) {
+        const suspended = partition.run(call('suspendExecution', waitAt(held, 'answer', wish)))
+        expect(kindsOf(suspended)).toEqual(['suspended'])
+      }
+    }
+    partition.now += WAIT_MS
+    return partition
+  }
+
+  const sleeps = { stepKind: 'sleep' as const, nodes: [], opens: [], timeoutMs: WAIT_MS }
+
+  test.each([
+    ['waits with waitpoints of their own', { timeoutMs: WAIT_MS }],
+    ['waits that are told of it', { timeoutMs: WAIT_MS, onTimeout: 'resume_with_signal' as const }],
+    ['waits that fail', { timeoutMs: WAIT_MS, onTimeout: 'fail' as const }],
+    ['sleeps', sleeps],
+    ['reminders', { remindEveryMs: WAIT_MS }],
+  ])('%s, seen to by the engine', (_, wish) => {
+    const partition = givenWaits(wish)
+    const counts: number[] = []
+    let handledCount = 0
+    let from: Position | undefined
+    do {
+      const [answer] = partition.run(call('runDue', { limit: DUE_COUNT, seed: 1, from }))
+      counts.push(partition.passCount)
+      if (answer?.kind !== 'answered' || answer.result.kind !== 'due') throw new Error('It was not seen to.')
+      handledCount += answer.result.handled.length
+      from = answer.result.next
+    } while (from !== undefined)
+
+    expect(handledCount).toBe(DUE_COUNT)
+    expect(Math.max(...counts)).toBeLessThanOrEqual(5)
+  })
+
+  test.each([
+    ['waits with waitpoints of their own', { timeoutMs: WAIT_MS }],
+    ['sleeps', sleeps],
+  ])('%s, seen to by whoever claims', (_, wish) => {
+    const partition = givenWaits(wish)
+
+    expect(take(partition, CLAIM_COUNT_MAX)).not.toEqual([])
+    expect(partition.passCount).toBeLessThanOrEqual(5)
+  })
+
+  test('reminders, passed by whoever claims', () => {
+    const partition = givenWaits({ remindEveryMs: WAIT_MS })
+    submitTo(partition)
+
+    expect(take(partition)).toHaveLength(1)
+    expect(partition.passCount).toBeLessThanOrEqual(5)
   })
 })
 

@@ -71,6 +71,7 @@ export const suspendInput: readonly Field[] = [
   { name: 'opens', of: textList },
   { name: 'reason', of: text },
   { name: 'timeoutMs', of: whole },
+  { name: 'untilExpiry', of: flag },
   { name: 'onTimeout', of: word(['fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate']) },
   { name: 'resumeDelayMs', of: whole, rare: true },
   { name: 'remindEveryMs', of: whole, rare: true },
@@ -115,6 +116,7 @@ export const deliverInput: readonly Field[] = [
     of: object([
       { name: 'waitpointId', of: text },
       { name: 'generation', of: whole },
+      { name: 'openedAt', of: whole },
     ]),
   },
 ]

@@ -1,0 +1,22 @@
+/** What a test is told of an execution or a flow that does not get where the test wants it: where it hangs, and why. */
+import type { Client, FlowHandle } from '../client/index.ts'
+
+/** Members of a flow that are named. */
+const NAMED_MEMBER_COUNT = 5
+
+export async function whyNot(client: Client, id: string, text: string): Promise<string> {
+  const { task } = await client.describe(id)
+  return `${task} (${id}) is ${text} ${(await client.why(id)).text}`
+}
+
+/** Says of the first members that have not completed why they have not. */
+export async function whyNotFlow(client: Client, flow: FlowHandle, text: string): Promise<string> {
+  const { name } = await flow.describe()
+  const reasons: string[] = []
+  for await (const member of flow.members()) {
+    if (member.outcome === 'completed') continue
+    reasons.push(`${member.node ?? member.id}: ${(await client.why(member.id)).text}`)
+    if (reasons.length === NAMED_MEMBER_COUNT) break
+  }
+  return [`${name} (${flow.id}) is ${text}`, ...reasons].join('\n  ')
+}
