@@ -125,8 +125,8 @@ export class GivenJournal {
   }
 
   /** What a verified token of a waitpoint says. */
-  tokenOf({ waitpointId, generation }: WaitpointView): TokenBinding {
-    return { waitpointId, generation }
+  tokenOf({ waitpointId, generation, createdAt }: WaitpointView): TokenBinding {
+    return { waitpointId, generation, openedAt: createdAt }
   }
 
   async views(of: Submitted): Promise<StepView[]> {

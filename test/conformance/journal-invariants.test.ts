@@ -75,7 +75,20 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'signals are miscounted': (dump) => journal(dump, ({ signalCount }) => ({ signalCount: signalCount + 1 })),
   'a number is missing': (dump) => signal(dump, 2, { sequence: 9 }),
   'what nobody heard is miscounted': (dump) => journal(dump, () => ({ bufferedCount: 0 })),
-  'what nobody heard at a place is miscounted': (dump) => waitpoint(dump, '@go', { consumedThrough: 2 }),
+  'what nobody heard at a place is miscounted': (dump) => waitpoint(dump, '@go', { bufferedCount: 2 }),
+  'what was kept is lost': (dump) => signal(dump, 2, { isWaiting: false }),
+  'what has counted is kept': (dump) => signal(dump, 1, { isWaiting: true }),
+  'what was never early is kept': (dump) => signal(dump, 3, { isWaiting: true }),
+  'a place was opened after it was told': (dump) => waitpoint(dump, '@go', { openedAfter: 2 }),
+  'a sender is counted who has sent nothing': (dump) =>
+    waitpoint(dump, 'reply', { senders: [{ identity: 'nobody', count: 1 }] }),
+  'a sender is counted twice': (dump) =>
+    waitpoint(dump, 'reply', {
+      senders: [
+        { identity: 'somebody', count: 1 },
+        { identity: 'somebody', count: 1 },
+      ],
+    }),
   'signals to a place are miscounted': (dump) => waitpoint(dump, '@go', { signalCount: 7 }),
   'a signal is of an opening to come': (dump) => signal(dump, 3, { round: 4 }),
   'a mailbox is closed': (dump) => waitpoint(dump, '@go', { closedAt: 1, bufferedCount: 0 }),

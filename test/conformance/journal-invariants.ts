@@ -2,7 +2,7 @@
  * What an execution remembers agrees with its own record: counters with what they count, an open wait with a suspended
  * execution, open waitpoints with their records, and what a wait was satisfied by with what it asked for.
  */
-import { OPEN_WAITPOINT_MAX } from '../../src/kernel/index.ts'
+import { OPEN_WAITPOINT_MAX, SENDER_MAX, SENDER_SIGNAL_MAX } from '../../src/kernel/index.ts'
 import type { AnyRecord, Execution, Journal, Signal, Step, Wait, Waitpoint } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { meets } from './condition-oracle.ts'
@@ -74,6 +74,7 @@ function problemsOfOne(execution: Execution, records: readonly JournalRecord[]):
     ...broken(waitRules(execution, journal, stored)),
     ...broken(openRules(execution, journal, stored)),
     ...stored.waitpoints.flatMap((waitpoint) => waitpointProblems(waitpoint, stored)),
+    ...broken(keptRules(execution, stored)),
     ...stored.steps.flatMap((step) => satisfierProblems(step, stored)),
   ]
 }
@@ -96,7 +97,7 @@ function countRules(journal: Journal, { steps, waitpoints, signals }: Stored): R
     'positions lie before the next': positions.every((position) => position >= 0 && position < journal.nextPosition),
     'signals are counted and numbered without a gap':
       journal.signalCount === signals.length && sequences.every((sequence, i) => sequence === i + 1),
-    'signals that nobody has looked at are counted':
+    'signals that are kept are counted':
       journal.bufferedCount === sum(waitpoints.map((waitpoint) => waitpoint.bufferedCount)),
     'what is set aside lies before the next position, in order': journal.cuts.every(
       (cut, i) => cut.from < cut.to && cut.to <= journal.nextPosition && cut.from >= (journal.cuts[i - 1]?.to ?? 0),
@@ -149,18 +150,43 @@ function openRules(execution: Execution, journal: Journal, { waitpoints }: Store
 }
 
 function waitpointProblems(waitpoint: Waitpoint, { signals }: Stored): string[] {
-  const { target, round, consumedThrough, closedAt } = waitpoint
+  const { target, round, openedAfter, closedAt, senders } = waitpoint
   const sent = signals.filter((signal) => signal.target === target)
-  const unseen = sent.filter((signal) => signal.round === round && signal.sequence > consumedThrough)
+  const present = sent.filter((signal) => signal.round === round)
+  const kept = present.filter((signal) => signal.isWaiting)
   const isMailbox = target.startsWith('@')
   return broken({
     [`signals to ${target} are counted`]: waitpoint.signalCount === sent.length,
-    [`signals to ${target} that nobody has looked at are counted`]:
-      waitpoint.bufferedCount === (closedAt === undefined ? unseen.length : 0),
+    [`signals that are kept at ${target} are counted`]:
+      waitpoint.bufferedCount === (closedAt === undefined ? kept.length : 0),
+    [`${target} knows what came before it was opened`]: sent.every(
+      (signal) => signal.sequence > openedAfter === (signal.round === round),
+    ),
+    [`senders at ${target} are counted, each once`]:
+      senders.length <= SENDER_MAX && new Set(senders.map(({ identity }) => identity)).size === senders.length,
+    [`senders at ${target} have sent what is counted, and no more than they may`]: senders.every(
+      ({ identity, count }) =>
+        count >= 1 &&
+        count <= SENDER_SIGNAL_MAX &&
+        count <= present.filter((signal) => signal.source.identity === identity).length,
+    ),
     [`${target} was opened before it was told anything`]: sent.every((signal) => signal.round <= round),
     [`${target} is a mailbox and is not closed`]: !isMailbox || closedAt === undefined,
     [`tokens of ${target} are of an opening`]: waitpoint.generation >= round,
   })
+}
+
+/** A signal is kept until a wait has counted it, and then it is that wait's. */
+function keptRules(execution: Execution, { steps, signals }: Stored): Record<string, boolean> {
+  const counted = new Set(steps.flatMap((step) => step.wait?.satisfiers ?? []))
+  const taken = signals.filter((signal) => signal.effect === 'buffered' && !signal.isWaiting)
+  return {
+    'only what came early is kept': signals.every((signal) => !signal.isWaiting || signal.effect === 'buffered'),
+    'what has counted is not kept': signals.every((signal) => !signal.isWaiting || !counted.has(signal.sequence)),
+    // A replay has other waits, or the same ones anew.
+    'what came early and is not kept has counted':
+      execution.lastReplay !== undefined || taken.every((signal) => counted.has(signal.sequence)),
+  }
 }
 
 /** Satisfiers alone meet the condition of a wait that was satisfied, and do not of one that was not. */

@@ -1,9 +1,11 @@
 /** Replays keep what was recorded, or set it aside from a chosen step on; a replaced execution begins with nothing. */
 import { expect, test } from 'vitest'
+import { STEP_TOTAL_BYTES } from '../../src/kernel/index.ts'
 import type { ReplayFrom } from '../../src/kernel/index.ts'
 import { one } from './condition-nodes.ts'
 import { forcedCancel } from './given.ts'
 import type { Held } from './given.ts'
+import { stepFailure } from './given-journal.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
@@ -101,6 +103,21 @@ conforms('a replay of what was recorded', ({ fabric, given, flows, journal }) =>
     expect(await journal.journal(held)).toMatchObject({ stepCount: 10, cuts: [] })
   })
 
+  test('what was set aside does not use up what may be recorded, until it is removed', async () => {
+    const held = await given.activeExecution()
+    const sized = (size: number) => ({ outcome: { ...stepFailure, size } as typeof stepFailure })
+    await journal.record(held, 'large', sized(STEP_TOTAL_BYTES))
+    await fabric.run('completeExecution', held)
+    await replay(held, { kind: 'start' })
+    const next = await given.claimOf(held)
+
+    expect(await journal.record(next, 'other', sized(STEP_TOTAL_BYTES))).toMatchObject({ kind: 'recorded' })
+    expect((await refusal(fabric, () => journal.record(next, 'more', sized(1)))).code).toBe('step_bytes_exceeded')
+    await flows.drain()
+    expect(await journal.journal(held)).toMatchObject({ stepBytes: STEP_TOTAL_BYTES, cuts: [] })
+    expect((await refusal(fabric, () => journal.record(next, 'more', sized(1)))).code).toBe('step_bytes_exceeded')
+  })
+
   test('answered waits stay answered; one that the end cut short waits anew', async () => {
     const held = await journal.waiting({ name: 'answered' })
     await journal.signal(held, 'reply')
@@ -127,6 +144,7 @@ conforms('a replay of what was recorded', ({ fabric, given, flows, journal }) =>
     await journal.open(next, 'reply')
 
     expect(await journal.wait(next)).toMatchObject({ kind: 'suspended' })
+    expect(await journal.step(held, 'answer')).toMatchObject({ attemptCount: 1, state: { phase: 'open' } })
     const token = journal.tokenOf(view)
     expect((await refusal(fabric, () => journal.signal(held, 'reply', { token }))).code).toBe('token_expired')
     expect(await journal.effect(held, 'reply')).toBe('resumed')

@@ -1,7 +1,10 @@
 /** What a token of one place, one opening and one issue can do: nothing anywhere else. */
 import { expect, test } from 'vitest'
+import { SENDER_MAX, SENDER_SIGNAL_MAX } from '../../src/kernel/index.ts'
+import type { SignalSource } from '../../src/kernel/index.ts'
 import { count, either, every, one, only } from './condition-nodes.ts'
-import { forcedCancel } from './given.ts'
+import { call } from './fabric.ts'
+import { RETENTION_MS, forcedCancel } from './given.ts'
 import { ada } from './given-journal.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
@@ -57,7 +60,7 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     expect([nowhere.code, elsewhere.code]).toEqual(['waitpoint_not_found', 'waitpoint_not_found'])
   })
 
-  test.each(['signal', 'operator', 'close', 'early', 'timeout', 'end and replay'] as const)(
+  test.each(['signal', 'operator', 'close', 'early', 'timeout'] as const)(
     'of a wait that was ended by %s does nothing to the next one of its name',
     async (how) => {
       let held = await given.activeExecution()
@@ -76,10 +79,6 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
           clock.advance(1_000)
           await fabric.duePass()
         }
-        if (how === 'end and replay') {
-          await fabric.run('cancelExecution', { executionId, ...forcedCancel })
-          await fabric.run('replayExecution', { executionId, requestId: given.requestId() })
-        }
         held = await given.claimOf(held)
       }
       await journal.wait(held, { name: 'next' })
@@ -87,7 +86,7 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
       expect((await refusal(fabric, () => journal.signal(held, 'reply', { token }))).code).toBe('token_expired')
       expect((await fabric.look(executionId)).state.phase).toBe('suspended')
       const current = await journal.waitpoint(held, 'reply')
-      const fresh = { waitpointId: current.id, generation: current.generation }
+      const fresh = { waitpointId: current.id, generation: current.generation, openedAt: current.createdAt }
       expect(await journal.effect(held, 'reply', { token: fresh })).toBe('resumed')
     },
   )
@@ -129,6 +128,23 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     expect(await journal.effect(next, 'reply', { token: journal.tokenOf(view) })).toBe('resumed')
   })
 
+  test('of an execution that was removed is nothing to one that was submitted under the same id', async () => {
+    const { held, token } = await awaited()
+    const { executionId } = held
+    await fabric.run('cancelExecution', { executionId, ...forcedCancel })
+    clock.advance(RETENTION_MS)
+    expect(await fabric.run('purgeExecutions', {})).toMatchObject({ purged: [executionId] })
+    await given.submit({ executionId })
+    const next = await given.claimOf(held)
+    const view = await journal.opened(next, 'reply')
+    await journal.wait(next)
+
+    const fresh = journal.tokenOf(view)
+    expect({ ...fresh, openedAt: token.openedAt }).toEqual(token)
+    expect((await refusal(fabric, () => journal.signal(next, 'reply', { token }))).code).toBe('token_expired')
+    expect(await journal.effect(next, 'reply', { token: fresh })).toBe('resumed')
+  })
+
   test('an earlier lease cannot bring back a wait whose reply it never got, nor anybody with a strange one', async () => {
     const { held } = await awaited()
     await journal.signal(held, 'reply')
@@ -136,6 +152,61 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     await journal.wait(next, { name: 'next' })
 
     expect((await refusal(fabric, () => journal.wait(held))).code).toBe('execution_not_active')
+  })
+})
+
+conforms('whoever holds a link', ({ fabric, given, journal }) => {
+  const bob: SignalSource = { type: 'token', identity: 'bob' }
+
+  test('may send so many signals to one waitpoint, and others still get through', async () => {
+    const held = await given.activeExecution()
+    const token = journal.tokenOf(await journal.opened(held, 'reply'))
+    const elsewhere = journal.tokenOf(await journal.opened(held, 'other'))
+    await journal.wait(held, { for: count(SENDER_SIGNAL_MAX + 2, ['reply']), opens: [] })
+    for (let i = 0; i < SENDER_SIGNAL_MAX; i++) {
+      expect(await journal.effect(held, 'reply', { token, source: ada, key: `k${i}` })).toBe('counted')
+    }
+
+    expect(await refusal(fabric, () => journal.signal(held, 'reply', { token, source: ada }))).toMatchObject({
+      code: 'signal_limit_exceeded',
+      detail: { executionId: held.executionId, limit: SENDER_SIGNAL_MAX },
+    })
+    expect(await journal.signal(held, 'reply', { token, source: ada, key: 'k0' })).toMatchObject({ kind: 'duplicate' })
+    expect((await journal.step(held, 'answer')).wait?.nodes).toMatchObject([{ has: SENDER_SIGNAL_MAX }])
+    expect(await journal.effect(held, 'other', { token: elsewhere, source: ada })).toBe('buffered')
+    expect(await journal.effect(held, 'reply', { token, source: bob })).toBe('counted')
+    // A program is trusted, whomever it speaks for.
+    expect(await journal.effect(held, 'reply', { by: 'ada' })).toBe('resumed')
+  })
+
+  test('is refused within a batch as it is alone, and what is refused counts for nothing', async () => {
+    const held = await given.activeExecution()
+    const token = journal.tokenOf(await journal.opened(held, 'reply'))
+    await journal.wait(held, { for: count(SENDER_SIGNAL_MAX + 2, ['reply']), opens: [] })
+    const { executionId } = held
+    const calls = Array.from({ length: SENDER_SIGNAL_MAX + 2 }, (_, i) =>
+      call('deliverSignal', { executionId, target: 'reply', key: `k${i}`, name: 'go', source: ada, token }),
+    )
+    const answers = await fabric.batch(...calls)
+
+    const kinds = answers.map((answer) => (answer.kind === 'answered' ? answer.result.kind : answer.kind))
+    expect(kinds.slice(-3)).toEqual(['delivered', 'refused', 'refused'])
+    expect((await journal.step(held, 'answer')).wait?.nodes).toMatchObject([{ has: SENDER_SIGNAL_MAX }])
+  })
+
+  test('is one of so many whom a waitpoint listens to', async () => {
+    const held = await given.activeExecution()
+    const token = journal.tokenOf(await journal.opened(held, 'reply'))
+    const from = (i: number) => ({ token, name: 'no', source: { type: 'token', identity: `sender ${i}` } as const })
+    await journal.wait(held, { for: one('reply', 'yes'), opens: [] })
+    const sent = Array.from({ length: SENDER_MAX }, (_, i) => journal.effect(held, 'reply', from(i)))
+    expect(new Set(await Promise.all(sent))).toEqual(new Set(['not_awaited']))
+
+    expect(await refusal(fabric, () => journal.signal(held, 'reply', from(SENDER_MAX)))).toMatchObject({
+      code: 'signal_limit_exceeded',
+      detail: { limit: SENDER_MAX },
+    })
+    expect(await journal.effect(held, 'reply', { ...from(0), name: 'yes' })).toBe('resumed')
   })
 })
 

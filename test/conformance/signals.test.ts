@@ -1,6 +1,6 @@
 /** One way to tell an execution something: early, in time, twice or too late. */
 import { expect, test } from 'vitest'
-import { BUFFERED_SIGNAL_MAX } from '../../src/kernel/index.ts'
+import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../src/kernel/index.ts'
 import { count, one } from './condition-nodes.ts'
 import { call } from './fabric.ts'
 import { forcedCancel, heldOf, reachablePhases } from './given.ts'
@@ -205,8 +205,9 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
       code: 'signal_limit_exceeded',
       detail: { limit: BUFFERED_SIGNAL_MAX },
     })
-    await journal.wait(held, { for: count(BUFFERED_SIGNAL_MAX, ['@go']), opens: [] })
-    expect((await journal.step(held, 'answer')).wait).toMatchObject({ closer: BUFFERED_SIGNAL_MAX })
+    await journal.wait(held, { for: count(CONDITION_NEED_MAX, ['@go']), opens: [] })
+    expect((await journal.step(held, 'answer')).wait).toMatchObject({ closer: CONDITION_NEED_MAX })
+    expect(await journal.journal(held)).toMatchObject({ bufferedCount: BUFFERED_SIGNAL_MAX - CONDITION_NEED_MAX })
     expect(await journal.effect(held, '@other')).toBe('buffered')
   })
 

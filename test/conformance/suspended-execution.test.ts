@@ -26,7 +26,8 @@ conforms('a suspended execution', ({ fabric, given, journal, clock }) => {
     expect(
       await refusal(fabric, () => fabric.run('resumeExecution', { executionId, by: 'op', step: 'else' })),
     ).toMatchObject({
-      code: 'execution_not_suspended',
+      code: 'waits_elsewhere',
+      detail: { executionId, step: 'answer' },
     })
     expect(await fabric.run('resumeExecution', { executionId, by: 'op', step: 'answer' })).toMatchObject({
       kind: 'resumed',

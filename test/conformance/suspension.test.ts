@@ -109,9 +109,9 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     await fabric.duePass()
     const next = await given.claim()
 
-    expect(next.executions).toMatchObject([
-      { fence: { attempt: 2 }, attemptKind: 'reclaim', journal: { resumed: { step: 'answer', cause: 'signal' } } },
-    ])
+    // What brought the earlier attempt back is nothing to this one.
+    expect(next.executions).toMatchObject([{ fence: { attempt: 2 }, attemptKind: 'reclaim' }])
+    expect(await journal.journal(held)).not.toHaveProperty('resumed', expect.anything())
     expect(await journal.wait(heldOf(next.executions[0]!))).toMatchObject({ kind: 'answered' })
   })
 
@@ -188,25 +188,30 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     expect(await journal.effect(held, 'own')).toBe('waitpoint_closed')
   })
 
-  test('refuses a place that nobody has opened, one that is closed and one that has expired, and writes nothing', async () => {
+  test('lasts as long as its waitpoint was opened for, if asked to', async () => {
     const held = await given.activeExecution()
-    const { executionId } = held
-    await journal.open(held, 'closed')
-    await fabric.run('closeWaitpoint', { executionId, target: 'closed', reason: 'done', by: 'operator' })
-    await journal.open(held, 'expired', { expiresInMs: 1_000 })
-    clock.advance(1_000)
+    await journal.open(held, 'reply', { expiresInMs: 5_000 })
+    const until = clock.now() + 5_000
+    clock.advance(2_000)
 
-    for (const [target, code] of [
-      ['unknown', 'waitpoint_not_found'],
-      ['closed', 'waitpoint_closed'],
-      ['expired', 'waitpoint_closed'],
-    ] as const) {
-      const wait = journal.waitInput(held, { for: every(one('own'), one(target)), opens: ['own'] })
-      expect(await refusal(fabric, () => fabric.run('suspendExecution', wait))).toMatchObject({
-        code,
-        detail: { executionId, waitpoint: target },
-      })
-    }
+    expect(await journal.wait(held, { opens: [], untilExpiry: true })).toMatchObject({ kind: 'suspended', until })
+    expect(await journal.journal(held)).toMatchObject({ open: [{ target: 'reply' }] })
+    clock.advanceTo(until)
+    expect((await fabric.duePass()).handled).toMatchObject([{ case: 'suspension_timeout' }])
+    expect(await journal.step(held, 'answer')).toMatchObject({ state: { phase: 'closed', how: 'timed_out' } })
+  })
+
+  test('a time of its own goes before that of its waitpoint, and where none has an end it has none', async () => {
+    const held = await given.activeExecution()
+    await journal.open(held, 'reply', { expiresInMs: 5_000 })
+    const timed = { opens: [], untilExpiry: true, timeoutMs: 9_000 }
+    expect(await journal.wait(held, timed)).toMatchObject({ until: clock.now() + 9_000 })
+    await journal.signal(held, 'reply')
+    const next = await given.claimOf(held)
+
+    const endless = await journal.wait(next, { name: 'endless', for: one('own'), opens: ['own'], untilExpiry: true })
+    expect(endless).toMatchObject({ kind: 'suspended' })
+    expect(endless).not.toHaveProperty('until', expect.anything())
   })
 
   test('an earlier answer stays readable when a later wait is refused, and when it is not', async () => {

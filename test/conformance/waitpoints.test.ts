@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { OPEN_WAITPOINT_MAX } from '../../src/kernel/index.ts'
 import { count, every, one } from './condition-nodes.ts'
-import { LEASE_TTL_MS, fixedRetry, forcedCancel, transientFailure } from './given.ts'
+import { LEASE_TTL_MS, fixedRetry, transientFailure } from './given.ts'
 import type { Submitted } from './given.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
@@ -59,22 +59,6 @@ conforms('createWaitpoint', ({ fabric, given, journal, clock }) => {
 
     expect(await journal.open(next, 'reply')).toMatchObject({ kind: 'already_opened', waitpoint: { isOpen: false } })
     expect((await refusal(fabric, () => journal.wait(next, { name: 'more', opens: [] }))).code).toBe('waitpoint_closed')
-  })
-
-  test('one that only the end of its execution closed is opened again after a replay, under new tokens', async () => {
-    const held = await given.activeExecution()
-    const view = await journal.opened(held, 'reply')
-    await journal.signal(held, 'reply')
-    await fabric.run('cancelExecution', { executionId: held.executionId, ...forcedCancel })
-    await fabric.run('replayExecution', { executionId: held.executionId, requestId: given.requestId() })
-    const next = await given.claimOf(held)
-
-    expect(await journal.open(next, 'reply')).toMatchObject({
-      kind: 'opened',
-      waitpoint: { generation: view.generation + 1, waitpointId: view.waitpointId },
-    })
-    expect((await journal.views(next)).map(({ step }) => [step.name, step.position])).toEqual([['reply', 0]])
-    expect(await journal.wait(next)).toMatchObject({ kind: 'suspended' })
   })
 
   test('as many may be open as the limit says, and closing one makes room', async () => {

@@ -41,7 +41,7 @@ const people = fc.oneof(
   { weight: 3, arbitrary: fc.constant<string[]>([]) },
   { weight: 1, arbitrary: fc.subarray([...PEOPLE], { minLength: 1 }) },
 )
-const maybeName = fc.option(fc.constantFrom(...SIGNAL_NAMES), { nil: undefined, freq: 1 })
+const maybeName = fc.option(fc.constantFrom(...SIGNAL_NAMES), { nil: undefined, freq: 2 })
 
 function node(kind: ConditionNode['kind'], fields: Partial<ConditionNode> = {}): ConditionNode {
   return { kind, parent: undefined, need: 1, by: 'once', name: undefined, from: [], targets: [], ...fields }
@@ -130,6 +130,8 @@ export function journalCommandsOver(scale: JournalScale) {
       /** Waitpoints that nobody opened are opened by the wait itself. */
       isOpening: mostly,
       timeoutMs: waitMs,
+      /** Unless it has a time of its own, it lasts as long as its waitpoint was opened for. */
+      isUntilExpiry: rarely,
       onTimeout: timeout,
       resumeDelayMs: fc.constantFrom(undefined, undefined, 0, 1_000),
       remindEveryMs: fc.constantFrom(undefined, undefined, 1_000, 5_000),
@@ -155,11 +157,11 @@ export function journalCommandsOver(scale: JournalScale) {
       by: fc.constantFrom(...PEOPLE),
       bytes,
     }),
-    resume: command('resume', { execution, name: fc.option(name, { nil: undefined, freq: 1 }) }),
+    resume: command('resume', { execution, name: fc.option(name, { nil: undefined, freq: 2 }) }),
     close_waitpoint: command('close_waitpoint', {
       execution,
       target: ownTarget,
-      lease: fc.option(lease, { nil: undefined, freq: 2 }),
+      lease: fc.option(lease, { nil: undefined, freq: 4 }),
       isForced: rarely,
     }),
     reissue_waitpoint: command('reissue_waitpoint', { execution, target: place }),

@@ -10,7 +10,7 @@ import { anyDeepJournalBatches, anyJournalBatches } from './journal-sequences.ts
 import { Script } from './script.ts'
 
 const SEED = 1
-const SEQUENCES = 600
+const SEQUENCES = 1_000
 const DEEP_SEQUENCES = 40
 /** How often each must be met. What takes a great deal to come about is met less often. */
 const OFTEN = 5
@@ -34,7 +34,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
     ...['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'].map((effect) => `duplicate ${effect}`),
     ...refusals('execution_not_found', 'execution_ended', 'waitpoint_not_found', 'waitpoint_closed', 'token_expired'),
   ],
-  resumeExecution: ['resumed', ...refusals('execution_not_found', 'execution_not_suspended')],
+  resumeExecution: ['resumed', ...refusals('execution_not_found', 'execution_not_suspended', 'waits_elsewhere')],
   closeWaitpoint: [
     ...['closed', 'already_closed'],
     ...refusals(...lease, 'execution_not_found', 'waitpoint_not_found', 'waitpoint_awaited'),

@@ -48,14 +48,19 @@ function lossProblems({ call }: Step, record: JournalRecord, execution: Executio
 
 function changeProblems(before: JournalRecord, after: JournalRecord, execution: Execution | undefined): string[] {
   const problem = `${keyOf(before)} was recorded and has changed`
-  if (before.type === 'signal') return [problem]
+  if (before.type === 'signal' && after.type === 'signal') {
+    const taken = { ...before, isWaiting: false }
+    return before.isWaiting && textOfRecord(taken) === textOfRecord(after) ? [] : [problem]
+  }
   if (before.type === 'waitpoint' && after.type === 'waitpoint') {
     const fell =
       after.round < before.round ||
       after.generation < before.generation ||
       after.signalCount < before.signalCount ||
-      after.consumedThrough < before.consumedThrough
-    return fell ? [`${keyOf(before)} counts backwards`] : []
+      after.openedAfter < before.openedAfter
+    if (fell) return [`${keyOf(before)} counts backwards`]
+    const isSameOpening = after.openedAfter === before.openedAfter && after.createdAt === before.createdAt
+    return after.round > before.round || isSameOpening ? [] : [`${keyOf(before)} was opened again as if it were not`]
   }
   if (before.type !== 'step' || after.type !== 'step') return [problem]
   // Under a new position it is a step that was done anew because a replay had set it aside.

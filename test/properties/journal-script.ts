@@ -40,6 +40,9 @@ const SLEEP: ConditionNode = {
   targets: [],
 }
 
+/** What a token says that was made up. */
+const NO_WAITPOINT = { target: 'door', waitpointId: 'no', generation: 1, createdAt: 0 }
+
 export class JournalScript {
   readonly #to: JournalPointers
   readonly #looks: JournalLooks
@@ -126,7 +129,8 @@ export class JournalScript {
   }
 
   #suspend(command: CommandOf<'suspend'>): Call {
-    const { lease, name, nodes, isOpening, timeoutMs, onTimeout, resumeDelayMs, remindEveryMs, isStrict } = command
+    const { lease, name, nodes, isOpening, timeoutMs, isUntilExpiry, onTimeout } = command
+    const { resumeDelayMs, remindEveryMs, isStrict } = command
     const opens = isOpening ? nodes.flatMap(({ targets }) => targets).filter((target) => !target.startsWith('@')) : []
     return call('suspendExecution', {
       ...this.#to.lease(lease),
@@ -136,6 +140,7 @@ export class JournalScript {
       opens,
       reason: 'custom:größer',
       timeoutMs,
+      untilExpiry: isUntilExpiry,
       onTimeout,
       resumeDelayMs,
       remindEveryMs,
@@ -154,8 +159,8 @@ export class JournalScript {
     const known = this.#known.at(-1 - (command.token % Math.max(1, this.#known.length)))
     const executionId = astray === undefined ? (known?.executionId ?? this.#to.id(0)) : this.#to.id(astray)
     const source = { type: 'token' as const, identity: by }
-    const { target, waitpointId, generation } = known?.waitpoint ?? { target: 'door', waitpointId: 'no', generation: 1 }
-    return deliver({ executionId, target, key, name, source, token: { waitpointId, generation } }, bytes)
+    const { target, waitpointId, generation, createdAt: openedAt } = known?.waitpoint ?? NO_WAITPOINT
+    return deliver({ executionId, target, key, name, source, token: { waitpointId, generation, openedAt } }, bytes)
   }
 
   #close({ execution, target, lease, isForced: force }: CommandOf<'close_waitpoint'>): Call {

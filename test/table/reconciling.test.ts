@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
+  BUFFERED_SIGNAL_MAX,
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,
   DUE_INDEX,
@@ -26,6 +27,9 @@ import type { FlowId, IndexProblem, ReconcileCursor, TenantFilter, Tx } from '..
 import { signalTo, stepOf, waitAt } from '../../src/stores/store.fixture.ts'
 import { storedEntries, storedRecords } from './dialect/memory.ts'
 import { Partition, idOf } from './partition.ts'
+
+/** More mailboxes than one step of the walk reads. */
+const BOX_COUNT = 130
 
 /** Walks the whole partition once and says what was repaired. */
 function walk(partition: Partition, filter?: TenantFilter): IndexProblem[] {
@@ -484,9 +488,13 @@ describe('reconciling a partition with journals', () => {
   test('reaches every signal of every waitpoint, however many there are', () => {
     const partition = new Partition()
     partition.submit({ executionId: waits })
-    for (let i = 0; i < 260; i++) partition.run('deliverSignal', signalTo(waits, `@box ${i % 130}`, { key: `k${i}` }))
-    for (let i = 0; i < 450; i++) partition.run('deliverSignal', signalTo(waits, '@news', { key: `k${i}` }))
-    const lost = [signalIdAt(waitpointIdIn(waits, '@box 129'), 1, 'k259'), signalIdAt(news, 1, 'k449')]
+    const newsCount = BUFFERED_SIGNAL_MAX - BOX_COUNT
+    for (let i = 0; i < BOX_COUNT; i++) partition.run('deliverSignal', signalTo(waits, `@box ${i}`))
+    for (let i = 0; i < newsCount; i++) partition.run('deliverSignal', signalTo(waits, '@news', { key: `k${i}` }))
+    const lost = [
+      signalIdAt(waitpointIdIn(waits, `@box ${BOX_COUNT - 1}`), 1, 'once'),
+      signalIdAt(news, 1, `k${newsCount - 1}`),
+    ]
     partition.write((tx) => {
       for (const id of lost) tx.repair(signalsIndex(waits), id, undefined)
     })

@@ -1,5 +1,5 @@
 /** What holders, callers and tokens may ask of what an execution remembers and waits for. */
-import type { DeliverSignalInput, Fence, ReplayFrom, TokenBinding } from '../../../src/kernel/index.ts'
+import type { DeliverSignalInput, Fence, Instant, ReplayFrom, TokenBinding } from '../../../src/kernel/index.ts'
 import { joinName } from '../../../src/kernel/index.ts'
 import { fences } from './holder-trials.ts'
 import {
@@ -10,10 +10,15 @@ import {
   STEP,
   WAIT,
   WAIT_MS,
+  answeredThere,
+  busySender,
+  manyBuffered,
+  manySenders,
   manySignals,
   manyStepBytes,
   manySteps,
   manyWaitpoints,
+  openedAtStart,
   signalBytes,
   signalInput,
   sleepInput,
@@ -27,7 +32,7 @@ import {
 import type { OperationCall } from './operation-call.ts'
 import { SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
-import { executionId, ownFence } from './world.ts'
+import { START_AT, executionId, ownFence } from './world.ts'
 
 const noBlobs: readonly string[] = []
 
@@ -71,12 +76,12 @@ function tells(manner: string, input: DeliverSignalInput, prepare: Trial['prepar
   return trial(manner, { operation: 'deliverSignal', input }, signalBytes, prepare)
 }
 
-function token(target: string, generation: number): TokenBinding {
-  return { waitpointId: joinName(executionId, target), generation }
+function token(target: string, generation: number, openedAt: Instant): TokenBinding {
+  return { waitpointId: joinName(executionId, target), generation, openedAt }
 }
 
-function tellsWith(manner: string, binding: TokenBinding): Trial {
-  return tells(manner, { ...signalInput(REPLY, 'by-link'), token: binding }, undefined)
+function tellsWith(manner: string, binding: TokenBinding, prepare: Trial['prepare']): Trial {
+  return tells(manner, { ...signalInput(REPLY, 'by-link'), token: binding }, prepare)
 }
 
 function resumes(manner: string, name: string | undefined): Trial {
@@ -114,6 +119,7 @@ export const journalTrials: readonly Trial[] = fencedTrials().concat([
   trial('strictly', { operation: 'suspendExecution', input: strictly }, noBlobs, undefined),
   trial('where nothing is open', waits(ownFence, 'nowhere'), noBlobs, undefined),
   trial('where it was closed', waits(ownFence, SHUT), noBlobs, undefined),
+  trial('where another wait was answered', waits(ownFence, SHUT), noBlobs, answeredThere),
   trial('asleep', { operation: 'suspendExecution', input: sleepInput(ownFence) }, noBlobs, undefined),
   trial('one step too many', { operation: 'suspendExecution', input: sleepInput(ownFence) }, noBlobs, manySteps),
   trial('one waitpoint too many', waits(ownFence, REPLY), noBlobs, manyWaitpoints),
@@ -125,9 +131,13 @@ export const journalTrials: readonly Trial[] = fencedTrials().concat([
   tells('at a mailbox', signalInput(MAILBOX, 'late'), undefined),
   tells('at a mailbox, again', signalInput(MAILBOX, 'early'), undefined),
   tells('one too many', signalInput(MAILBOX, 'late'), manySignals),
-  tellsWith('with a token', token(REPLY, 1)),
-  tellsWith('with a token of another opening', token(REPLY, 7)),
-  tellsWith('with a token of another waitpoint', token(SPARE, 1)),
+  tells('one too many that is kept', signalInput('@other', 'late'), manyBuffered),
+  tellsWith('with a token', token(REPLY, 1, START_AT), openedAtStart),
+  tellsWith('with a token, once too often', token(REPLY, 1, START_AT), busySender),
+  tellsWith('with a token, as one sender too many', token(REPLY, 1, START_AT), manySenders),
+  tellsWith('with a token of another opening', token(REPLY, 7, START_AT), openedAtStart),
+  tellsWith('with a token of another waitpoint', token(SPARE, 1, START_AT), openedAtStart),
+  tellsWith('with a token of another time', token(REPLY, 1, START_AT - 1), openedAtStart),
   resumes('any wait', undefined),
   resumes('the wait that is meant', WAIT),
   resumes('another wait', 'another'),

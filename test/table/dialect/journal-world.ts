@@ -1,5 +1,15 @@
 /** What the execution of the table remembers and waits for: steps, a waitpoint, a mailbox, and signals to both. */
-import { OPEN_WAITPOINT_MAX, SIGNAL_MAX, STEP_MAX, STEP_TOTAL_BYTES, integerText } from '../../../src/kernel/index.ts'
+import {
+  BUFFERED_SIGNAL_MAX,
+  OPEN_WAITPOINT_MAX,
+  SENDER_MAX,
+  SENDER_SIGNAL_MAX,
+  SIGNAL_MAX,
+  STEP_MAX,
+  STEP_TOTAL_BYTES,
+  integerText,
+  joinName,
+} from '../../../src/kernel/index.ts'
 import type {
   ConditionNode,
   CountBy,
@@ -8,13 +18,15 @@ import type {
   Fence,
   Journal,
   RecordStepInput,
+  SenderCount,
   SignalSource,
   StepOutcome,
   SuspendInput,
   TimeoutBehaviour,
+  Waitpoint,
 } from '../../../src/kernel/index.ts'
 import { storedRecord } from './memory.ts'
-import { executionId, ownFence, putDirectly, step } from './world.ts'
+import { START_AT, executionId, ownFence, putDirectly, step } from './world.ts'
 import type { World } from './world.ts'
 
 /** A waitpoint that a wait opens itself, unless it was opened before. */
@@ -183,6 +195,43 @@ export function manySignals(world: World): void {
   changeJournal(world, (journal) => {
     journal.signalCount = SIGNAL_MAX
   })
+}
+
+export function manyBuffered(world: World): void {
+  changeJournal(world, (journal) => {
+    journal.bufferedCount = BUFFERED_SIGNAL_MAX
+  })
+}
+
+/** Changes the waitpoint that tokens are made for, if there is one, and says of it that it was opened when they say. */
+function changeReply(world: World, senders: SenderCount[]): void {
+  const waitpoint: Waitpoint | undefined = storedRecord(world.memory, 'waitpoint', joinName(executionId, REPLY))
+  if (waitpoint === undefined) return
+  waitpoint.createdAt = START_AT
+  waitpoint.senders = senders
+  putDirectly(world, waitpoint)
+}
+
+export function openedAtStart(world: World): void {
+  changeReply(world, [])
+}
+
+export function busySender(world: World): void {
+  changeReply(world, [{ identity: caller.identity, count: SENDER_SIGNAL_MAX }])
+}
+
+export function manySenders(world: World): void {
+  const senders: SenderCount[] = []
+  for (let i = 0; i < SENDER_MAX; i++) senders.push({ identity: 'sender ' + integerText(i), count: 1 })
+  changeReply(world, senders)
+}
+
+/** What is closed was closed by the answer to another wait. */
+export function answeredThere(world: World): void {
+  const waitpoint: Waitpoint | undefined = storedRecord(world.memory, 'waitpoint', joinName(executionId, SHUT))
+  if (waitpoint === undefined) return
+  waitpoint.answeredBy = joinName('wait', 'another')
+  putDirectly(world, waitpoint)
 }
 
 /** As many waitpoints are open as may be; of an execution that has ended none is. */
