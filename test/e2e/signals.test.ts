@@ -115,5 +115,5 @@ test('what cannot be done is refused with advice', async () => {
 
   expect([unknown.code, misplaced.code, both.code, other.code]).toEqual([3, 2, 2, 1])
   expect(errorIn(unknown).code).toBe('waitpoint_not_found')
-  expect(errorIn(other).code).toBe('execution_not_suspended')
+  expect(errorIn(other).code).toBe('waits_elsewhere')
 })

@@ -1,6 +1,6 @@
 /**
  * The indexes that belong to what one execution remembers: the steps, waitpoints and signals of each of its lives, and the
- * signals at each waitpoint. A signal that one of its two indexes has lost is found in the other.
+ * signals that are kept at each waitpoint. A signal that is kept stands in two of them, and is found in one if the other has lost it.
  */
 import { matchesFilter } from '../filter.ts'
 import { CREATED_INDEX, inboxIndex, signalsIndex, stepsIndex, waitpointsIndex } from '../indexes.ts'
