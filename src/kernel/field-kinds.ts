@@ -58,12 +58,15 @@ export const blobInfo: readonly Field[] = [
   { name: 'encoding', of: word(['json', 'bytes']) },
 ]
 
-export const failure: FieldKind = object([
+/** A failure as somebody reports it. */
+export const failureTexts: readonly Field[] = [
   { name: 'category', of: text },
   { name: 'message', of: text },
   { name: 'stack', of: text },
-  { name: 'at', of: whole },
-])
+]
+
+/** A failure as it is kept. */
+export const failure: FieldKind = object([...failureTexts, { name: 'at', of: whole }])
 
 export const delayCause: FieldKind = word(['submitted', 'retry', 'worker', 'resume'])
 

@@ -4,6 +4,39 @@ import { blobInfo, failure, flag, list, object, text, textList, whole, word } fr
 import type { Blank } from './field-kinds.ts'
 import type { Signal, Step, Waitpoint } from './journal-records.ts'
 
+/** The wait that brought an execution back. */
+export const resumed: FieldKind = object([
+  { name: 'step', of: text },
+  { name: 'cause', of: word(['signal', 'operator', 'timeout', 'step_retry']) },
+])
+
+export const timeoutBehaviour: FieldKind = word([
+  'fail',
+  'cancel',
+  'expire',
+  'resume',
+  'resume_with_signal',
+  'escalate',
+])
+
+export const signalEffect: FieldKind = word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'])
+
+export const signalSource: FieldKind = object([
+  { name: 'type', of: word(['token', 'caller', 'operator', 'engine']) },
+  { name: 'identity', of: text },
+])
+
+/** A node of a condition, as it is asked for. */
+export const conditionNode: readonly Field[] = [
+  { name: 'kind', of: word(['group', 'leaf', 'operator', 'timeout']) },
+  { name: 'parent', of: whole },
+  { name: 'need', of: whole },
+  { name: 'by', of: word(['once', 'signals', 'sources', 'waitpoints']) },
+  { name: 'name', of: text, rare: true },
+  { name: 'from', of: textList },
+  { name: 'targets', of: textList },
+]
+
 export const journalFields: readonly Field[] = [
   { name: 'life', of: whole },
   { name: 'firstLife', of: whole },
@@ -33,13 +66,7 @@ export const journalFields: readonly Field[] = [
     ),
   },
   { name: 'era', of: whole },
-  {
-    name: 'resumed',
-    of: object([
-      { name: 'step', of: text },
-      { name: 'cause', of: word(['signal', 'operator', 'timeout', 'step_retry']) },
-    ]),
-  },
+  { name: 'resumed', of: resumed },
   { name: 'isRemoving', of: flag },
 ]
 
@@ -87,23 +114,8 @@ const stepState: FieldKind = {
 const wait = object([
   { name: 'reason', of: text },
   { name: 'until', of: whole },
-  { name: 'onTimeout', of: word(['fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate']) },
-  {
-    name: 'nodes',
-    of: list(
-      object([
-        { name: 'kind', of: word(['group', 'leaf', 'operator', 'timeout']) },
-        { name: 'parent', of: whole },
-        { name: 'need', of: whole },
-        { name: 'by', of: word(['once', 'signals', 'sources', 'waitpoints']) },
-        { name: 'name', of: text, rare: true },
-        { name: 'from', of: textList },
-        { name: 'targets', of: textList },
-        { name: 'has', of: whole },
-        { name: 'seen', of: textList },
-      ]),
-    ),
-  },
+  { name: 'onTimeout', of: timeoutBehaviour },
+  { name: 'nodes', of: list(object([...conditionNode, { name: 'has', of: whole }, { name: 'seen', of: textList }])) },
   { name: 'targets', of: textList },
   { name: 'resumeDelayMs', of: whole, rare: true },
   { name: 'remindEveryMs', of: whole, rare: true },
@@ -160,18 +172,9 @@ export const signalFields: readonly Field[] = [
   { name: 'round', of: whole },
   { name: 'key', of: text },
   { name: 'name', of: text },
-  {
-    name: 'source',
-    of: object([
-      { name: 'type', of: word(['token', 'caller', 'operator', 'engine']) },
-      { name: 'identity', of: text },
-    ]),
-  },
+  { name: 'source', of: signalSource },
   { name: 'payload', of: object(blobInfo) },
-  {
-    name: 'effect',
-    of: word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered']),
-  },
+  { name: 'effect', of: signalEffect },
   { name: 'isWaiting', of: flag },
   { name: 'at', of: whole },
 ]

@@ -1,14 +1,17 @@
 /** How calls and answers travel that a handler's steps and waits are made of, and the signals for which it waits. */
 import type { Field, FieldKind } from '../../kernel/codec.ts'
-import { flag, list, object, text, textList, whole, word } from '../../kernel/field-kinds.ts'
-import { signalFields, stepFields } from '../../kernel/journal-schema.ts'
+import { failureTexts, flag, list, object, text, textList, whole, word } from '../../kernel/field-kinds.ts'
+import {
+  conditionNode,
+  signalEffect,
+  signalFields,
+  signalSource,
+  stepFields,
+  timeoutBehaviour,
+} from '../../kernel/journal-schema.ts'
 import { blob, fence } from './wire-kinds.ts'
 
-const failure = object([
-  { name: 'category', of: text },
-  { name: 'message', of: text },
-  { name: 'stack', of: text },
-])
+const failure = object(failureTexts)
 
 const stepOutcome: FieldKind = {
   kind: 'union',
@@ -54,25 +57,12 @@ export const suspendInput: readonly Field[] = [
   { name: 'fence', of: fence },
   { name: 'stepKind', of: word(['wait', 'sleep']) },
   { name: 'name', of: text },
-  {
-    name: 'nodes',
-    of: list(
-      object([
-        { name: 'kind', of: word(['group', 'leaf', 'operator', 'timeout']) },
-        { name: 'parent', of: whole },
-        { name: 'need', of: whole },
-        { name: 'by', of: word(['once', 'signals', 'sources', 'waitpoints']) },
-        { name: 'name', of: text, rare: true },
-        { name: 'from', of: textList },
-        { name: 'targets', of: textList },
-      ]),
-    ),
-  },
+  { name: 'nodes', of: list(object(conditionNode)) },
   { name: 'opens', of: textList },
   { name: 'reason', of: text },
   { name: 'timeoutMs', of: whole },
   { name: 'untilExpiry', of: flag },
-  { name: 'onTimeout', of: word(['fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate']) },
+  { name: 'onTimeout', of: timeoutBehaviour },
   { name: 'resumeDelayMs', of: whole, rare: true },
   { name: 'remindEveryMs', of: whole, rare: true },
   { name: 'strict', of: flag },
@@ -103,13 +93,7 @@ export const deliverInput: readonly Field[] = [
   { name: 'target', of: text },
   { name: 'key', of: text },
   { name: 'name', of: text },
-  {
-    name: 'source',
-    of: object([
-      { name: 'type', of: word(['token', 'caller', 'operator', 'engine']) },
-      { name: 'identity', of: text },
-    ]),
-  },
+  { name: 'source', of: signalSource },
   { name: 'payload', of: blob },
   {
     name: 'token',
@@ -124,7 +108,7 @@ export const deliverInput: readonly Field[] = [
 export const deliverResult: readonly Field[] = [
   { name: 'kind', of: word(['delivered', 'duplicate']) },
   { name: 'sequence', of: whole },
-  { name: 'effect', of: word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered']) },
+  { name: 'effect', of: signalEffect },
   { name: 'at', of: whole },
 ]
 

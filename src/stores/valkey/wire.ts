@@ -19,6 +19,7 @@ import {
   whole,
   word,
 } from '../../kernel/field-kinds.ts'
+import { resumed } from '../../kernel/journal-schema.ts'
 import type { OperationName } from '../../kernel/operations.ts'
 import { eventFields } from '../../kernel/schema.ts'
 import {
@@ -125,13 +126,7 @@ const claimed: readonly Field[] = [
       { name: 'stepCount', of: whole },
       { name: 'round', of: whole },
       { name: 'era', of: whole },
-      {
-        name: 'resumed',
-        of: object([
-          { name: 'step', of: text },
-          { name: 'cause', of: word(['signal', 'operator', 'timeout', 'step_retry']) },
-        ]),
-      },
+      { name: 'resumed', of: resumed },
     ]),
   },
 ]
