@@ -1,6 +1,6 @@
 /** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
 import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from './indexes.ts'
-import { currentStep } from './journal/waits.ts'
+import { currentStep } from './journal/current-step.ts'
 import type { StepKind, TimeoutBehaviour } from './journal-records.ts'
 import { AHEAD_COUNT_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from './limits.ts'
 import type {

@@ -4,7 +4,7 @@ import { attemptsIndex } from './indexes.ts'
 import { removeJournal } from './journal/sweep.ts'
 import { ATTEMPT_HISTORY_MAX } from './limits.ts'
 import type { Execution } from './records.ts'
-import type { Tx } from './tx.ts'
+import type { IndexEntry, Tx } from './tx.ts'
 
 /**
  * Removes an execution and everything that belongs to it, as far as the operation has room: true once nothing is left. What
@@ -12,14 +12,12 @@ import type { Tx } from './tx.ts'
  */
 export function removeExecution(tx: Tx, execution: Execution): boolean {
   const isBare = removeJournal(tx, execution)
-  const attempts = isBare ? tx.range({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 }) : []
+  const attempts = isBare ? attemptsOf(tx, execution) : []
   if (!isBare || tx.room() < attempts.length + 2) {
     noteRemoval(tx, execution)
     return false
   }
-  for (const entry of attempts) tx.remove('attempt', entry.id)
-  tx.forget(payloadKey(execution.id))
-  tx.forget(resultKey(execution.id))
+  removeParts(tx, execution, attempts)
   tx.remove('execution', execution.id)
   return true
 }
@@ -31,9 +29,16 @@ function noteRemoval(tx: Tx, execution: Execution): void {
   tx.put(execution)
 }
 
-/** Removes an execution that another one takes the place of; what it remembers is left to be removed in the background. */
+/** Makes room for an execution that takes the place of this one; what this one remembers is removed in the background. */
 export function removeAllButJournal(tx: Tx, execution: Execution): void {
-  const attempts = tx.range({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 })
+  removeParts(tx, execution, attemptsOf(tx, execution))
+}
+
+function attemptsOf(tx: Tx, execution: Execution): IndexEntry[] {
+  return tx.range({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 })
+}
+
+function removeParts(tx: Tx, execution: Execution, attempts: readonly IndexEntry[]): void {
   for (const entry of attempts) tx.remove('attempt', entry.id)
   tx.forget(payloadKey(execution.id))
   tx.forget(resultKey(execution.id))

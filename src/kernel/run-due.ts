@@ -17,7 +17,8 @@ import { matchesFilter } from './filter.ts'
 import { flowDueAt } from './flows/flow-state.ts'
 import type { TenantFilter } from './filter.ts'
 import { DUE_INDEX } from './indexes.ts'
-import { scopeOf, stepIdIn, waitpointIdIn } from './journal/journal.ts'
+import { currentStepId } from './journal/current-step.ts'
+import { scopeOf, waitpointIdIn } from './journal/journal.ts'
 import { DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from './limits.ts'
 import { nextSeed } from './random.ts'
 import type { Execution, Instant } from './records.ts'
@@ -161,12 +162,14 @@ function fetchWaits(tx: Tx, executions: readonly Execution[]): void {
   const stepIds: string[] = []
   const waitpointIds: string[] = []
   let room = tx.room()
-  for (const { id, state, journal } of executions) {
-    if (state.phase !== 'suspended' || journal === undefined || room <= 0) continue
-    const scope = scopeOf(id, journal)
-    stepIds.push(stepIdIn(scope, state.step))
-    for (const { target } of journal.open) waitpointIds.push(waitpointIdIn(scope, target))
-    room = room - journal.open.length - 1
+  for (const execution of executions) {
+    const stepId = currentStepId(execution)
+    if (stepId === undefined || room <= 0) continue
+    stepIds.push(stepId)
+    const scope = scopeOf(execution.id, execution.journal)
+    const open = execution.journal?.open ?? []
+    for (const { target } of open) waitpointIds.push(waitpointIdIn(scope, target))
+    room = room - open.length - 1
   }
   if (stepIds.length > 0) tx.getMany('step', stepIds)
   if (waitpointIds.length > 0) tx.getMany('waitpoint', waitpointIds)

@@ -1,4 +1,4 @@
-import { currentStep } from '../journal/waits.ts'
+import { currentStep } from '../journal/current-step.ts'
 import type { DueCase } from './due-case.ts'
 
 /** Says in the event log that somebody is still being waited for. Reminders that were missed are said once. */

@@ -9,7 +9,7 @@ import type { Tx } from '../tx.ts'
 import { isMailbox, journalOf, openWaitpointOf, scopeOf, waitpointIdIn } from './journal.ts'
 import { closeWaitpoints, viewOf } from './waitpoints.ts'
 import type { WaitpointView } from './waitpoints.ts'
-import { currentStep } from './waits.ts'
+import { currentStep } from './current-step.ts'
 
 export interface CloseWaitpointInput {
   readonly executionId: ExecutionId

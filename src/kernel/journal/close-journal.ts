@@ -1,7 +1,7 @@
 /** What the end of an execution means for what it waited for. */
 import type { Execution } from '../records.ts'
 import type { Tx } from '../tx.ts'
-import { scopeOf, stepIdIn } from './journal.ts'
+import { currentStep } from './current-step.ts'
 
 /**
  * Closes the wait of an execution that is about to end, and with it every place that signals could be sent to. It is no
@@ -10,14 +10,10 @@ import { scopeOf, stepIdIn } from './journal.ts'
 export function closeJournal(tx: Tx, execution: Execution, by: string | undefined, reason: string | undefined): void {
   const journal = execution.journal
   if (journal === undefined) return
-  const state = execution.state
-  if (state.phase === 'suspended') {
-    const step = tx.get('step', stepIdIn(scopeOf(execution.id, journal), state.step))
-    if (step === undefined) return tx.fault('an execution waits in a step that does not exist', execution.id)
-    if (step.state.phase === 'open') {
-      step.state = { phase: 'closed', at: tx.now, how: 'ended', by, reason }
-      tx.put(step)
-    }
+  const step = currentStep(tx, execution)
+  if (step?.state.phase === 'open') {
+    step.state = { phase: 'closed', at: tx.now, how: 'ended', by, reason }
+    tx.put(step)
   }
   journal.open = []
 }

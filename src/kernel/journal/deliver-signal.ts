@@ -15,7 +15,8 @@ import { countSignal } from './condition.ts'
 import { hasExpired, isMailbox, journalOf, openWaitpointOf, scopeOf, signalIdAt, waitpointIdIn } from './journal.ts'
 import { recordSignal } from './record-signal.ts'
 import { mailboxAt } from './waitpoints.ts'
-import { currentStep, resumeFrom } from './waits.ts'
+import { currentStep } from './current-step.ts'
+import { resumeFrom } from './waits.ts'
 
 /** What a verified token was bound to. */
 export interface TokenBinding {

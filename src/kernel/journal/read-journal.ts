@@ -1,5 +1,6 @@
 /** Looking at what an execution remembers: its steps, the signals it was sent, the waitpoints that are open. */
 import { signalPayloadKey, stepValueKey } from '../blobs.ts'
+import { idsOf } from '../index-repair.ts'
 import { OPEN_WAITPOINTS_INDEX, signalsIndex, stepsIndex, waitpointsIndex } from '../indexes.ts'
 import type { Journal, Signal, Step, Waitpoint } from '../journal-records.ts'
 import {
@@ -14,7 +15,8 @@ import type { Execution, ExecutionId, Instant } from '../records.ts'
 import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Position, Range, Tx } from '../tx.ts'
-import { isCut, isMailbox, openWaitpointOf, scopeOf, stepIdIn } from './journal.ts'
+import { currentStep, currentStepId } from './current-step.ts'
+import { isCut, isMailbox, openWaitpointOf, scopeOf } from './journal.ts'
 import { isFinal } from './record-step.ts'
 
 export interface ReadStepsInput {
@@ -168,12 +170,13 @@ export function listWaitpoints(tx: Tx, input: ListWaitpointsInput): ListWaitpoin
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
   const page = tx.scan(waitpointsRange(scopeOf(execution.id, execution.journal), input.cursor), 'waitpoint')
+  const step = currentStep(tx, execution)
   const waitpoints: ListedWaitpoint[] = []
   let last: Waitpoint | undefined = undefined
   for (const waitpoint of page) {
     if (waitpoints.length === limit) break
     last = waitpoint
-    const listed = listedAs(tx, execution, waitpoint)
+    const listed = listedAs(execution, step, waitpoint)
     if (input.all === true || listed.state === 'pending' || listed.state === 'awaited') waitpoints.push(listed)
   }
   const isLast = page.length < LIST_SCAN_COUNT && last?.id === page[page.length - 1]?.id
@@ -195,17 +198,25 @@ export interface ListOpenWaitpointsInput {
 export function listOpenWaitpoints(tx: Tx, input: ListOpenWaitpointsInput): WaitpointPage {
   const range = openWaitpointsRange(input)
   const entries = tx.range(range)
-  const ids: string[] = []
-  for (const entry of entries) ids.push(entry.id)
-  const waitpoints: ListedWaitpoint[] = []
-  const found = tx.getMany('waitpoint', ids)
+  const found = tx.getMany('waitpoint', idsOf(entries))
   const executionIds: string[] = []
-  for (const { executionId } of found) if (!executionIds.includes(executionId)) executionIds.push(executionId)
-  const executions = tx.getMany('execution', executionIds)
+  for (const { executionId } of found) executionIds.push(executionId)
+  const byId: Record<string, Execution> = {}
+  const stepIds: string[] = []
+  for (const execution of tx.getMany('execution', executionIds)) {
+    if (byId[execution.id] !== undefined) continue
+    byId[execution.id] = execution
+    const stepId = currentStepId(execution)
+    if (stepId !== undefined) stepIds.push(stepId)
+  }
+  const steps: Record<string, Step> = {}
+  for (const step of tx.getMany('step', stepIds)) steps[step.id] = step
+  const waitpoints: ListedWaitpoint[] = []
   for (const waitpoint of found) {
-    for (const execution of executions) {
-      if (execution.id === waitpoint.executionId) waitpoints.push(listedAs(tx, execution, waitpoint))
-    }
+    const execution = byId[waitpoint.executionId]
+    if (execution === undefined) continue
+    const stepId = currentStepId(execution)
+    waitpoints.push(listedAs(execution, stepId === undefined ? undefined : steps[stepId], waitpoint))
   }
   const last = entries[entries.length - 1]
   const cursor = entries.length < range.limit || last === undefined ? undefined : { score: last.score, id: last.id }
@@ -216,13 +227,10 @@ export function openWaitpointsRange(input: ListOpenWaitpointsInput): Range {
   return { index: OPEN_WAITPOINTS_INDEX, from: input.cursor, limit: pageLimit(input.limit, WAITPOINT_PAGE_MAX) }
 }
 
-function listedAs(tx: Tx, execution: Execution, waitpoint: Waitpoint): ListedWaitpoint {
+/** `step` is the one that the execution waits in now. */
+function listedAs(execution: Execution, step: Step | undefined, waitpoint: Waitpoint): ListedWaitpoint {
   const target = waitpoint.target
   const state = execution.state
-  const step =
-    state.phase === 'suspended'
-      ? tx.get('step', stepIdIn(scopeOf(execution.id, execution.journal), state.step))
-      : undefined
   const isAwaited = step?.wait?.targets.includes(target) === true
   const names: string[] = []
   for (const node of isAwaited ? (step.wait?.nodes ?? []) : []) {

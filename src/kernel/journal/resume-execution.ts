@@ -5,7 +5,8 @@ import type { Refused } from '../results.ts'
 import { publicState } from '../state.ts'
 import type { PublicState } from '../state.ts'
 import type { Tx } from '../tx.ts'
-import { currentStep, resumeFrom } from './waits.ts'
+import { currentStep } from './current-step.ts'
+import { resumeFrom } from './waits.ts'
 
 export interface ResumeInput {
   readonly executionId: ExecutionId

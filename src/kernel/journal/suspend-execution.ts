@@ -3,7 +3,7 @@
  * condition already. Said again, by whoever holds the execution then, it answers as the wait ended.
  */
 import { cancelIfAsked } from '../fail-execution.ts'
-import type { ConditionNode, CountedNode, Journal, Step, TimeoutBehaviour } from '../journal-records.ts'
+import type { ConditionNode, CountedNode, Journal, Step, TimeoutBehaviour, Waitpoint } from '../journal-records.ts'
 import { leaseEnded, refuseUnlessHeld } from '../leases.ts'
 import type { LeaseRefusal } from '../leases.ts'
 import { OPEN_WAITPOINT_MAX } from '../limits.ts'
@@ -17,11 +17,12 @@ import { hearBuffered, satisfiersOf, takeHeard } from './hear-buffered.ts'
 import { isCut, isMailbox, journalOf, openWaitpointOf, scopeOf, stepKey, waitpointIdIn } from './journal.ts'
 import { findStep, isFinal, putStep, refuseStep } from './record-step.ts'
 import type { StepLimitRefusal } from './record-step.ts'
-import { EXPIRED, placesOf } from './wait-places.ts'
+import { EXPIRED, placesOf, waitpointAt } from './wait-places.ts'
 import type { WaitPlaces } from './wait-places.ts'
 import { closeWaitpoints, openWaitpoint, reopenWaitpoint, viewOf } from './waitpoints.ts'
 import type { WaitpointView } from './waitpoints.ts'
-import { closeWait, currentStep } from './waits.ts'
+import { currentStep } from './current-step.ts'
+import { closeWait } from './waits.ts'
 import type { Answer } from './waits.ts'
 
 export interface SuspendInput {
@@ -98,7 +99,7 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const until = untilOf(tx, journal, input, places)
   heard.wait.until = until
   takeHeard(tx, journal, heard)
-  bind(tx, execution, journal, input, places)
+  const bound = bind(tx, execution, journal, input, places)
   const step = putStep(tx, execution, existing, {
     kind: input.stepKind,
     name: input.name,
@@ -116,7 +117,7 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const remindAt = input.remindEveryMs === undefined ? undefined : tx.now + input.remindEveryMs
   const key = stepKey(step.kind, step.name)
   suspend(tx, execution, { step: key, name: step.name, reason: input.reason, until, remindAt })
-  return { kind: 'suspended', until, waitpoints: waitpointsOf(tx, execution) }
+  return { kind: 'suspended', until, waitpoints: viewsOf(bound, journal) }
 }
 
 /** How often it was waited for before, if that still counts. */
@@ -132,7 +133,7 @@ function answerOf(nodes: readonly CountedNode[], places: WaitPlaces, onTimeout: 
   const closed = places.closed[0]
   if (closed === undefined || canHear(places)) return undefined
   const reason = closed.reason
-  if (!closed.hasExpired) return { how: 'operator', cause: 'operator', by: undefined, reason }
+  if (reason !== EXPIRED) return { how: 'operator', cause: 'operator', by: undefined, reason }
   return onTimeout === 'resume' ? { how: 'timed_out', cause: 'timeout', by: undefined, reason } : undefined
 }
 
@@ -160,21 +161,31 @@ function waitpointsOf(tx: Tx, execution: Execution): WaitpointView[] {
   for (const target of currentStep(tx, execution)?.wait?.targets ?? []) {
     if (!isMailbox(target)) ids.push(waitpointIdIn(scopeOf(execution.id, journal), target))
   }
+  return journal === undefined ? [] : viewsOf(tx.getMany('waitpoint', ids), journal)
+}
+
+function viewsOf(waitpoints: readonly Waitpoint[], journal: Journal): WaitpointView[] {
   const views: WaitpointView[] = []
-  if (journal === undefined) return views
-  for (const waitpoint of tx.getMany('waitpoint', ids)) views.push(viewOf(waitpoint, journal))
+  for (const waitpoint of waitpoints) views.push(viewOf(waitpoint, journal))
   return views
 }
 
 /** Makes the waitpoints of a wait its own: from now on the wait says how long they are open. */
-function bind(tx: Tx, execution: Execution, journal: Journal, input: SuspendInput, places: WaitPlaces): void {
+function bind(tx: Tx, execution: Execution, journal: Journal, input: SuspendInput, places: WaitPlaces): Waitpoint[] {
   const expired: string[] = []
   for (const { target } of places.closed) if (openWaitpointOf(journal, target) !== undefined) expired.push(target)
   closeWaitpoints(tx, execution, journal, expired, EXPIRED, undefined)
-  for (const target of places.live) {
+  const bound: Waitpoint[] = []
+  for (const target of places.targets) {
+    if (places.fresh.includes(target)) {
+      bound.push(openWaitpoint(tx, execution, journal, target, undefined, input.keyId))
+      continue
+    }
+    if (places.reopened.includes(target)) reopenWaitpoint(tx, execution, journal, target, undefined)
     const open = openWaitpointOf(journal, target)
     if (open !== undefined) open.expiresAt = undefined
+    const waitpoint = waitpointAt(places.waitpoints, target)
+    if (waitpoint !== undefined && !isMailbox(target)) bound.push(waitpoint)
   }
-  for (const target of places.reopened) reopenWaitpoint(tx, execution, journal, target, undefined)
-  for (const target of places.fresh) openWaitpoint(tx, execution, journal, target, undefined, input.keyId)
+  return bound
 }

@@ -9,8 +9,6 @@ import { hasExpired, isMailbox, openWaitpointOf, scopeOf, waitpointIdIn } from '
 /** A waitpoint that was closed before any wait was answered there: what came in time still counts. */
 export interface ClosedPlace {
   readonly target: string
-  readonly waitpoint: Waitpoint
-  readonly hasExpired: boolean
   readonly reason: string | undefined
 }
 
@@ -47,11 +45,11 @@ export function placesOf(
       places.live.push(target)
       continue
     }
-    const waitpoint = waitpointAt(waitpoints, target)
-    if (open !== undefined && waitpoint !== undefined) {
-      places.closed.push({ target, waitpoint, hasExpired: true, reason: EXPIRED })
+    if (open !== undefined) {
+      places.closed.push({ target, reason: EXPIRED })
       continue
     }
+    const waitpoint = waitpointAt(waitpoints, target)
     const isOwn = opens.includes(target)
     if (waitpoint !== undefined && waitpoint.closedAt === undefined && (isWaitKnown || !isOwn)) {
       places.reopened.push(target)
@@ -64,8 +62,7 @@ export function placesOf(
     const detail = { executionId: execution.id, waitpoint: target }
     if (waitpoint === undefined) return refused('waitpoint_not_found', detail)
     if (waitpoint.answeredBy !== undefined) return refused('waitpoint_closed', detail)
-    const reason = waitpoint.closeReason
-    places.closed.push({ target, waitpoint, hasExpired: reason === EXPIRED, reason })
+    places.closed.push({ target, reason: waitpoint.closeReason })
   }
   return places
 }
@@ -73,7 +70,7 @@ export function placesOf(
 /** Why a waitpoint was closed whose wait did not come in time. */
 export const EXPIRED = 'expired'
 
-function waitpointAt(waitpoints: readonly Waitpoint[], target: string): Waitpoint | undefined {
+export function waitpointAt(waitpoints: readonly Waitpoint[], target: string): Waitpoint | undefined {
   for (const waitpoint of waitpoints) if (waitpoint.target === target) return waitpoint
   return undefined
 }

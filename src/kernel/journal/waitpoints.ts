@@ -2,7 +2,7 @@
 import type { Journal, Waitpoint } from '../journal-records.ts'
 import type { Execution, Instant } from '../records.ts'
 import type { Tx } from '../tx.ts'
-import { scopeOf, waitpointIdIn, withoutTargets } from './journal.ts'
+import { openWaitpointOf, scopeOf, waitpointIdIn, withoutTargets } from './journal.ts'
 
 /** What a holder of a waitpoint needs to make tokens for it. */
 export interface WaitpointView {
@@ -17,21 +17,15 @@ export interface WaitpointView {
 }
 
 export function viewOf(waitpoint: Waitpoint, journal: Journal): WaitpointView {
-  let expiresAt: Instant | undefined = undefined
-  let isOpen = false
-  for (const open of journal.open) {
-    if (open.target !== waitpoint.target) continue
-    isOpen = true
-    expiresAt = open.expiresAt
-  }
+  const open = openWaitpointOf(journal, waitpoint.target)
   return {
     target: waitpoint.target,
     waitpointId: waitpoint.id,
     generation: waitpoint.generation,
     keyId: waitpoint.keyId,
     createdAt: waitpoint.createdAt,
-    isOpen,
-    expiresAt,
+    isOpen: open !== undefined,
+    expiresAt: open?.expiresAt,
   }
 }
 

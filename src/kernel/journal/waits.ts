@@ -3,16 +3,8 @@ import type { Journal, ResumeCause, Step, WaitEnd } from '../journal-records.ts'
 import { resume } from '../phases.ts'
 import type { Execution } from '../records.ts'
 import type { Tx } from '../tx.ts'
-import { isMailbox, journalOf, scopeOf, stepIdIn, stepKey } from './journal.ts'
+import { isMailbox, journalOf, stepKey } from './journal.ts'
 import { closeWaitpoints } from './waitpoints.ts'
-
-/** The step that a suspended execution waits in. */
-export function currentStep(tx: Tx, execution: Execution): Step | undefined {
-  const state = execution.state
-  if (state.phase !== 'suspended') return undefined
-  const step = tx.get('step', stepIdIn(scopeOf(execution.id, execution.journal), state.step))
-  return step ?? tx.fault('an execution waits in a step that does not exist', execution.id)
-}
 
 export interface Answer {
   readonly how: Exclude<WaitEnd, 'ended'>
