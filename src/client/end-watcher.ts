@@ -1,9 +1,11 @@
 /**
  * Tells many waiting callers when their executions and flows end, from one reader per partition however many wait. A reader runs
- * only while somebody waits. Being told is a hint: the caller reads the record to know.
+ * while somebody waits, and a moment longer: most often somebody waits again. Where a wake-up says what has ended, the log is not read for it; what no wake-up has told of is
+ * found in the log. Being told is a hint: the caller reads the record to know.
  */
-import type { EventType, ExecutionId, FlowId } from '../kernel/index.ts'
-import type { Runtime } from '../runtime/index.ts'
+import { tellsEnd } from '../kernel/index.ts'
+import type { ExecutionId, FlowId } from '../kernel/index.ts'
+import type { Runtime, Timer } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { Partition, Store } from '../stores/store.ts'
 import { EventReader } from './event-reader.ts'
@@ -18,13 +20,15 @@ export type EndNews = 'ended' | 'gap' | EngineError
 
 export type EndListener = (news: EndNews) => void
 
-/** The events of a flow bear its id where those of an execution bear the execution's. */
-const ENDS: readonly EventType[] = ['execution_ended', 'flow_ended', 'flow_cancelled']
+/** How long a reader goes on when nobody waits any more: not long enough to look without having been woken. */
+const LINGER_MS = 500
 
 interface Watch {
   readonly waiting: Map<string, Set<EndListener>>
   readonly abort: AbortController
   readonly isReady: Promise<void>
+  /** Runs while nobody waits. */
+  linger: Timer | undefined
 }
 
 export class EndWatcher {
@@ -41,6 +45,7 @@ export class EndWatcher {
   watch(id: ExecutionId | FlowId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void } {
     const partition = partitionOf(id)
     const watch = this.#watches.get(partition) ?? this.#start(partition)
+    watch.linger?.cancel()
     const waiting = watch.waiting.get(id) ?? new Set()
     waiting.add(notify)
     watch.waiting.set(id, waiting)
@@ -49,7 +54,7 @@ export class EndWatcher {
       stop: () => {
         waiting.delete(notify)
         if (waiting.size === 0 && watch.waiting.get(id) === waiting) watch.waiting.delete(id)
-        if (watch.waiting.size === 0) this.#stop(partition, watch)
+        if (watch.waiting.size === 0) this.#linger(partition, watch)
       },
     }
   }
@@ -67,7 +72,7 @@ export class EndWatcher {
     const abort = new AbortController()
     const readEnd = () => this.#store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1)
     const position = repeatWhileUnavailable(this.#runtime, readEnd).then((page) => page.lastSequence)
-    const watch: Watch = { waiting: new Map(), abort, isReady: position.then(() => undefined) }
+    const watch: Watch = { waiting: new Map(), abort, isReady: position.then(() => undefined), linger: undefined }
     this.#watches.set(partition, watch)
     position
       .then((start) => this.#follow(partition, watch, start))
@@ -75,13 +80,30 @@ export class EndWatcher {
     return watch
   }
 
+  #linger(partition: Partition, watch: Watch): void {
+    if (watch.abort.signal.aborted) return
+    watch.linger = this.#runtime.after(LINGER_MS, () => this.#stop(partition, watch), { background: true })
+  }
+
   #stop(partition: Partition, watch: Watch): void {
+    watch.linger?.cancel()
     watch.abort.abort()
     if (this.#watches.get(partition) === watch) this.#watches.delete(partition)
   }
 
   async #follow(partition: Partition, watch: Watch, start: number): Promise<void> {
-    const reader = new EventReader(this.#store, this.#runtime, partition, start)
+    const reader: EventReader = new EventReader(
+      this.#store,
+      this.#runtime,
+      partition,
+      start,
+      undefined,
+      ({ growth }) => {
+        if (growth === undefined) return true
+        for (const id of growth.ended) tell(watch, id, 'ended')
+        return !reader.skip(growth)
+      },
+    )
     const { signal } = watch.abort
     try {
       for (;;) {
@@ -89,7 +111,8 @@ export class EndWatcher {
         if (page === undefined) return
         const isTrimmed = page.firstSequence > reader.position + 1
         if (isTrimmed) for (const id of [...watch.waiting.keys()]) tell(watch, id, 'gap')
-        for (const event of page.events) if (ENDS.includes(event.type)) tell(watch, event.executionId, 'ended')
+        // The events of a flow bear its id where those of an execution bear the execution's.
+        for (const event of page.events) if (tellsEnd(event.type)) tell(watch, event.executionId, 'ended')
         reader.advance(page)
       }
     } finally {

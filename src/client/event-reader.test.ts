@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { virtualRuntime } from '../runtime/index.ts'
 import { executionPartition } from '../stores/store.ts'
+import type { LogGrowth } from '../stores/store.ts'
 import { Client } from './client.ts'
-import { EventReader } from './event-reader.ts'
+import { EVENT_SWEEP_MS, EventReader } from './event-reader.ts'
 import { task } from './task.ts'
 import { UnsteadyStore } from './unsteady-store.fixture.ts'
 
@@ -70,4 +71,72 @@ test('a log that has lost everything is told as a gap', async () => {
   expect(await nextOf(reader)).toEqual({ missed: 1, sequences: [] })
   await client.submit(plain, 3)
   expect(await nextOf(reader)).toEqual({ missed: 0, sequences: [1] })
+})
+
+/** A store that counts how often its log is read, and a reader that is told of every write. */
+async function readTold(isHeard: (growth: LogGrowth) => boolean = () => true) {
+  const runtime = virtualRuntime()
+  const store = new UnsteadyStore(runtime)
+  const client = new Client(store, runtime)
+  const readEvents = vi.spyOn(store, 'readEvents')
+  const growths: LogGrowth[] = []
+  const reader: EventReader = new EventReader(store, runtime, executionPartition(0), 0, undefined, ({ growth }) => {
+    if (growth === undefined) return true
+    growths.push(growth)
+    return isHeard(growth) && !reader.skip(growth)
+  })
+  const abort = new AbortController()
+  const page = reader.next(abort.signal)
+  await runtime.advance(0)
+  readEvents.mockClear()
+  return { store, client, runtime, reader, readEvents, growths, page, abort }
+}
+
+test('what a reader was told of is not read, nor looked for', async () => {
+  const { client, runtime, reader, readEvents, page, abort } = await readTold()
+
+  for (let number = 0; number < 3; number++) await client.submit(plain, number)
+  await runtime.advance(0)
+
+  expect(reader.position).toBe(3)
+  expect(readEvents).not.toHaveBeenCalled()
+  abort.abort()
+  expect(await page).toBeUndefined()
+})
+
+test('what was told in another order is passed once nothing is missing before it', async () => {
+  const { client, reader, growths } = await readTold(() => false)
+  for (let number = 0; number < 3; number++) await client.submit(plain, number)
+  const [first, second, third] = growths
+
+  reader.skip(third!)
+  reader.skip(second!)
+  expect(reader.position).toBe(0)
+  reader.skip(first!)
+
+  expect(reader.position).toBe(3)
+})
+
+test('what nobody has told of is found by the next look', async () => {
+  const { client, runtime, reader, page } = await readTold(({ first }) => first !== 2)
+
+  for (let number = 0; number < 3; number++) await client.submit(plain, number)
+  await runtime.advance(EVENT_SWEEP_MS)
+
+  expect((await page)?.events.map(({ sequence }) => sequence)).toEqual([2, 3])
+  reader.advance((await page)!)
+  await client.submit(plain, 3)
+  expect(reader.position).toBe(4)
+})
+
+test('a log that was told of, got lost and has grown anew is told as a gap', async () => {
+  const { store, client, runtime, page } = await readTold()
+  for (let number = 0; number < 3; number++) await client.submit(plain, number)
+
+  store.forget()
+  await runtime.advance(1)
+  for (let number = 0; number < 5; number++) await client.submit(plain, number)
+  await runtime.advance(EVENT_SWEEP_MS)
+
+  expect(await page).toMatchObject({ firstSequence: 3 })
 })

@@ -7,14 +7,22 @@
  */
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
-import type { EventPage, Partition, Store, StoredEvent, Wake } from '../stores/store.ts'
+import type { EventPage, LogGrowth, Partition, Store, StoredEvent, Wake } from '../stores/store.ts'
 
 /** How often a reader looks without having been woken. Wake-ups are hints and may be lost. */
-const EVENT_SWEEP_MS = 1_000
+export const EVENT_SWEEP_MS = 1_000
 const PAGE_EVENTS = 256
+/** Writes that a reader remembers while it waits to hear of those before them. */
+const TOLD_MAX = 1_000
 
 /** Hears of a failure of the store that may pass. Reading goes on. */
 export type TroubleListener = (error: EngineError) => void
+
+/** Says of a wake-up whether the log has to be read for it. */
+export type WakeFilter = (wake: Wake) => boolean
+
+/** What is known of the last event that was read or told of. */
+type LastEvent = Pick<StoredEvent, 'at'> & Partial<StoredEvent>
 
 export class EventReader {
   readonly partition: Partition
@@ -22,8 +30,14 @@ export class EventReader {
   readonly #runtime: Runtime
   readonly #onTrouble: TroubleListener
   readonly #stopListening: () => void
-  /** The event at the position, once it has been seen. */
-  #last: StoredEvent | undefined
+  /** The event at the position, once it has been seen or told of. */
+  #last: LastEvent | undefined
+  /** Writes that need not be read, by the numbers of their first events, until the position has come to them. */
+  readonly #told = new Map<number, LogGrowth>()
+  /** Whether it is told of writes, and so need not read to see whether there are any. */
+  #isTold = false
+  /** Whether a page is being read, or has been read and not been dealt with. */
+  #hasPage = false
   #isWoken = true
   #wake: (() => void) | undefined
   position: number
@@ -34,6 +48,7 @@ export class EventReader {
     partition: Partition,
     position: number,
     onTrouble: TroubleListener = () => undefined,
+    isToBeRead: WakeFilter = () => true,
   ) {
     this.#store = store
     this.#runtime = runtime
@@ -41,7 +56,7 @@ export class EventReader {
     this.partition = partition
     this.position = position
     const listener = (wake: Wake) => {
-      if (wake.partition === partition && wake.hasEvents) this.wake()
+      if (wake.partition === partition && wake.hasEvents && isToBeRead(wake)) this.wake()
     }
     this.#stopListening = store.onWake(listener, { eventsOf: partition })
   }
@@ -54,23 +69,62 @@ export class EventReader {
   /** The events behind the position, as soon as there are any; undefined once the signal has aborted. */
   async next(signal: AbortSignal): Promise<EventPage | undefined> {
     while (!signal.aborted) {
-      this.#isWoken = false
-      const page = await this.#read()
-      if (page !== undefined && (page.events.length > 0 || page.firstSequence > this.position + 1)) return page
+      if (this.#isWoken || !this.#isTold) {
+        const page = await this.#nextPage()
+        if (page !== undefined) return page
+      }
+      this.#passTold()
       await this.#sleep(signal)
     }
     return undefined
   }
 
+  /** Takes note of events of which all that matters has been told. False if they have to be read all the same. */
+  skip(growth: LogGrowth): boolean {
+    if (this.#told.size === TOLD_MAX) {
+      this.#told.clear()
+      return false
+    }
+    this.#isTold = true
+    this.#told.set(growth.first, growth)
+    if (!this.#hasPage) this.#passTold()
+    return true
+  }
+
   /** Takes note that a page has been dealt with. */
   advance(page: EventPage): void {
-    this.#last = page.events.at(-1)
-    this.position = this.#last?.sequence ?? Math.max(this.position, page.firstSequence - 1)
+    const last = page.events.at(-1)
+    this.#last = last
+    this.position = last?.sequence ?? Math.max(this.position, page.firstSequence - 1)
+    if (page.lastSequence > this.position) this.#isWoken = true
+    for (const growth of this.#told.values()) if (growth.last <= this.position) this.#told.delete(growth.first)
+    this.#hasPage = false
   }
 
   close(): void {
     this.#stopListening()
     this.wake()
+  }
+
+  /** What stands behind the position now; undefined if nothing does. */
+  async #nextPage(): Promise<EventPage | undefined> {
+    this.#isWoken = false
+    this.#hasPage = true
+    const page = await this.#read()
+    if (page !== undefined && (page.events.length > 0 || page.firstSequence > this.position + 1)) return page
+    this.#hasPage = false
+    return undefined
+  }
+
+  /** Moves behind what was told, as far as nothing is missing before it. */
+  #passTold(): void {
+    for (;;) {
+      const next = this.#told.get(this.position + 1)
+      if (next === undefined) return
+      this.#told.delete(next.first)
+      this.position = next.last
+      this.#last = { at: next.at }
+    }
   }
 
   /** Undefined while the store cannot be read; what cannot pass by itself is thrown. */
@@ -101,6 +155,7 @@ export class EventReader {
   #withGap(page: EventPage): EventPage {
     const firstSequence = Math.min(this.position, page.lastSequence + 1)
     this.#last = undefined
+    this.#told.clear()
     this.position = firstSequence - 2
     return { ...page, events: page.events.filter(({ sequence }) => sequence >= firstSequence), firstSequence }
   }
@@ -114,13 +169,15 @@ export class EventReader {
         this.#wake = undefined
         resolve()
       }
-      const timer = this.#runtime.after(EVENT_SWEEP_MS, finish)
+      const timer = this.#runtime.after(EVENT_SWEEP_MS, () => this.wake())
       this.#wake = finish
       signal.addEventListener('abort', finish, { once: true })
     })
   }
 }
 
-function isSame(a: StoredEvent, b: StoredEvent): boolean {
-  return a.at === b.at && a.type === b.type && a.executionId === b.executionId
+/** Of one that was only told of, no more is known than when it was: a log that was lost and grew anew has other times. */
+function isSame(found: StoredEvent, known: LastEvent): boolean {
+  if (known.type === undefined) return found.at === known.at
+  return found.at === known.at && found.type === known.type && found.executionId === known.executionId
 }

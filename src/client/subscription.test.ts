@@ -3,6 +3,7 @@ import { virtualRuntime } from '../runtime/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { Client } from './client.ts'
+import { EVENT_SWEEP_MS } from './event-reader.ts'
 import type { SubscriptionItem } from './subscription.ts'
 import { task } from './task.ts'
 import { UnsteadyStore } from './unsteady-store.fixture.ts'
@@ -127,7 +128,7 @@ test('whoever waits for a result meets the failure that ends the reading of even
   await runtime.advance(0)
 
   store.readEvents = () => Promise.reject(new EngineError('corruption'))
-  await client.submit(plain, 2)
+  await runtime.advance(EVENT_SWEEP_MS)
 
   await failed
 })

@@ -130,6 +130,11 @@ export function eventOf(type: EventType, subject: EventSubject, detail: EventDet
   }
 }
 
+/** Whether an event says that its subject, an execution or a flow, has ended. */
+export function tellsEnd(type: EventType): boolean {
+  return type === 'execution_ended' || type === 'flow_ended' || type === 'flow_cancelled'
+}
+
 /** Whether the holder of the execution should hear of an event at once, because it changes what the holder may do. */
 export function concernsHolder(type: EventType, detail: EventDetail): boolean {
   if (type === 'execution_ended') return detail.outcome !== 'completed' && detail.outcome !== 'failed'

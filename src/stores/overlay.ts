@@ -15,6 +15,7 @@ import {
   packEvent,
   packRecord,
   recordTypes,
+  tellsEnd,
   unpackRecord,
   workLimitOf,
 } from '../kernel/index.ts'
@@ -34,7 +35,7 @@ import type {
   Tx,
 } from '../kernel/index.ts'
 import { IndexOverlay } from './index-overlay.ts'
-import type { Answer, Call, Partition, Wake } from './store.ts'
+import type { Answer, Call, LogGrowth, Partition, Wake } from './store.ts'
 import type { BlobWrite, EntryWrite, EventWrite, KeptRecord, RecordWrite, StoredData, Writes } from './stored-data.ts'
 
 interface HeldRecord {
@@ -110,8 +111,11 @@ export class Overlay {
     return { records, entries, blobs, events: this.#events }
   }
 
-  /** What others should be told once the writes have been applied; undefined if nothing was written. */
-  wake(partition: Partition): Wake | undefined {
+  /**
+   * What others should be told once the writes have been applied; undefined if nothing was written. By what the log grows
+   * can be told where it is known which event was its last before.
+   */
+  wake(partition: Partition, lastSequence?: number): Wake | undefined {
     const ready: string[] = []
     let dueAt: Instant | undefined
     for (const [index, { changed }] of this.#indexes) {
@@ -129,7 +133,14 @@ export class Overlay {
     }
     const hasEvents = this.#events.length > 0
     if (!hasEvents && ready.length === 0 && dueAt === undefined) return undefined
-    return { partition, ready, dueAt, hasEvents, holdersOf: this.#holdersOf }
+    const growth = lastSequence === undefined ? undefined : this.#growth(lastSequence)
+    return { partition, ready, dueAt, hasEvents, growth, holdersOf: this.#holdersOf }
+  }
+
+  #growth(lastSequence: number): LogGrowth | undefined {
+    if (this.#events.length === 0) return undefined
+    const ended = this.#events.flatMap(({ event }) => (tellsEnd(event.type) ? [event.executionId] : []))
+    return { first: lastSequence + 1, last: lastSequence + this.#events.length, at: this.#now, ended }
   }
 
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {

@@ -58,8 +58,21 @@ export interface Wake {
   readonly dueAt?: Instant | undefined
   /** Whether the event log grew. */
   readonly hasEvents: boolean
+  /** By what it grew; undefined means that nobody says, and that whoever follows the log has to read it. */
+  readonly growth?: LogGrowth | undefined
   /** Executions whose holders have something to hear, such as a wish to cancel; undefined means that any may have. */
   readonly holdersOf?: readonly ExecutionId[] | undefined
+}
+
+/** The events that a write has added to the log of its partition. */
+export interface LogGrowth {
+  /** The numbers of the first and the last of them. */
+  readonly first: number
+  readonly last: number
+  /** When they happened: all at one moment. */
+  readonly at: Instant
+  /** The executions and flows whose end is among them. */
+  readonly ended: readonly string[]
 }
 
 /** What a listener wants to be told of, so that a store can spare it everything else. */

@@ -52,6 +52,17 @@ conforms('a wake-up', (bench) => {
     expect(wakes).toMatchObject([{ holdersOf: [executionId] }])
   })
 
+  test('tells by what the log grew and what has ended, or leaves both to the log', async () => {
+    const held = await given.activeExecution()
+    const { lastSequence } = await fabric.store.readEvents(fabric.partition, Number.MAX_SAFE_INTEGER, 1)
+
+    const [wake] = await heard(bench, () => fabric.run('completeExecution', held))
+
+    const number = lastSequence + 1
+    const growth = { first: number, last: number, at: clock.now(), ended: [held.executionId] }
+    expect([growth, undefined]).toContainEqual(wake?.growth)
+  })
+
   test('comes when an execution goes back to its queue', async () => {
     const held = await given.activeExecution()
 

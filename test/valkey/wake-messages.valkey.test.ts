@@ -5,7 +5,10 @@ import { executionPartition } from '../../src/stores/store.ts'
 import type { Store, Wake } from '../../src/stores/store.ts'
 import { Connection } from '../../src/stores/valkey/connection.ts'
 import { Keys } from '../../src/stores/valkey/keys.ts'
-import { locations, newPrefix, open } from './fabrics.ts'
+import { until } from '../servers/until.ts'
+import { locations, newPrefix, open, submitInto } from './fabrics.ts'
+
+const HEARD_WITHIN_MS = 5_000
 
 /** What the store hears of its only partition, the next time that it hears anything. */
 async function nextWake(store: Store): Promise<Wake> {
@@ -38,3 +41,20 @@ test.each(['', 'x', 'nobody speaks like this', '\u00ff'.repeat(100)])(
     expect(await hearing).toEqual({ partition: executionPartition(0), hasEvents: false })
   },
 )
+
+test('another program is told by what a log grew, so that it need not read it', async () => {
+  const place = `${locations().valkey}?prefix=${newPrefix()}&partitions=1`
+  const [writer, listener] = [await open(place), await open(place)]
+  const wakes: Wake[] = []
+  listener.onWake((wake) => wakes.push(wake), { eventsOf: executionPartition(0) })
+  await until('the log is listened to', HEARD_WITHIN_MS, async () => wakes[0])
+
+  await submitInto(writer, 0)
+  await submitInto(writer, 0)
+
+  await until('both writes are heard', HEARD_WITHIN_MS, async () => wakes[2])
+  expect(wakes.slice(1)).toMatchObject([
+    { hasEvents: true, growth: { first: 1, last: 1, ended: [] } },
+    { hasEvents: true, growth: { first: 2, last: 2, ended: [] } },
+  ])
+})

@@ -146,8 +146,8 @@ export class MemoryStore implements Store {
     const data = this.#partition(partition)
     const overlay = new Overlay(data, this.#runtime.now())
     const answers = overlay.runAll(calls)
+    const wake = overlay.wake(partition, data.lastSequence)
     data.apply(overlay.writes())
-    const wake = overlay.wake(partition)
     if (wake !== undefined) this.#listeners.tell(wake)
     return Promise.resolve(answers)
   }

@@ -43,7 +43,7 @@ export class Announcer {
   announce(wake: Wake): void {
     if (this.#isClosed) return
     const earlier = this.#waiting.get(wake.partition)
-    this.#waiting.set(wake.partition, earlier === undefined ? wake : merge(earlier, wake))
+    this.#waiting.set(wake.partition, merge(earlier ?? wake, wake))
     if (this.#isScheduled) return
     this.#isScheduled = true
     // Partitions that share a transaction are told one by one, and go together.
@@ -101,6 +101,7 @@ export class Announcer {
   }
 }
 
+/** By what the log grew is left out: a notice has little room, and several writes are told of in one. */
 function merge(earlier: Wake, later: Wake): Wake {
   return {
     partition: later.partition,

@@ -233,7 +233,7 @@ function isNothing({ records, entries, blobs, events }: Writes): boolean {
   return [records, entries, blobs, events].every(({ length }) => length === 0)
 }
 
-function outcomeOf({ batch, staged, pass }: Run, stagedMax: number): BatchOutcome {
+function outcomeOf({ batch, staged, lastSequence, pass }: Run, stagedMax: number): BatchOutcome {
   const answers = pass?.answers ?? []
   const stagedAnswers = answers.slice(0, answers.length - batch.calls.length)
   const taken: number[] = []
@@ -248,7 +248,7 @@ function outcomeOf({ batch, staged, pass }: Run, stagedMax: number): BatchOutcom
   }
   return {
     answers: answers.slice(answers.length - batch.calls.length),
-    wake: pass?.overlay.wake(batch.partition),
+    wake: pass?.overlay.wake(batch.partition, lastSequence),
     taken,
     failures,
     hasMoreStaged: stagedMax > 0 && staged.length === stagedMax,

@@ -213,10 +213,6 @@ export class WakeChannel {
   #hear(name: string, message: Buffer): void {
     const channel = this.#channels.get(name)
     if (channel === undefined || this.#isClosed) return
-    if (channel.carries === 'events') {
-      if (String(message) !== this.#sender) this.#tellToLook(channel)
-      return
-    }
     const heard = readIfPossible(channel.partition, message)
     // Somebody has changed something, and another version of the program may say it in words of its own.
     if (heard === undefined) this.#tellToLook(channel)

@@ -235,6 +235,15 @@ export const wakeFields: readonly Field[] = [
   { name: 'dueAt', of: whole },
   { name: 'hasEvents', of: flag },
   { name: 'holdersOf', of: textList },
+  {
+    name: 'growth',
+    of: object([
+      { name: 'first', of: whole },
+      { name: 'last', of: whole },
+      { name: 'at', of: whole },
+      { name: 'ended', of: textList },
+    ]),
+  },
 ]
 
 /** The first byte of a call and of an answer says how the rest is to be read. The second of an answer counts its blobs. */

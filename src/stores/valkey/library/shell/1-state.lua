@@ -11,7 +11,8 @@ local redisCall, tonumber, pcall, error, type = redis.call, tonumber, pcall, err
 local packNamed, unpackNamed = cmsgpack.pack, cmsgpack.unpack
 local unpackList, byte, char, sub = unpack, string.byte, string.char, string.sub
 local operations, workLimitOf, entriesOf = kernel.operations, kernel.workLimitOf, kernel.entriesOf
-local isReadyIndex, concernsHolder, comesBefore = kernel.isReadyIndex, kernel.concernsHolder, kernel.comesBefore
+local isReadyIndex, comesBefore = kernel.isReadyIndex, kernel.comesBefore
+local concernsHolder, tellsEnd = kernel.concernsHolder, kernel.tellsEnd
 local DUE_INDEX = kernel.DUE_INDEX
 local CALL_WORK_LIMIT, CALL_REPLY_BYTES = kernel.CALL_WORK_LIMIT, kernel.CALL_REPLY_BYTES
 local READS_PER_UNIT = kernel.READS_PER_UNIT
@@ -29,12 +30,10 @@ local FEW = 8
 -- What a text's length can say. Nothing that the limits of the kernel allow comes near it.
 local PACKED_BYTES_MAX = 65535
 local NONE = {}
--- What most calls have changed: nothing but the event log.
-local ONLY_EVENTS = packWake({ sender = '', ready = NONE, hasEvents = true, holdersOf = NONE })
 
 -- Of the call.
 local prefix, arguments, indexKeys, reply, replyCount, replyBytes, callWork
-local readyIndexes, readyGains, dueGain, dueHead, holders, hasEvents
+local readyIndexes, readyGains, dueGain, dueHead, holders, ended, growth
 -- The form of every record that the call has met, by its key, as the call sees it; false if there is none.
 local stored, storedCount = {}, 0
 -- What the call has yet to write: records and blobs by their keys, entries in the order of their changes.

@@ -4,6 +4,7 @@ function tx:emit(eventType, subject, detail)
   eventCount = eventCount + 1
   events[eventCount] = checked(packEvents[eventType](subject, detail, tx.now), subject.id)
   if concernsHolder(eventType, detail) then holders[#holders + 1] = subject.id end
+  if tellsEnd(eventType) then ended[#ended + 1] = subject.id end
 end
 
 local function setBlob(key, bytes)
@@ -144,8 +145,10 @@ local function apply()
   if dirtyCount > 0 then applyValues() end
   if waitingCount > 0 then applyEntries() end
   if waitingEventCount > 0 then
-    redisCall('RPUSH', prefix .. 'events', unpackList(waitingEvents, 1, waitingEventCount))
-    waitingEventCount, hasEvents = 0, true
+    local count = redisCall('RPUSH', prefix .. 'events', unpackList(waitingEvents, 1, waitingEventCount))
+    local last = (redisCall('GET', prefix .. 'trimmed') or 0) + count
+    growth = { first = last - waitingEventCount + 1, last = last, at = tx.now, ended = ended }
+    waitingEventCount = 0
   end
 end
 

@@ -14,7 +14,7 @@ local function answerOf(name, code, argument)
 end
 
 local function runOperation(name, code, argument)
-  local holderCount, bytesBefore = #holders, replyBytes
+  local holderCount, endedCount, bytesBefore = #holders, #ended, replyBytes
   workLimit = workLimitOf(name)
   local isDone, answerCode, answer = pcall(answerOf, name, code, argument)
   if isDone then
@@ -23,6 +23,7 @@ local function runOperation(name, code, argument)
     return answerCode, answer
   end
   for i = #holders, holderCount + 1, -1 do holders[i] = nil end
+  for i = #ended, endedCount + 1, -1 do ended[i] = nil end
   for i = 1, sentCount do reply[replyCount + 1 + i] = nil end
   replyBytes, sentCount = bytesBefore, 0
   local fault = answerCode
@@ -73,7 +74,7 @@ local function beginCall(keys, args)
   if waitingCount > 0 then isWaiting = {} end
   dirtyCount, waitingCount, waitingEventCount = 0, 0, 0
   reply, replyCount, replyBytes, callWork = { '', '', '' }, 2, 0, 0
-  readyIndexes, readyGains, dueGain, dueHead, holders, hasEvents = {}, {}, nil, nil, {}, false
+  readyIndexes, readyGains, dueGain, dueHead, holders, ended, growth = {}, {}, nil, nil, {}, {}, nil
   if args[1] == '' then
     local time = redisCall('TIME')
     tx.now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -104,12 +105,16 @@ local function run(keys, args)
   -- Whatever cannot be said fails the call as a whole, before it has written anything.
   reply[2] = char(unpackList(codes))
   apply()
+  if growth then
+    reply[1] = packWake({ sender = args[2], ready = NONE, hasEvents = true, holdersOf = NONE, growth = growth })
+    redisCall('SPUBLISH', keys[2] .. 'events', reply[1])
+  end
   if #readyIndexes > 0 or dueGain or #holders > 0 then
     publishWake(keys[2], args[2])
-    reply[1] = packWake({ sender = '', ready = readyIndexes, dueAt = dueGain, hasEvents = hasEvents, holdersOf = holders })
-  else
-    reply[1] = hasEvents and ONLY_EVENTS or ''
+    local hasEvents = growth ~= nil
+    local wake = { sender = '', ready = readyIndexes, dueAt = dueGain, hasEvents = hasEvents, holdersOf = holders }
+    wake.growth = growth
+    reply[1] = packWake(wake)
   end
-  if hasEvents then redisCall('SPUBLISH', keys[2] .. 'events', args[2]) end
   return reply
 end
