@@ -194,10 +194,12 @@ function planFlow(plan: Plan, input: { readonly flowId: string }): void {
   plan.record('flow', input.flowId)
 }
 
-/** What the end of a member reads of its flow; those that it releases are often claimed in the same batch. */
+/**
+ * What the end of a member reads of its flow, whose record comes along with the member's own; those that it releases are
+ * often claimed in the same batch.
+ */
 function planMember(plan: Plan, input: { readonly executionId: string; readonly flowId?: string | undefined }): void {
   if (input.flowId === undefined) return
-  plan.record('flow', input.flowId)
   plan.work(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
 }
 

@@ -11,21 +11,11 @@ import type { ClientConfig, Notification } from 'pg'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, sqlState } from './postgres-error.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
+import { MessageWriter } from './message-writer.ts'
 import type { PostgresLocation } from './postgres-location.ts'
+import { RoundTrip } from './round-trip.ts'
+import type { Prepared, Statement, StatementReply } from './round-trip.ts'
 import type { Row, Session } from './session.ts'
-
-export interface Statement {
-  /** The same for the same text: under it the server keeps what it has prepared. */
-  readonly name: string
-  readonly text: string
-  readonly values?: readonly unknown[] | undefined
-}
-
-/** What a statement answers: rows as lists of their columns, and what was done. */
-export interface StatementReply {
-  readonly rows: readonly (readonly unknown[])[]
-  readonly command: string
-}
 
 const CONNECT_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
@@ -35,8 +25,10 @@ export class Connection implements Session {
   /** How long statements that are sent together may take. */
   readonly requestTimeoutMs: number
   readonly #client: Client
+  readonly #writer = new MessageWriter()
   readonly #socket: Socket
-  readonly #isPrepared: boolean
+  /** What the server keeps for this connection; undefined where it may not keep anything. */
+  readonly #prepared: Map<string, Prepared> | undefined
   #isLost = false
   #onLost: (() => void)[] = []
 
@@ -44,7 +36,7 @@ export class Connection implements Session {
     this.requestTimeoutMs = settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
     this.#client = client
     this.#socket = socket
-    this.#isPrepared = location.isPrepared
+    this.#prepared = location.isPrepared ? new Map() : undefined
     client.on('error', () => this.#lose())
     client.on('end', () => this.#lose())
   }
@@ -83,22 +75,19 @@ export class Connection implements Session {
 
   /** Sends statements together and answers when all are answered; throws what the first one that failed was refused with. */
   async send(statements: readonly Statement[]): Promise<readonly StatementReply[]> {
-    this.#socket.cork()
-    const replies = statements.map(({ name, text, values }) =>
-      this.#client.query({
-        ...(this.#isPrepared ? { name } : {}),
-        text,
-        values: values === undefined ? [] : [...values],
-        rowMode: 'array',
-      }),
-    )
-    this.#socket.uncork()
-    const settled = await Promise.allSettled(replies)
-    return settled.map((reply) => {
-      if (reply.status === 'rejected') throw this.#failure(reply.reason)
-      const { rows, command } = reply.value
-      return { rows, command }
-    })
+    if (statements.length === 0) return []
+    const [writer, prepared] = [this.#writer, this.#prepared]
+    try {
+      return await new Promise((resolve, reject) => {
+        const callback = (error: Error | null, replies: readonly StatementReply[] = []) => {
+          if (error === null) resolve(replies)
+          else reject(error)
+        }
+        this.#client.query(new RoundTrip(statements, { writer, prepared, types: numericTypes, callback }))
+      })
+    } catch (error) {
+      throw this.#failure(error)
+    }
   }
 
   /** What is not a word of the server is one of the way to it: nobody knows then what became of what was sent. */
@@ -153,7 +142,6 @@ function clientConfig(location: PostgresLocation, settings: ConnectionSettings):
     query_timeout: settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-    pipeline: true,
     types: numericTypes,
   }
 }

@@ -7,8 +7,8 @@
  */
 import { recordTypes } from '../../kernel/index.ts'
 import { recordText } from '../record-text.ts'
-import { nameArray, numberArray, textArray } from './array-text.ts'
-import type { Statement } from './connection.ts'
+import { bigintArray, integerArray, nameArray, textArray } from './arrays.ts'
+import type { Statement } from './round-trip.ts'
 import type { PartitionWrites } from './partition-writes.ts'
 import { RecordStatements } from './record-statements.ts'
 
@@ -94,7 +94,7 @@ export class Flusher {
     if (forgotten.length > 0) {
       statements.push({
         ...this.#deleteBlobs,
-        values: [numberArray(forgotten.map(({ number }) => number)), textArray(forgotten.map(({ key }) => key))],
+        values: [integerArray(forgotten.map(({ number }) => number)), textArray(forgotten.map(({ key }) => key))],
       })
     }
     if (kept.length > 0) {
@@ -104,10 +104,10 @@ export class Flusher {
       statements.push({
         ...this.#insertBlobs,
         values: [
-          numberArray(kept.map(({ number }) => number)),
+          integerArray(kept.map(({ number }) => number)),
           textArray(kept.map(({ key }) => key)),
-          numberArray(places),
-          numberArray(kept.map(({ bytes }) => bytes.byteLength)),
+          integerArray(places),
+          integerArray(kept.map(({ bytes }) => bytes.byteLength)),
           Buffer.concat(kept.map(({ bytes }) => bytes)),
         ],
       })
@@ -128,10 +128,10 @@ export class Flusher {
         records: recordText(events.map(({ cells }) => cells)),
       }))
     if (batches.length === 0) return []
-    const numbers = numberArray(batches.map(({ number }) => number))
-    const firsts = numberArray(batches.map(({ first }) => first))
-    const lasts = numberArray(batches.map(({ last }) => last))
-    const ats = numberArray(batches.map(({ at }) => at))
+    const numbers = integerArray(batches.map(({ number }) => number))
+    const firsts = bigintArray(batches.map(({ first }) => first))
+    const lasts = bigintArray(batches.map(({ last }) => last))
+    const ats = bigintArray(batches.map(({ at }) => at))
     const records = textArray(batches.map((batch) => batch.records))
     return [
       { ...this.#insertEvents, values: [numbers, firsts, lasts, ats, records] },
@@ -157,7 +157,12 @@ class EntryColumns {
   /** None if there are no entries. */
   statements(text: Text): Statement[] {
     if (this.#numbers.length === 0) return []
-    const values = [numberArray(this.#numbers), nameArray(this.#names), numberArray(this.#scores), textArray(this.#ids)]
+    const values = [
+      integerArray(this.#numbers),
+      nameArray(this.#names),
+      bigintArray(this.#scores),
+      textArray(this.#ids),
+    ]
     return [{ ...text, values }]
   }
 }

@@ -3,9 +3,9 @@
  * and are turned into executions by the next transaction of their partition. Staging takes no lock that anybody waits for.
  */
 import type { Call } from '../store.ts'
-import { numberArray, textArray } from './array-text.ts'
+import { bigintArray, integerArray, textArray } from './arrays.ts'
 import { bytesOf } from './bytes.ts'
-import type { Statement, StatementReply } from './connection.ts'
+import type { Statement, StatementReply } from './round-trip.ts'
 
 /** Staged submits that one transaction takes from a partition: few enough to leave room for the calls that it is for. */
 export const INBOX_TAKE_MAX = 50
@@ -55,7 +55,7 @@ export class Inbox {
   }
 
   load(numbers: readonly number[], limit: number): Statement {
-    return { ...this.#load, values: [numberArray(numbers), limit] }
+    return { ...this.#load, values: [integerArray(numbers), limit] }
   }
 
   /** What was loaded, oldest first. */
@@ -69,13 +69,13 @@ export class Inbox {
 
   /** Takes staged submits away in the transaction in which they have become executions. */
   remove(inboxIds: readonly number[]): Statement[] {
-    return inboxIds.length === 0 ? [] : [{ ...this.#delete, values: [numberArray(inboxIds)] }]
+    return inboxIds.length === 0 ? [] : [{ ...this.#delete, values: [bigintArray(inboxIds)] }]
   }
 
   /** Sets staged submits aside for a person to look at. */
   setAside(failures: readonly { readonly inboxId: number; readonly reason: string }[]): Statement[] {
     if (failures.length === 0) return []
-    const ids = numberArray(failures.map(({ inboxId }) => inboxId))
+    const ids = bigintArray(failures.map(({ inboxId }) => inboxId))
     return [{ ...this.#fail, values: [ids, textArray(failures.map(({ reason }) => reason))] }]
   }
 

@@ -13,9 +13,9 @@ import {
   waitpointsIndex,
 } from '../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../kernel/index.ts'
-import { textArray } from './array-text.ts'
+import { textArray } from './arrays.ts'
 import { bytesOf } from './bytes.ts'
-import type { Statement } from './connection.ts'
+import type { Statement } from './round-trip.ts'
 import { conditionOf, rangeValues } from './load-range.ts'
 import type { LoadStep, WantedRange } from './load-range.ts'
 

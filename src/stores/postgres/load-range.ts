@@ -1,18 +1,21 @@
 /**
  * Ranges of indexes as one statement, with what their entries name: executions with their flows, flows, the edges of a
- * graph, and payloads where they are wanted. So a walk over a graph costs one round trip for each level.
+ * graph, and payloads where they are wanted. So a walk over a graph costs one round trip for each level. Neighbours in a
+ * graph come without their flow: whoever asks for them has come from a member of the same.
  */
 import { INBOUND_PREFIX, OUTBOUND_PREFIX, edgeId, payloadKey } from '../../kernel/index.ts'
 import type { IndexEntry, Range } from '../../kernel/index.ts'
-import { flagArray, nameArray, numberArray, textArray } from './array-text.ts'
+import { bigintArray, flagArray, integerArray, nameArray, textArray } from './arrays.ts'
 import { bytesOf } from './bytes.ts'
-import type { Statement, StatementReply } from './connection.ts'
+import type { ArrayValue } from './arrays.ts'
+import type { Statement, StatementReply } from './round-trip.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** A payload up to this size is loaded with its execution; a larger one only once it is certain that it is wanted. */
 export const SMALL_PAYLOAD_BYTES = 16_384
-const SCORE_MIN = '-9223372036854775808'
-const SCORE_MAX = '9223372036854775807'
+/** Before and behind every score, which is a safe integer. */
+const SCORE_MIN = -(2 ** 62)
+const SCORE_MAX = 2 ** 62
 /** Behind every id, in the order of bytes. */
 const LAST_ID = '\u{10ffff}'
 /** What the id of a flow begins with, and that of an execution never. */
@@ -102,7 +105,10 @@ export function rangeText(schema: string, direction: Direction): string {
       select r.record, r.flow_id from ${schema}.execution r where r.id = e.id and r.partition = k.partition limit 1
     ) r on true
     cross join lateral (
-      select case when left(e.id, 1) = '${FLOW_ID_START}' then e.id else r.flow_id end as flow_id
+      select case
+        when left(e.id, 1) = '${FLOW_ID_START}' then e.id
+        when k.edge_before is null then r.flow_id
+      end as flow_id
     ) w
     left join lateral (
       select f.record from ${schema}.flow f where f.id = w.flow_id and f.partition = k.partition limit 1
@@ -143,19 +149,19 @@ export function directionOf({ reverse }: Range): Direction {
 }
 
 /** The columns of `k` that describe a range. A range without a beginning begins before, or behind, every entry there can be. */
-export function rangeValues(wanted: readonly { readonly number: number; readonly range: Range }[]): string[] {
+export function rangeValues(wanted: readonly { readonly number: number; readonly range: Range }[]): ArrayValue[] {
   const isBackward = wanted[0]?.range.reverse === true
   const [firstScore, lastScore, firstId] = isBackward ? [SCORE_MAX, SCORE_MIN, LAST_ID] : [SCORE_MIN, SCORE_MAX, '']
   return [
     numbersOf(wanted),
     nameArray(wanted.map(({ range }) => range.index)),
-    `{${wanted.map(({ range }) => range.from?.score ?? firstScore).join(',')}}`,
+    bigintArray(wanted.map(({ range }) => range.from?.score ?? firstScore)),
     textArray(wanted.map(({ range }) => range.from?.id ?? firstId)),
-    `{${wanted.map(({ range }) => range.to ?? lastScore).join(',')}}`,
-    numberArray(wanted.map(({ range }) => range.limit)),
+    bigintArray(wanted.map(({ range }) => range.to ?? lastScore)),
+    integerArray(wanted.map(({ range }) => range.limit)),
   ]
 }
 
-export function numbersOf(wanted: readonly { readonly number: number }[]): string {
-  return numberArray(wanted.map(({ number }) => number))
+export function numbersOf(wanted: readonly { readonly number: number }[]): ArrayValue {
+  return integerArray(wanted.map(({ number }) => number))
 }

@@ -6,9 +6,9 @@
  */
 import { CALL_REPLY_BYTES, recordTypes } from '../../kernel/index.ts'
 import type { RecordType } from '../../kernel/index.ts'
-import { nameArray, numberArray, textArray } from './array-text.ts'
+import { bigintArray, nameArray, textArray } from './arrays.ts'
 import { bytesOf } from './bytes.ts'
-import type { Statement } from './connection.ts'
+import type { Statement } from './round-trip.ts'
 import { journalIndexOf, journalStep, journalText } from './load-journal.ts'
 import { countText, directionOf, numbersOf, rangeStep, rangeText, rangeValues } from './load-range.ts'
 import type { Direction, LoadStep, WantedRange } from './load-range.ts'
@@ -145,7 +145,7 @@ export class Loader {
       numbersOf(wanted),
       nameArray(wanted.map(({ score }) => score.index)),
       textArray(wanted.map(({ score }) => score.id)),
-      numberArray(wanted.map(({ score }) => score.expected)),
+      bigintArray(wanted.map(({ score }) => score.expected)),
     ]
     return {
       statement: { ...this.#scores, values },

@@ -1,7 +1,7 @@
 import { recordTypes, unpackRecord } from '../../kernel/index.ts'
 import { cellsOf } from '../record-text.ts'
 import type { PartitionDump } from '../store.ts'
-import { nameOf } from './array-text.ts'
+import { nameOf } from './arrays.ts'
 import { eventsIn } from './event-log.ts'
 import type { Pool } from './pool.ts'
 import { snapshot } from './read-side.ts'

@@ -3,7 +3,7 @@
  * is planned in full is one round trip, after which nothing is left open on the server.
  */
 import type { Answer, Call } from '../store.ts'
-import type { Statement, StatementReply } from './connection.ts'
+import type { Statement, StatementReply } from './round-trip.ts'
 import type { LoadStep } from './load-range.ts'
 import type { Loader } from './load.ts'
 import { answerOneByOne, isOwnFault } from './own-fault.ts'

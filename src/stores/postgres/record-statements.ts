@@ -4,8 +4,9 @@ import { recordColumns } from '../columns.ts'
 import type { Column } from '../columns.ts'
 import { recordText } from '../record-text.ts'
 import type { KeptRecord } from '../stored-data.ts'
-import { numberArray, textArray } from './array-text.ts'
-import type { Statement } from './connection.ts'
+import { bigintArray, integerArray, textArray } from './arrays.ts'
+import type { ArrayValue } from './arrays.ts'
+import type { Statement } from './round-trip.ts'
 import type { PartitionWrites } from './partition-writes.ts'
 
 interface Row {
@@ -31,8 +32,8 @@ export class RecordStatements {
     const table = `${schema}.${type}`
     const changing = [...this.#columns.map(({ name }) => name), 'record']
     const names = [...changing, 'id', 'partition'].join(', ')
-    const types = [...this.#columns.map((column) => column.type), 'text', 'text', 'integer'] as const
-    const arrays = types.map((type, i) => `$${i + 1}::${type === 'text' ? 'text' : 'bigint'}[]`)
+    const types = this.#columns.map(({ type }) => (type === 'text' ? 'text' : 'bigint'))
+    const arrays = [...types, 'text', 'text', 'integer'].map((type, i) => `$${i + 1}::${type}[]`)
     const rows = `unnest(${arrays.join(', ')}) as k (${names})`
     this.#insert = {
       name: `ff_insert_record_${type}`,
@@ -68,22 +69,22 @@ export class RecordStatements {
     return statements
   }
 
-  #valuesOf(rows: readonly Row[]): string[] {
+  #valuesOf(rows: readonly Row[]): ArrayValue[] {
     const values = this.#columns.map(({ type, value }) => {
       const column = rows.map(({ kept }) => value(kept.record))
       return type === 'text'
         ? textArray(column as readonly (string | undefined)[])
-        : numberArray(column as readonly (number | undefined)[])
+        : bigintArray(column as readonly (number | undefined)[])
     })
     values.push(textArray(rows.map(({ kept }) => recordText(kept.cells))), idsOf(rows), numbersOf(rows))
     return values
   }
 }
 
-function idsOf(rows: readonly Pick<Row, 'id'>[]): string {
+function idsOf(rows: readonly Pick<Row, 'id'>[]): ArrayValue {
   return textArray(rows.map(({ id }) => id))
 }
 
-function numbersOf(rows: readonly Pick<Row, 'number'>[]): string {
-  return numberArray(rows.map(({ number }) => number))
+function numbersOf(rows: readonly Pick<Row, 'number'>[]): ArrayValue {
+  return integerArray(rows.map(({ number }) => number))
 }

@@ -6,8 +6,9 @@
 import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import type { Writes } from '../stored-data.ts'
-import { numberArray } from './array-text.ts'
-import type { Connection, Statement, StatementReply } from './connection.ts'
+import { integerArray } from './arrays.ts'
+import type { Connection } from './connection.ts'
+import type { Statement, StatementReply } from './round-trip.ts'
 import type { Flusher } from './flush.ts'
 import type { Inbox, StagedCall } from './inbox.ts'
 import type { Loader } from './load.ts'
@@ -196,7 +197,7 @@ function shorterWait({ requestTimeoutMs }: Connection): Statement[] {
 /** One after the other in the order of the numbers, which is ascending, and before anything is read. */
 function lock(lockSpace: number, numbers: readonly number[]): Statement {
   const text = 'select pg_advisory_xact_lock($1::integer, number) from unnest($2::integer[]) as k (number)'
-  return { name: 'ff_lock', text, values: [lockSpace, numberArray(numbers)] }
+  return { name: 'ff_lock', text, values: [lockSpace, integerArray(numbers)] }
 }
 
 /** Read after the locks were taken: whoever comes later in a partition also has the later time. */
@@ -206,7 +207,7 @@ function clock(schema: string, numbers: readonly number[]): Statement {
     text: `select p.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000)::bigint
       from unnest($1::integer[]) with ordinality as k (number, place)
       left join ${schema}.partition p on p.number = k.number order by k.place`,
-    values: [numberArray(numbers)],
+    values: [integerArray(numbers)],
   }
 }
 
