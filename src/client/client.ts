@@ -11,7 +11,7 @@ import type { CancelOptions } from './cancel-options.ts'
 import { describe, summarise } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { EndWatcher } from './end-watcher.ts'
-import type { EndListener } from './end-watcher.ts'
+import type { EndListener, EndMoment, EndWatch } from './end-watcher.ts'
 import { ExecutionHandle } from './execution-handle.ts'
 import { explanationText } from './explanation-text.ts'
 import type { SkippedBy } from './explanation-text.ts'
@@ -77,6 +77,7 @@ export class Client extends JournalClient implements FlowClient {
     this.tokens = options.tokens ?? new Tokens(noKeys, runtime, silentLog)
     this.try = new Calls(this.batcher, runtime, this.namespace, this.tokens)
     this.#ends = new EndWatcher(store, runtime)
+    this.batcher.onEnd((partition, id) => this.#ends.expect(partition, id))
   }
 
   /**
@@ -264,9 +265,9 @@ export class Client extends JournalClient implements FlowClient {
   }
 
   /** @internal */
-  watchEnd(id: ExecutionId | FlowId, notify: EndListener): ReturnType<EndWatcher['watch']> {
+  watchEnd(id: ExecutionId | FlowId, notify: EndListener, since?: EndMoment): EndWatch {
     this.refuseIfClosed()
-    return this.#ends.watch(id, notify)
+    return this.#ends.watch(id, notify, since)
   }
 
   async #close(): Promise<void> {
@@ -291,7 +292,11 @@ export class Client extends JournalClient implements FlowClient {
   }
 
   async #submitFlow(flow: AnyFlow, input: unknown, options: FlowSubmitOptions): Promise<FlowHandle> {
-    const { result, flowId, graph } = await this.try.submitDrawn(flow, input, options)
-    return new FlowHandle(this, flowId, () => graph, accept(result).kind === 'joined' ? 'joined' : 'created')
+    let since: EndMoment | undefined
+    const { result, flowId, graph } = await this.try.submitDrawn(flow, input, options, (partition) => {
+      since = this.#ends.momentIn(partition)
+    })
+    if (accept(result).kind === 'joined') return new FlowHandle(this, flowId, graph, 'joined')
+    return new FlowHandle(this, flowId, graph, 'created', since)
   }
 }

@@ -13,22 +13,46 @@ import { partitionOf } from './ids.ts'
 import { repeatWhileUnavailable } from './repetition.ts'
 
 /**
- * `ended`: it has ended. `gap`: events were lost, that of its end may have been among them. A failure: nothing more will
- * be told, and whoever still waits has to give up.
+ * `expected`: a call that should end it is about to be sent from here. `ended`: it has ended. `gap`: events were lost, that
+ * of its end may have been among them. A failure: nothing more will be told, and whoever still waits has to give up.
  */
-export type EndNews = 'ended' | 'gap' | EngineError
+export type EndNews = 'expected' | 'ended' | 'gap' | EngineError
 
 export type EndListener = (news: EndNews) => void
 
 /** How long a reader goes on when nobody waits any more: not long enough to look without having been woken. */
 const LINGER_MS = 500
+/** Ends that a watch remembers, for those who begin to wait for what they have just submitted. */
+const RECENT_COUNT = 1_000
 
 interface Watch {
   readonly waiting: Map<string, Set<EndListener>>
   readonly abort: AbortController
   readonly isReady: Promise<void>
+  /** Whether every end from now on is noticed. */
+  isFollowing: boolean
+  /** What has ended lately, each at its number modulo the length. */
+  readonly recent: string[]
+  endedCount: number
+  /** How many had ended when ends were last lost. */
+  lostAt: number
   /** Runs while nobody waits. */
   linger: Timer | undefined
+}
+
+/** A point in what a watch has heard. */
+export interface EndMoment {
+  readonly watch: object
+  readonly endedCount: number
+}
+
+/** One who waits for an end. */
+export interface EndWatch {
+  /** Once it resolves, no end can be missed any more. */
+  readonly isReady: Promise<void>
+  /** Whether it is known not to have ended between the moment that was given and now. */
+  readonly isUnended: boolean
+  readonly stop: () => void
 }
 
 export class EndWatcher {
@@ -41,8 +65,20 @@ export class EndWatcher {
     this.#runtime = runtime
   }
 
-  /** Registers interest; once `isReady` resolves, no end can be missed any more. */
-  watch(id: ExecutionId | FlowId, notify: EndListener): { readonly isReady: Promise<void>; readonly stop: () => void } {
+  /** The present moment, if the ends of a partition are being followed. */
+  momentIn(partition: Partition): EndMoment | undefined {
+    const watch = this.#watches.get(partition)
+    return watch?.isFollowing === true ? { watch, endedCount: watch.endedCount } : undefined
+  }
+
+  /** Tells those who wait for an execution that its end is on its way. */
+  expect(partition: Partition, id: ExecutionId): void {
+    const watch = this.#watches.get(partition)
+    if (watch !== undefined) tell(watch, id, 'expected')
+  }
+
+  /** Registers interest. What did not exist before a moment that is given can only have ended since. */
+  watch(id: ExecutionId | FlowId, notify: EndListener, since?: EndMoment): EndWatch {
     const partition = partitionOf(id)
     const watch = this.#watches.get(partition) ?? this.#start(partition)
     watch.linger?.cancel()
@@ -51,6 +87,7 @@ export class EndWatcher {
     watch.waiting.set(id, waiting)
     return {
       isReady: watch.isReady,
+      isUnended: since !== undefined && isUnended(watch, id, since),
       stop: () => {
         waiting.delete(notify)
         if (waiting.size === 0 && watch.waiting.get(id) === waiting) watch.waiting.delete(id)
@@ -72,7 +109,16 @@ export class EndWatcher {
     const abort = new AbortController()
     const readEnd = () => this.#store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1)
     const position = repeatWhileUnavailable(this.#runtime, readEnd).then((page) => page.lastSequence)
-    const watch: Watch = { waiting: new Map(), abort, isReady: position.then(() => undefined), linger: undefined }
+    const watch: Watch = {
+      waiting: new Map(),
+      abort,
+      isReady: position.then(() => undefined),
+      isFollowing: false,
+      recent: [],
+      endedCount: 0,
+      lostAt: 0,
+      linger: undefined,
+    }
     this.#watches.set(partition, watch)
     position
       .then((start) => this.#follow(partition, watch, start))
@@ -100,25 +146,49 @@ export class EndWatcher {
       undefined,
       ({ growth }) => {
         if (growth === undefined) return true
-        for (const id of growth.ended) tell(watch, id, 'ended')
+        for (const id of growth.ended) tellEnded(watch, id)
         return !reader.skip(growth)
       },
     )
     const { signal } = watch.abort
+    watch.isFollowing = true
     try {
       for (;;) {
         const page = await reader.next(signal)
         if (page === undefined) return
         const isTrimmed = page.firstSequence > reader.position + 1
-        if (isTrimmed) for (const id of [...watch.waiting.keys()]) tell(watch, id, 'gap')
+        if (isTrimmed) tellGap(watch)
         // The events of a flow bear its id where those of an execution bear the execution's.
-        for (const event of page.events) if (tellsEnd(event.type)) tell(watch, event.executionId, 'ended')
+        for (const event of page.events) if (tellsEnd(event.type)) tellEnded(watch, event.executionId)
         reader.advance(page)
       }
     } finally {
       reader.close()
     }
   }
+}
+
+function tellEnded(watch: Watch, id: string): void {
+  watch.recent[watch.endedCount % RECENT_COUNT] = id
+  watch.endedCount += 1
+  tell(watch, id, 'ended')
+}
+
+function tellGap(watch: Watch): void {
+  watch.endedCount += 1
+  watch.lostAt = watch.endedCount
+  for (const id of [...watch.waiting.keys()]) tell(watch, id, 'gap')
+}
+
+/** Whether all ends since a moment are remembered, and this is not among them. */
+function isUnended(watch: Watch, id: string, since: EndMoment): boolean {
+  const { endedCount, recent } = watch
+  if (since.watch !== watch || since.endedCount < watch.lostAt) return false
+  if (endedCount - since.endedCount > RECENT_COUNT) return false
+  for (let number = since.endedCount; number < endedCount; number++) {
+    if (recent[number % RECENT_COUNT] === id) return false
+  }
+  return true
 }
 
 function tell(watch: Watch, id: string, news: EndNews): void {

@@ -60,7 +60,22 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
    * staged is waited for until it exists, and for ever if its transaction rolls back: pass a signal.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
-    const ended = await this.#end(options, { result: true })
+    return await this.resultOf(await this.#end(options, { result: true }))
+  }
+
+  /**
+   * Looks once, with the result if there is one.
+   * @internal
+   */
+  describeResult(): Promise<ExecutionDescription> {
+    return this.#client.describe(this.id, { result: true })
+  }
+
+  /**
+   * What an end means to whoever waits for the result.
+   * @internal
+   */
+  async resultOf(ended: ExecutionDescription): Promise<Output> {
     if (ended.outcome !== 'completed') {
       throw new ExecutionEndedError(ended.outcome ?? 'failed', {
         executionId: this.id,

@@ -23,11 +23,12 @@ import type {
 } from '../kernel/index.ts'
 import type { Reply } from '../stores/batcher.ts'
 import { executionPartition } from '../stores/store.ts'
+import type { Partition } from '../stores/store.ts'
 import { parseDuration } from './duration.ts'
 import { flowPolicyOf, overrideFlowPolicy } from './flow.ts'
 import type { AnyFlow, FlowDefinition, FlowPolicy } from './flow.ts'
 import { isAtomic, sendGraph } from './flow-submission.ts'
-import { prepareGraph, prepareNode } from './flow-graph.ts'
+import { digestOf, prepareGraph, prepareNode } from './flow-graph.ts'
 import type { PreparedGraph } from './flow-graph.ts'
 import {
   CREATE_FLOW_KEYS,
@@ -66,16 +67,30 @@ export class FlowCalls extends StoreCalls {
   }
 
   /** @internal */
-  async submitDrawn(flow: AnyFlow, input: unknown, options: FlowSubmitOptions): Promise<SubmittedFlow> {
+  async submitDrawn(
+    flow: AnyFlow,
+    input: unknown,
+    options: FlowSubmitOptions,
+    /** Hears where the flow goes, before anything of it is sent. */
+    onPlaced: (partition: Partition) => void = () => undefined,
+  ): Promise<SubmittedFlow> {
     refuseTransaction(options)
     checkOptions(options, FLOW_SUBMIT_KEYS, "{ id: 'release:42' }")
     const policy = overrideFlowPolicy(flow.policy, options)
     const graph = await drawFlow(flow, input)
     const { id, onProgress = () => undefined } = options
     const head = this.#headOf(id, flow.name, policy)
+    const prepared = await prepareGraph(graph, head.flowId, this.submitSetting)
+    // Under an id that nobody else can have there is no other graph to tell it apart from.
     const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
-    const prepared = await prepareGraph(graph, head.flowId, identity, this.submitSetting)
-    const result = await sendGraph(head, prepared, (call, blobs) => this.#send(prepared, call, blobs), onProgress)
+    const digest = id === undefined ? '' : digestOf(graph, prepared, identity)
+    onPlaced(partitionOf(head.flowId))
+    const result = await sendGraph(
+      { ...head, digest },
+      prepared,
+      (call, blobs) => this.#send(prepared, call, blobs),
+      onProgress,
+    )
     return { result, flowId: head.flowId, graph }
   }
 
@@ -91,12 +106,14 @@ export class FlowCalls extends StoreCalls {
 
   /** Those who can take the first members at once hear of them before they are sent. */
   #announceRoots(flowId: FlowId, { nodes, edges }: PreparedGraph): void {
-    const waiting = new Set(edges.map((edge) => edge.downstreamId))
-    const ready = nodes
-      .map(({ input }) => input.create)
-      .filter(({ executionId, delayMs = 0 }) => delayMs <= 0 && !waiting.has(executionId))
-      .map((create) => readyIndex(create.lane, create.class))
-    for (const index of new Set(ready)) this.batcher.announceSubmit(partitionOf(flowId), index)
+    const waiting = new Set<ExecutionId>()
+    for (const edge of edges) waiting.add(edge.downstreamId)
+    const ready = new Set<string>()
+    for (const { input } of nodes) {
+      const { executionId, delayMs = 0, lane, class: className } = input.create
+      if (delayMs <= 0 && !waiting.has(executionId)) ready.add(readyIndex(lane, className))
+    }
+    for (const index of ready) this.batcher.announceSubmit(partitionOf(flowId), index)
   }
 
   async createFlow(name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {

@@ -5,7 +5,7 @@ import { EngineError } from '../stores/engine-error.ts'
 import type { DeclaredGraph, DeclaredNode } from './graph-builder.ts'
 import { memberIdOf } from './ids.ts'
 import { prepareSubmit } from './submit.ts'
-import type { SubmitSetting } from './submit.ts'
+import type { PreparedSubmit, SubmitSetting } from './submit.ts'
 
 export interface PreparedNode {
   readonly input: NodeInput
@@ -17,7 +17,6 @@ export interface PreparedGraph {
   /** In an order in which every edge leads forward. */
   readonly nodes: readonly PreparedNode[]
   readonly edges: readonly EdgeInput[]
-  readonly digest: string
 }
 
 /** What tells one flow from another besides its graph. */
@@ -29,44 +28,64 @@ interface FlowIdentity {
 export async function prepareGraph(
   graph: DeclaredGraph,
   flowId: FlowId,
-  identity: FlowIdentity,
   setting: SubmitSetting,
 ): Promise<PreparedGraph> {
   const nodes: PreparedNode[] = []
   const edges: EdgeInput[] = []
   const ids = new Map<string, ExecutionId>()
-  const hash = createHash('sha256').update(canonicalText([identity.name, identity.outcomeRule]))
   for (const node of graph.nodes) {
     const id = memberIdOf(flowId, node.name)
     ids.set(node.name, id)
-    const prepared = await prepareNode(node, id, setting)
-    nodes.push(prepared)
+    const prepared = prepareNode(node, id, setting)
+    // A wait for each node would cost more than most nodes do.
+    nodes.push(prepared instanceof Promise ? await prepared : prepared)
     for (const { upstream, input } of node.edges) {
       const upstreamId = ids.get(upstream.node) ?? memberIdOf(flowId, upstream.node)
       edges.push({ upstreamId, downstreamId: id, hands: node.handsInputs ? { as: 'input', name: input } : undefined })
     }
-    hash.update(nodeText(node, prepared.input.create)).update(prepared.payload ?? '')
   }
-  return { nodes, edges, digest: hash.digest('hex') }
+  return { nodes, edges }
 }
 
-/** Refusals of a node's input or settings name the node. */
-export async function prepareNode(
-  node: Pick<DeclaredNode, 'name' | 'task' | 'input' | 'settings' | 'policy'>,
+/** The same for the same graph in every process. */
+export function digestOf(graph: DeclaredGraph, prepared: PreparedGraph, identity: FlowIdentity): string {
+  const hash = createHash('sha256').update(canonicalText([identity.name, identity.outcomeRule]))
+  prepared.nodes.forEach(({ input, payload }, i) => {
+    const node = graph.nodes[i]
+    if (node !== undefined) hash.update(nodeText(node, input.create)).update(payload ?? '')
+  })
+  return hash.digest('hex')
+}
+
+type NodeToPrepare = Pick<DeclaredNode, 'name' | 'task' | 'input' | 'settings' | 'policy'>
+
+/** Refusals of a node's input or settings name the node. A promise only if a schema has to be asked. */
+export function prepareNode(
+  node: NodeToPrepare,
   executionId: ExecutionId,
   setting: SubmitSetting,
-): Promise<PreparedNode> {
+): PreparedNode | Promise<PreparedNode> {
   const { name, task, input, settings, policy } = node
+  const finish = (prepared: PreparedSubmit): PreparedNode => {
+    return { input: { name, create: prepared.input, policy }, payload: prepared.blobs[0] }
+  }
   try {
     const ids = { executionId, requestId: undefined }
-    const prepared = await prepareSubmit({ task, input, options: settings }, ids, setting)
-    return { input: { name, create: prepared.input, policy }, payload: prepared.blobs[0] }
+    const prepared = prepareSubmit({ task, input, options: settings }, ids, setting)
+    if (!(prepared instanceof Promise)) return finish(prepared)
+    return prepared.then(finish, (error: unknown) => {
+      throw refusalOf(name, error)
+    })
   } catch (error) {
-    if (!(error instanceof EngineError)) throw error
-    const { message } = error.detail
-    const text = message === undefined ? `It is that of node '${name}'.` : `Node '${name}': ${message}`
-    throw new EngineError(error.code, { ...error.detail, nodes: [name], message: text }, { cause: error })
+    throw refusalOf(name, error)
   }
+}
+
+function refusalOf(name: string, error: unknown): unknown {
+  if (!(error instanceof EngineError)) return error
+  const { message } = error.detail
+  const text = message === undefined ? `It is that of node '${name}'.` : `Node '${name}': ${message}`
+  return new EngineError(error.code, { ...error.detail, nodes: [name], message: text }, { cause: error })
 }
 
 /** Everything of a node but its id, which follows from its name, and its bytes, whose size stands in its settings. */
@@ -78,9 +97,15 @@ function nodeText(node: DeclaredNode, create: CreateInput): string {
 
 /** The same text for the same value in every process, however its objects were put together. */
 function canonicalText(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
+  return JSON.stringify(inOrder(value))
+}
+
+/** With the fields of all objects in the order of their names. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(inOrder)
+  const object = value as Readonly<Record<string, unknown>>
+  const ordered: Record<string, unknown> = {}
+  for (const name of Object.keys(object).sort()) ordered[name] = inOrder(object[name])
+  return ordered
 }

@@ -4,6 +4,8 @@ import { EngineError } from '../stores/engine-error.ts'
 import { accept } from './accept.ts'
 import type { ReplayOptions } from './calls.ts'
 import type { Duration } from './duration.ts'
+import type { ExecutionDescription } from './description.ts'
+import type { EndMoment, EndNews } from './end-watcher.ts'
 import type { HandleClient } from './execution-handle.ts'
 import type { FlowCalls } from './flow-calls.ts'
 import type { FlowCancelOptions } from './flow-options.ts'
@@ -44,8 +46,11 @@ export interface FlowClient extends HandleClient {
 /** What a submit did: started the flow, or met one that existed with the same content. */
 export type FlowCreated = 'created' | 'joined'
 
-/** Where a handle learns which nodes' results are the flow's. */
-export type GraphSource = () => DeclaredGraph | Promise<DeclaredGraph>
+/** Where a handle learns which nodes' results are the flow's: from what a submit drew, or by drawing it again. */
+export type GraphSource = DeclaredGraph | (() => Promise<DeclaredGraph>)
+
+/** Results that are read together with the flow's end, rather than after it. */
+const READ_AHEAD_COUNT = 8
 
 export class FlowHandle<Output = unknown> {
   readonly id: FlowId
@@ -53,12 +58,15 @@ export class FlowHandle<Output = unknown> {
   readonly created: FlowCreated | undefined
   protected readonly client: FlowClient
   readonly #graph: GraphSource | undefined
+  /** A moment before the flow existed. */
+  readonly #since: EndMoment | undefined
 
-  constructor(client: FlowClient, id: FlowId, graph?: GraphSource, created?: FlowCreated) {
+  constructor(client: FlowClient, id: FlowId, graph?: GraphSource, created?: FlowCreated, since?: EndMoment) {
     this.client = client
     this.id = id
     this.#graph = graph
     this.created = created
+    this.#since = since
   }
 
   /**
@@ -66,18 +74,50 @@ export class FlowHandle<Output = unknown> {
    * `flow_failed`, which names the first member that failed, or `flow_cancelled`.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
-    const ended = await this.wait(options)
+    const ahead = this.#membersAhead()
+    let read: readonly (ExecutionDescription | undefined)[] = []
+    const ended = await this.#end(options, ahead, async (news) => {
+      const describing = this.client.describeFlow(this.id)
+      // The first look seldom finds the end, and would read the results in vain.
+      const reading = news === undefined ? [] : ahead.map((member) => member.describeResult().catch(() => undefined))
+      const [description, ...results] = await Promise.all([describing, ...reading])
+      read = results
+      return description
+    })
     if (ended.outcome !== 'completed') throw await this.#failure(ended)
-    const graph = await this.#graph?.()
-    return (await this.#results(graph, options)) as Output
+    const known = new Map(ahead.map((member, i) => [member.node, { member, description: read[i] }]))
+    const output = async (name: string, task: AnyTask | undefined) => {
+      const { member, description } = known.get(name) ?? {}
+      if (member === undefined || description?.outcome !== 'completed') return await this.#output(name, task, options)
+      return await member.resultOf(description)
+    }
+    return (await resultsOf(await this.#drawn(), output)) as Output
   }
 
   /** Waits for the end, whatever it is. Members of a cancelled flow may still be on their way out. */
   wait(options: WaitOptions = {}): Promise<FlowDescription> {
-    return waitForEnd(this.client, this.id, options, async () => {
-      const description = await this.client.describeFlow(this.id)
+    return this.#end(options, this.#membersAhead(), () => this.client.describeFlow(this.id))
+  }
+
+  #end(
+    options: WaitOptions,
+    last: readonly FlowMember[],
+    describe: (news: EndNews | undefined) => Promise<FlowDescription>,
+  ): Promise<FlowDescription> {
+    const look = async (news: EndNews | undefined) => {
+      const description = await describe(news)
       return description.outcome === undefined ? undefined : description
-    })
+    }
+    return waitForEnd(this.client, this.id, options, look, { heralds: last.map(({ id }) => id), since: this.#since })
+  }
+
+  /** Those whose results are the flow's, if they are known and not many. */
+  #membersAhead(): FlowMember[] {
+    if (this.#graph === undefined || typeof this.#graph === 'function') return []
+    const { results, nodes } = this.#graph
+    const names = typeof results === 'string' ? [results] : Object.values(results ?? {})
+    if (names.length > READ_AHEAD_COUNT) return []
+    return [...new Set(names)].map((name) => this.#member(name, taskOf(nodes, name)))
   }
 
   describe(): Promise<FlowDescription> {
@@ -107,8 +147,8 @@ export class FlowHandle<Output = unknown> {
 
   /** Waits for one member's result. */
   async output(name: string, options: WaitOptions = {}): Promise<unknown> {
-    const task = (await this.#graph?.())?.nodes.find((node) => node.name === name)?.task
-    return await this.#output(name, task, options)
+    const { nodes = [] } = (await this.#drawn()) ?? {}
+    return await this.#output(name, taskOf(nodes, name), options)
   }
 
   /** Runs an ended member again; with `subtree`, everything that was skipped because of it as well. */
@@ -141,20 +181,16 @@ export class FlowHandle<Output = unknown> {
     return this.client.setFlowTags(this.id, tags)
   }
 
-  async #results(graph: DeclaredGraph | undefined, options: WaitOptions): Promise<unknown> {
-    const results = graph?.results
-    if (graph === undefined || results === undefined) return undefined
-    const tasks = new Map(graph.nodes.map((node) => [node.name, node.task]))
-    if (typeof results === 'string') return await this.#output(results, tasks.get(results), options)
-    const entries = Object.entries(results).map(async ([key, node]) => {
-      return [key, await this.#output(node, tasks.get(node), options)] as const
-    })
-    return Object.fromEntries(await Promise.all(entries))
+  async #drawn(): Promise<DeclaredGraph | undefined> {
+    return typeof this.#graph === 'function' ? await this.#graph() : this.#graph
+  }
+
+  #member(name: string, task: AnyTask | undefined): FlowMember {
+    return task === undefined ? this.member(name) : this.member(name, task)
   }
 
   #output(name: string, task: AnyTask | undefined, options: WaitOptions): Promise<unknown> {
-    const member = task === undefined ? this.member(name) : this.member(name, task)
-    return member.result(options)
+    return this.#member(name, task).result(options)
   }
 
   async #failure(ended: FlowDescription): Promise<EngineError> {
@@ -185,6 +221,25 @@ export class FlowHandle<Output = unknown> {
     }
     return skipped
   }
+}
+
+/** What the flow's function returned, with the results in the places of their nodes. */
+async function resultsOf(
+  graph: DeclaredGraph | undefined,
+  output: (name: string, task: AnyTask | undefined) => Promise<unknown>,
+): Promise<unknown> {
+  if (graph?.results === undefined) return undefined
+  const { results, nodes } = graph
+  if (typeof results === 'string') return await output(results, taskOf(nodes, results))
+  const tasks = new Map(nodes.map((node) => [node.name, node.task]))
+  const entries = Object.entries(results).map(
+    async ([key, node]) => [key, await output(node, tasks.get(node))] as const,
+  )
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+function taskOf(nodes: DeclaredGraph['nodes'], name: string): AnyTask | undefined {
+  return nodes.find((node) => node.name === name)?.task
 }
 
 function failureText({ id, node, outcome, failure, reason }: MemberSummary): string {

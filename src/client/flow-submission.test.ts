@@ -125,7 +125,7 @@ test('the digest tells graphs apart by names, tasks, settings, payloads, edges a
     flow('g', (f) => ({ a: f.node('a', plain, { input: 1 }), b: f.node('b', plain) })),
   ]
 
-  for (const graph of [...graphs, ...graphs]) await client.submit(graph, undefined)
+  for (const [i, graph] of [...graphs, ...graphs].entries()) await client.submit(graph, undefined, { id: `g${i}` })
 
   const digests = sent.map((input) => input.digest)
   expect(new Set(digests).size).toBe(graphs.length)

@@ -2,15 +2,8 @@
  * Sends a graph: in one call if it fits, else piece by piece, first all nodes and then all edges. Every answer says how
  * much is in, so that whoever brings the same content goes on where the last one stopped.
  */
-import { BATCH_BYTES, CALL_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX } from '../kernel/index.ts'
-import type {
-  CreateInput,
-  EdgeInput,
-  FlowInput,
-  NodeInput,
-  SubmitFlowInput,
-  SubmitFlowResult,
-} from '../kernel/index.ts'
+import { BATCH_BYTES, CALL_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX, readyIndex } from '../kernel/index.ts'
+import type { EdgeInput, FlowInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from '../kernel/index.ts'
 import { EngineError } from '../stores/engine-error.ts'
 import type { PreparedGraph, PreparedNode } from './flow-graph.ts'
 
@@ -38,14 +31,14 @@ interface Piece {
 type Send = (input: SubmitFlowInput, blobs: readonly Uint8Array[]) => Promise<SubmitFlowResult>
 
 export async function sendGraph(
-  flow: FlowInput,
+  flow: FlowInput & Pick<SubmitFlowInput, 'digest'>,
   graph: PreparedGraph,
   send: Send,
   onProgress: (progress: FlowProgress) => void,
 ): Promise<SubmitFlowResult> {
   const totalNodes = graph.nodes.length
   const totalEdges = graph.edges.length
-  const whole = { ...flow, digest: graph.digest, nodeCount: totalNodes, edgeCount: totalEdges }
+  const whole = { ...flow, nodeCount: totalNodes, edgeCount: totalEdges }
   let nodes = 0
   let edges = 0
   for (let idle = 0; idle < IDLE_CALLS_MAX; idle++) {
@@ -66,13 +59,13 @@ export async function sendGraph(
 /** Whether one operation can create it all: as many records as it may write, and not too many bytes. */
 export function isAtomic({ nodes, edges }: PreparedGraph): boolean {
   if (nodes.length > FLOW_ATOMIC_NODE_MAX) return false
-  const queues = new Set(nodes.map(({ input: { create } }) => queueText(create)))
-  const bytes = nodes.reduce((sum, { payload }) => sum + (payload?.byteLength ?? 0), 0)
+  const queues = new Set<string>()
+  let bytes = 0
+  for (const { input, payload } of nodes) {
+    queues.add(readyIndex(input.create.lane, input.create.class))
+    bytes += payload?.byteLength ?? 0
+  }
   return nodes.length + edges.length + queues.size + 1 <= CALL_WORK_LIMIT && bytes <= PIECE_BYTES
-}
-
-function queueText(create: CreateInput): string {
-  return JSON.stringify([create.lane, create.class])
 }
 
 function nextPiece(graph: PreparedGraph, nodesBefore: number, edgesBefore: number): Piece {

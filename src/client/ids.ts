@@ -2,7 +2,7 @@
  * The ids of executions, `<partition>-<uuid>`, and of flows, `f<partition>-<uuid>`: minted for each submit or derived from
  * the caller's own key. Members of a flow are in its partition, and their ids follow from the flow's and the node's name.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { SEPARATOR, isFlowId } from '../kernel/index.ts'
 import type { ExecutionId, FlowId } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
@@ -14,6 +14,8 @@ const EXECUTION_ID = /^(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 const FLOW_ID = /^f(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 /** What a flow's id is derived from differs from all that an execution's can be: no key contains the separator. */
 const FLOW_WORD = 'flow'
+/** What the first digit of a UUID's fourth part can be. */
+const VARIANT_DIGITS = '89ab'
 
 /** The one parser of execution ids at the boundary. A partition that this store does not have is refused. */
 export function parseExecutionId(text: string, partitionCount: number): ExecutionId {
@@ -66,13 +68,10 @@ export function memberIdOf(flowId: FlowId, node: string): ExecutionId {
 }
 
 function derive(text: string, partitionCount: number): { readonly number: number; readonly uuid: string } {
-  const digest = createHash('sha256').update(text).digest()
-  const number = digest.readUInt32BE(16) % partitionCount
-  const bytes = digest.subarray(0, 16)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = bytes.toString('hex')
-  const uuid = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+  const hex = hash('sha256', text)
+  const number = parseInt(hex.slice(32, 40), 16) % partitionCount
+  const variant = VARIANT_DIGITS.charAt(parseInt(hex.charAt(16), 16) & 3)
+  const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
   return { number, uuid }
 }
 

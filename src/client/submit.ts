@@ -61,14 +61,24 @@ export interface SubmitSetting {
 /** The latest that a past delay can lie: refuses nonsense, accepts a clock that is a little behind. */
 const PAST_DELAY_MAX_MS = 31_557_600_000
 
-export async function prepareSubmit(
+interface SubmitIds {
+  readonly executionId: ExecutionId
+  readonly requestId: string | undefined
+}
+
+/** A promise only if a schema has to be asked. */
+export function prepareSubmit(
   item: SubmitItem,
-  ids: { readonly executionId: ExecutionId; readonly requestId: string | undefined },
+  ids: SubmitIds,
   setting: SubmitSetting,
-): Promise<PreparedSubmit> {
-  const { options = {} } = item
-  const task = checkTask(item.task)
-  await validate(task.inputSchema, item.input, 'invalid_payload', 'input')
+): PreparedSubmit | Promise<PreparedSubmit> {
+  const { inputSchema } = checkTask(item.task)
+  if (inputSchema === undefined) return assemble(item, ids, setting)
+  return validate(inputSchema, item.input, 'invalid_payload', 'input').then(() => assemble(item, ids, setting))
+}
+
+function assemble(item: SubmitItem, ids: SubmitIds, setting: SubmitSetting): PreparedSubmit {
+  const { task, options = {} } = item
   const policy = overridePolicy(task.policy, options)
   const payload = encodeValue(item.input, 'input', PAYLOAD_BYTES)
   const input: CreateInput = {

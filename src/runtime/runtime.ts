@@ -44,17 +44,20 @@ export function systemRuntime(): Runtime {
 
 const POOL_BYTES = 4_096
 const RANDOM_BYTES_PER_ID = 8
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** What the first digit of a UUID's fourth part can be. */
+const VARIANT_DIGITS = '89ab'
 
 /** Makes ids whose first 48 bits are the time and whose next 12 count within a millisecond; the rest is random. */
 export function uuidGenerator(now: () => number): () => string {
-  const pool = new Uint8Array(POOL_BYTES)
+  const pool = Buffer.alloc(POOL_BYTES)
+  let digits = ''
   let used = POOL_BYTES
   let lastMs = 0
   let counter = 0
   return () => {
     if (used + RANDOM_BYTES_PER_ID > POOL_BYTES) {
       randomFillSync(pool)
+      digits = pool.toString('hex')
       used = 0
     }
     const ms = now()
@@ -69,13 +72,11 @@ export function uuidGenerator(now: () => number): () => string {
       }
     }
     const time = lastMs.toString(16).padStart(12, '0')
-    const random = pool.subarray(used, used + RANDOM_BYTES_PER_ID)
-    used += RANDOM_BYTES_PER_ID
-    let tail = ''
-    for (const byte of random) tail += HEX[byte] ?? ''
-    const variant = (8 + (parseInt(tail[0] ?? '0', 16) & 3)).toString(16)
+    const variant = VARIANT_DIGITS.charAt(((pool[used] ?? 0) >> 4) & 3)
     const count = counter.toString(16).padStart(3, '0')
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`
+    const at = 2 * used
+    used += RANDOM_BYTES_PER_ID
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, at + 16)}`
   }
 }
 

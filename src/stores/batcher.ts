@@ -3,7 +3,7 @@
  * as the store says, are in flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
-import type { OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
+import type { ExecutionId, OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
 import type { Runtime } from '../runtime/index.ts'
 import { EngineError } from './engine-error.ts'
 import { executionPartition } from './store.ts'
@@ -31,6 +31,9 @@ interface Outbox {
 /** Hears in which partition a ready index is about to gain an execution. */
 export type SubmitListener = (partition: Partition, readyIndex: string) => void
 
+/** Hears which execution a call is about to end. */
+export type EndListener = (partition: Partition, executionId: ExecutionId) => void
+
 /** Batches of one partition that may be under way at once, unless the store says otherwise. */
 const IN_FLIGHT_MAX = 2
 /** What an operation's arguments are taken to weigh besides its blobs. */
@@ -42,6 +45,9 @@ export class Batcher {
   readonly #inFlightMax: number
   readonly #outboxes = new Map<Partition, Outbox>()
   readonly #submitListeners = new Set<SubmitListener>()
+  readonly #endListeners = new Set<EndListener>()
+  /** Those whose batches are sent when the turn is over: all at once, so that a store can send them together. */
+  #scheduled: Outbox[] = []
   #fillNumber: number | undefined
   #isClosed = false
   #idle: (() => void)[] = []
@@ -110,6 +116,17 @@ export class Batcher {
     for (const listener of this.#submitListeners) listener(partition, readyIndex)
   }
 
+  /** Who waits for an end hears of the call that brings it, so that the look at what became of it travels in the same batch. */
+  onEnd(listener: EndListener): () => void {
+    this.#endListeners.add(listener)
+    return () => this.#endListeners.delete(listener)
+  }
+
+  /** Said by whoever ends an execution, in the turn in which the call was made. */
+  announceEnd(partition: Partition, executionId: ExecutionId): void {
+    for (const listener of this.#endListeners) listener(partition, executionId)
+  }
+
   /** Refuses new calls and waits for those under way. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -130,11 +147,17 @@ export class Batcher {
   #schedule(outbox: Outbox): void {
     if (outbox.isScheduled || outbox.inFlight >= this.#inFlightMax) return
     outbox.isScheduled = true
-    this.#runtime.soon(() => {
+    if (this.#scheduled.push(outbox) === 1) this.#runtime.soon(() => this.#sendScheduled())
+  }
+
+  #sendScheduled(): void {
+    const scheduled = this.#scheduled
+    this.#scheduled = []
+    for (const outbox of scheduled) {
       outbox.isScheduled = false
       while (outbox.waiting.length > 0 && outbox.inFlight < this.#inFlightMax)
         void this.#send(outbox, takeBatch(outbox))
-    })
+    }
   }
 
   async #send(outbox: Outbox, batch: Waiting[]): Promise<void> {

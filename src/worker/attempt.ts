@@ -27,7 +27,8 @@ async function reachVerdict(held: HeldExecution, context: HandlerContext): Promi
   try {
     input = decodeInput(held)
     if (inputSchema !== undefined) input = await validate(inputSchema, input, 'invalid_payload', 'input')
-    if (context.hasInputs) await context.loadInputs()
+    const loading = context.hasInputs ? context.loadInputs() : undefined
+    if (loading !== undefined) await loading
   } catch (error) {
     // The same bytes will not fit the next time either.
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }

@@ -16,6 +16,8 @@ export interface ClaimSource {
   readonly group: ClaimGroup
   /** Something said that there is work. */
   isLikely: boolean
+  /** The last claim left work behind. */
+  hasMore: boolean
   /** Nothing said so, but it is time to look. */
   isToBeSwept: boolean
   /** When it was last asked, as a number that rises from claim to claim. */
@@ -38,6 +40,7 @@ export function makeSources(partitionCount: number, groups: readonly ClaimGroup[
       partition,
       group,
       isLikely: false,
+      hasMore: false,
       isToBeSwept: false,
       askedAt: 0,
       request: undefined,

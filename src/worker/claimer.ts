@@ -185,6 +185,7 @@ export class Claimer {
 
   /** Work that is said to be there and could not be taken is asked for again, but not without a pause. */
   #noteWhatRemains(source: ClaimSource, { executions, more }: ClaimResult): void {
+    source.hasMore = more && executions.length > 0
     if (executions.length > 0) {
       source.isLikely ||= more
       return
@@ -224,10 +225,10 @@ export class Claimer {
     return this.#sources.some((other) => isToBeAsked(other) && other.askedAt < askedAt)
   }
 
-  /** Where work is said to be, all that there is room for is asked for; those that are only looked at share the room. */
+  /** Where more is known to be than was taken, all that there is room for is asked for; all others share the room. */
   #askAll(sources: readonly ClaimSource[]): void {
     sources.forEach((source, i) => {
-      const sharedBy = source.isLikely ? 1 : Math.min(sources.length - i, CLAIMS_AT_ONCE - this.#underWayCount)
+      const sharedBy = source.hasMore ? 1 : Math.min(sources.length - i, CLAIMS_AT_ONCE - this.#underWayCount)
       const request = this.#take(source, sharedBy)
       if (request !== undefined) void this.#send(request)
     })

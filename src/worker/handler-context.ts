@@ -41,8 +41,8 @@ export class HandlerContext implements TaskContext {
   #log: Log | undefined
   #progress: ProgressReporter | undefined
   #inputs = NO_INPUTS
-  /** Whose results the inputs are. */
-  #sources: ReadonlyMap<string, ExecutionId> | undefined
+  /** Where they came from. */
+  #given: readonly HeldInput[] = NONE
   #flow: MemberFlow | undefined
   #durable: DurableCalls | undefined
   #turn: Turn | undefined
@@ -109,7 +109,7 @@ export class HandlerContext implements TaskContext {
   get flow(): MemberFlow {
     return (this.#flow ??= new MemberCalls(this.#held, this.#services, this.#ownTurn, {
       log: this.log,
-      isGiven: (name, upstreamId) => this.#sources?.get(name) === upstreamId,
+      isGiven: (name, upstreamId) => this.#given.findLast((input) => input.name === name)?.upstreamId === upstreamId,
       inputsWith: (names) => this.#inputsWith(names),
     }))
   }
@@ -158,8 +158,14 @@ export class HandlerContext implements TaskContext {
     return inputs.length > 0 || claimed.inputsFrom !== undefined || task.handler.task.inputSchemas !== undefined
   }
 
-  async loadInputs(): Promise<void> {
-    await this.#accept(await claimedInputs(this.#services, this.#held))
+  /** Undefined if they are all at hand. */
+  loadInputs(): Promise<void> | undefined {
+    const { inputs, claimed } = this.#held
+    return claimed.inputsFrom === undefined ? this.#accept(inputs) : this.#loadRest(claimed.inputsFrom)
+  }
+
+  async #loadRest(behind: ExecutionId): Promise<void> {
+    await this.#accept(await claimedInputs(this.#services, this.#held, behind))
   }
 
   /** What was said is answered before anything else is. Undefined if there is nothing to wait for. */
@@ -193,9 +199,17 @@ export class HandlerContext implements TaskContext {
     return this.#inputs
   }
 
-  async #accept(inputs: readonly HeldInput[]): Promise<void> {
-    this.#inputs = await decodeInputs(inputs, this.#held.task.handler.task.inputSchemas)
-    this.#sources = new Map(inputs.map(({ name, upstreamId }) => [name, upstreamId]))
+  /** A promise only if schemas have to be asked. */
+  #accept(inputs: readonly HeldInput[]): Promise<void> | undefined {
+    const decoded = decodeInputs(inputs, this.#held.task.handler.task.inputSchemas)
+    if (decoded instanceof Promise) return decoded.then((values) => this.#give(inputs, values))
+    this.#give(inputs, decoded)
+    return undefined
+  }
+
+  #give(inputs: readonly HeldInput[], values: AnyInputs): void {
+    this.#inputs = values
+    this.#given = inputs
   }
 
   async #report(report: number | ProgressReport, message: string | undefined): Promise<void> {

@@ -25,11 +25,13 @@ export interface InputServices extends Repetition {
   readonly keeper: LeaseKeeper
 }
 
-/** All that the claim has promised. Throws if there is more than a worker should hold. */
-export async function claimedInputs(services: InputServices, held: HeldExecution): Promise<readonly HeldInput[]> {
-  const { inputsFrom } = held.claimed
-  if (inputsFrom === undefined) return held.inputs
-  return await readInputs(services, held, held.inputs, inputsFrom)
+/** All that the claim has promised but has not brought. Throws if there is more than a worker should hold. */
+export async function claimedInputs(
+  services: InputServices,
+  held: HeldExecution,
+  behind: ExecutionId,
+): Promise<readonly HeldInput[]> {
+  return await readInputs(services, held, held.inputs, behind)
 }
 
 /** All that there is now, which may be more than at the claim. */
@@ -70,13 +72,18 @@ function refuseTooLarge(inputs: readonly HeldInput[]): void {
 }
 
 /** As the handler sees them: one schema for each input that the task names, also if it is missing; others as they are. */
-export async function decodeInputs(
+export function decodeInputs(
   inputs: readonly HeldInput[],
   schemas: InputSchemas | undefined,
-): Promise<AnyInputs> {
+): AnyInputs | Promise<AnyInputs> {
   if (inputs.length === 0 && schemas === undefined) return NO_INPUTS
-  const values = new Map(inputs.map((input) => [input.name, decodeInput(input)]))
-  for (const [name, schema] of Object.entries(schemas ?? {})) {
+  const values = new Map<string, unknown>()
+  for (const input of inputs) values.set(input.name, decodeInput(input))
+  return schemas === undefined ? Object.fromEntries(values) : validateInputs(values, schemas)
+}
+
+async function validateInputs(values: Map<string, unknown>, schemas: InputSchemas): Promise<AnyInputs> {
+  for (const [name, schema] of Object.entries(schemas)) {
     const value = await validate(schema, values.get(name), 'invalid_payload', `inputs.${name}`)
     if (value !== undefined || values.has(name)) values.set(name, value)
   }

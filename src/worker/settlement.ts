@@ -63,7 +63,9 @@ async function complete(
   let sentAt = 0
   const call = () => {
     sentAt = runtime.monotonic()
-    return batcher.run(partition, 'completeExecution', input, blobs)
+    const reply = batcher.run(partition, 'completeExecution', input, blobs)
+    batcher.announceEnd(partition, held.id)
+    return reply
   }
   try {
     const reply = await repeatUntilAnswered(services, held, call)

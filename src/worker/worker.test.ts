@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { task } from '../client/index.ts'
 import type { TaskContext } from '../client/index.ts'
+import { readyIndex } from '../kernel/index.ts'
 import { sleep } from '../runtime/index.ts'
+import { executionPartition } from '../stores/store.ts'
 import { createWorld } from './worker.fixture.ts'
 
 const add = task<{ a: number; b: number }, number>('add')
@@ -30,6 +32,22 @@ test('a worker that is full serves all partitions in turn, however much waits in
 
   expect(order).toHaveLength(40)
   for (let i = 0; i + 4 <= 40; i += 4) expect(new Set(order.slice(i, i + 4)).size).toBe(4)
+})
+
+test('partitions that have a little work each share the room of a worker, and are asked side by side', async () => {
+  await using world = createWorld(4)
+  const handler = add.handle(({ a, b }) => a + b)
+  world.work([handler], { concurrency: 8, prefetch: 0, sweep: '1h' })
+  await world.settle()
+  world.store.calls.length = 0
+
+  const partitions = [0, 1, 2, 3].map(executionPartition)
+  const ready = [readyIndex('default', add.name)]
+  for (const partition of partitions) world.store.wake({ partition, ready, hasEvents: false, holdersOf: [] })
+  await world.settle()
+
+  const counts = world.store.callsOf('claimForWorker').map((call) => (call.input as { count: number }).count)
+  expect(counts).toEqual([2, 2, 2, 2])
 })
 
 test('a submit beside an idle worker and the claim of what it submits travel in one batch', async () => {

@@ -1,5 +1,5 @@
 /** A batch as the function library takes it and answers it: packed calls, each with its blobs as raw bytes behind it. */
-import { Encoder, decode } from '@msgpack/msgpack'
+import { Decoder, Encoder } from '@msgpack/msgpack'
 import { operations } from '../../kernel/index.ts'
 import type { Instant, OperationName } from '../../kernel/index.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
@@ -7,6 +7,7 @@ import { LayoutReader, LayoutWriter } from './layout.ts'
 import { BY_LAYOUT, FAULT, WITH_NAMES, inputLayouts, resultLayouts, wakeFields } from './wire.ts'
 
 const encoder = new Encoder({ ignoreUndefined: true })
+const decoder = new Decoder()
 const writer = new LayoutWriter()
 
 /** The library knows operations by their numbers, counted from 1. */
@@ -69,21 +70,30 @@ export function unpackReply(partition: Partition, calls: readonly Call[], reply:
     return readAnswer(call.operation, code, bytes, blobs)
   })
   const isChanged = changes !== undefined && changes.length > 0
-  return { answers, wake: isChanged ? readWake(partition, changes).wake : undefined }
+  return { answers, wake: isChanged ? readWake(partition, changes) : undefined }
 }
 
 function readAnswer(operation: OperationName, code: number, bytes: Buffer, blobs: readonly Uint8Array[]): Answer {
   if (code === FAULT) {
-    const [reason, recordId] = decode(bytes) as [string, string]
+    const [reason, recordId] = decoder.decode(bytes) as [string, string]
     return { kind: 'fault', reason, recordId }
   }
   const layout = code === BY_LAYOUT ? resultLayouts[operation] : undefined
-  const result = layout === undefined ? decode(bytes) : new LayoutReader(bytes).fields(layout.fields)
+  const result = layout === undefined ? decoder.decode(bytes) : new LayoutReader(bytes).fields(layout.fields)
   return { kind: 'answered', result, blobs } as Answer
 }
 
-/** What changed, as an answer or a message of another process tells it, and who that was. */
-export function readWake(partition: Partition, bytes: Buffer): { readonly sender: string; readonly wake: Wake } {
-  const { sender, ...wake } = new LayoutReader(bytes).fields(wakeFields)
-  return { sender: sender as string, wake: { partition, ...wake } as Wake }
+/** What every message of a sender begins with, so that it need not be read to be known. */
+export function messageHead(sender: string): Buffer {
+  writer.fields(
+    wakeFields.filter(({ name }) => name === 'sender'),
+    { sender },
+  )
+  return writer.take()
+}
+
+/** What changed, as an answer or a message of another process tells it. */
+export function readWake(partition: Partition, bytes: Buffer): Wake {
+  const { ready, dueAt, hasEvents, holdersOf, growth } = new LayoutReader(bytes).fields(wakeFields)
+  return { partition, ready, dueAt, hasEvents, holdersOf, growth } as Wake
 }

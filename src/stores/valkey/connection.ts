@@ -7,6 +7,7 @@ import { Cluster, Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import { backoffMs } from '../backoff.ts'
 import { EngineError } from '../engine-error.ts'
+import { BytesCommand } from './bytes-command.ts'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
 import type { ServerAddress, ValkeyLocation } from './valkey-location.ts'
@@ -133,7 +134,7 @@ export class Connection {
 
   /** The same with bytes in the reply. */
   sendForBytes(command: string, ...args: Argument[]): Promise<unknown> {
-    return this.#whenReady((client) => client.callBuffer(command, ...args))
+    return this.#whenReady((client) => client.sendCommand(new BytesCommand(command, args)) as Promise<unknown>)
   }
 
   /** Does something with each server that accepts writes. */

@@ -30,6 +30,29 @@ const ABSENT_TEXT = Buffer.from([ABSENT_BYTE])
 
 type Values = Readonly<Record<string, unknown>>
 
+interface Plan {
+  /** Fields that have more than their plain bytes. */
+  readonly parts: readonly Field[]
+  /** An object with all the fields and no values: a copy of it need not grow from field to field. */
+  readonly blank: Values
+}
+
+const plans = new WeakMap<readonly Field[], Plan>()
+
+function planOf(fields: readonly Field[]): Plan {
+  let plan = plans.get(fields)
+  if (plan === undefined) {
+    const blank = Object.fromEntries(fields.map((field) => [field.name, undefined]))
+    plan = { parts: fields.filter(hasPart), blank }
+    plans.set(fields, plan)
+  }
+  return plan
+}
+
+function hasPart({ rare, of }: Field): boolean {
+  return rare === true || of.kind === 'list' || of.kind === 'object' || of.kind === 'union'
+}
+
 const FIRST_BYTES = 1_024
 
 export class LayoutWriter {
@@ -69,7 +92,7 @@ export class LayoutWriter {
       if (field.rare === true) this.byte(content === undefined ? 0 : 1)
       else this.#plain(field.of, content)
     }
-    for (const field of fields) {
+    for (const field of planOf(fields).parts) {
       const content = value[field.name]
       if (content === undefined) continue
       if (field.rare === true) this.#plain(field.of, content)
@@ -200,14 +223,16 @@ export class LayoutReader {
     return this.#bytes.readUInt8(this.#at++)
   }
 
-  /** Puts the fields of an object into `value`. */
-  fields(fields: readonly Field[], value: Record<string, unknown> = {}): Record<string, unknown> {
-    const plain = fields.map((field) => (field.rare === true ? this.byte() : this.#plain(field.of)))
-    fields.forEach((field, i) => {
-      let content = plain[i]
+  /** An object of these fields, behind what else it is to have. */
+  fields(fields: readonly Field[], first?: Values): Record<string, unknown> {
+    const { parts, blank } = planOf(fields)
+    const value: Record<string, unknown> = first === undefined ? { ...blank } : { ...first, ...blank }
+    for (const field of fields) value[field.name] = field.rare === true ? this.byte() : this.#plain(field.of)
+    for (const field of parts) {
+      let content = value[field.name]
       if (field.rare === true) content = content === 1 ? this.#plain(field.of) : undefined
       value[field.name] = this.#part(field.of, content)
-    })
+    }
     return value
   }
 

@@ -11,7 +11,7 @@ import { errorFields } from '../../runtime/index.ts'
 import { backoffMs } from '../backoff.ts'
 import { executionPartition } from '../store.ts'
 import type { Partition, Wake } from '../store.ts'
-import { readWake } from './batch-call.ts'
+import { messageHead, readWake } from './batch-call.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { Subscriber } from './subscriber.ts'
@@ -45,7 +45,8 @@ export class WakeChannel {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #tell: (wake: Wake) => void
-  readonly #sender: string
+  /** What this process says to the others begins with this, and comes back to it as well. */
+  readonly #ownHead: Buffer
   readonly #channels = new Map<string, Channel>()
   readonly #wakeChannels: readonly Channel[]
   readonly #eventChannels = new Map<Partition, Channel>()
@@ -67,7 +68,7 @@ export class WakeChannel {
     this.#runtime = options.runtime
     this.#log = options.log
     this.#tell = options.tell
-    this.#sender = options.sender
+    this.#ownHead = messageHead(options.sender)
     const partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
     this.#wakeChannels = partitions.map((partition) => this.#add(keys.wakeChannel(partition), partition, 'wakes'))
     for (const partition of partitions) {
@@ -212,11 +213,11 @@ export class WakeChannel {
 
   #hear(name: string, message: Buffer): void {
     const channel = this.#channels.get(name)
-    if (channel === undefined || this.#isClosed) return
+    if (channel === undefined || this.#isClosed || beginsWith(message, this.#ownHead)) return
     const heard = readIfPossible(channel.partition, message)
     // Somebody has changed something, and another version of the program may say it in words of its own.
     if (heard === undefined) this.#tellToLook(channel)
-    else if (heard.sender !== this.#sender) this.#tell(heard.wake)
+    else this.#tell(heard)
   }
 
   #tellToLook({ partition, carries }: Channel): void {
@@ -225,8 +226,12 @@ export class WakeChannel {
   }
 }
 
+function beginsWith(message: Buffer, head: Buffer): boolean {
+  return message.length >= head.length && message.compare(head, 0, head.length, 0, head.length) === 0
+}
+
 /** What a message says; undefined if it cannot be read. */
-function readIfPossible(partition: Partition, message: Buffer): ReturnType<typeof readWake> | undefined {
+function readIfPossible(partition: Partition, message: Buffer): Wake | undefined {
   try {
     return readWake(partition, message)
   } catch {
