@@ -25,6 +25,7 @@ export function durationText(ms: number): string {
 }
 
 export function relativeTime(at: number, now: number): string {
+  if (at === now) return 'now'
   return at <= now ? `${durationText(now - at)} ago` : `in ${durationText(at - now)}`
 }
 

@@ -20,7 +20,7 @@ export type EndNews = 'expected' | 'ended' | 'gap' | EngineError
 
 export type EndListener = (news: EndNews) => void
 
-/** How long a reader goes on when nobody waits any more: not long enough to look without having been woken. */
+/** How long a reader goes on when nobody waits any more, so that who waits again soon need not begin anew. */
 const LINGER_MS = 500
 /** Ends that a watch remembers, for those who begin to wait for what they have just submitted. */
 const RECENT_COUNT = 1_000

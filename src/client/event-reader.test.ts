@@ -138,5 +138,24 @@ test('a log that was told of, got lost and has grown anew is told as a gap', asy
   for (let number = 0; number < 5; number++) await client.submit(plain, number)
   await runtime.advance(EVENT_SWEEP_MS)
 
+  // Nothing was ever read of it, so that the first that was told of is the last that is known.
+  expect(await page).toMatchObject({ firstSequence: 1 })
+})
+
+test('a log that got lost and has grown past the position unheard is told as a gap, though its next write was told', async () => {
+  const { store, client, runtime, reader, page } = await readTold()
+  for (let number = 0; number < 3; number++) await client.submit(plain, number)
+  await runtime.advance(EVENT_SWEEP_MS)
+  await client.submit(plain, 3)
+  expect(reader.position).toBe(4)
+
+  store.forget()
+  await runtime.advance(1)
+  for (let number = 0; number < 5; number++) await client.submit(plain, number)
+  reader.skip({ first: 5, last: 5, at: runtime.now(), ended: [] })
+  expect(reader.position).toBe(5)
+  await runtime.advance(EVENT_SWEEP_MS)
+
   expect(await page).toMatchObject({ firstSequence: 3 })
+  expect((await page)?.events.map(({ sequence }) => sequence)).toEqual([3, 4, 5])
 })

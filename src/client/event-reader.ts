@@ -21,8 +21,8 @@ export type TroubleListener = (error: EngineError) => void
 /** Says of a wake-up whether the log has to be read for it. */
 export type WakeFilter = (wake: Wake) => boolean
 
-/** What is known of the last event that was read or told of. */
-type LastEvent = Pick<StoredEvent, 'at'> & Partial<StoredEvent>
+/** What is known of an event that was read or told of. */
+type KnownEvent = Pick<StoredEvent, 'sequence' | 'at'> & Partial<StoredEvent>
 
 export class EventReader {
   readonly partition: Partition
@@ -31,7 +31,9 @@ export class EventReader {
   readonly #onTrouble: TroubleListener
   readonly #stopListening: () => void
   /** The event at the position, once it has been seen or told of. */
-  #last: LastEvent | undefined
+  #last: KnownEvent | undefined
+  /** The last event that was read. What was told of since may be of another log. */
+  #seen: KnownEvent | undefined
   /** Writes that need not be read, by the numbers of their first events, until the position has come to them. */
   readonly #told = new Map<number, LogGrowth>()
   /** Whether it is told of writes, and so need not read to see whether there are any. */
@@ -95,6 +97,7 @@ export class EventReader {
   advance(page: EventPage): void {
     const last = page.events.at(-1)
     this.#last = last
+    this.#seen = last
     this.position = last?.sequence ?? Math.max(this.position, page.firstSequence - 1)
     if (page.lastSequence > this.position) this.#isWoken = true
     for (const growth of this.#told.values()) if (growth.last <= this.position) this.#told.delete(growth.first)
@@ -123,20 +126,38 @@ export class EventReader {
       if (next === undefined) return
       this.#told.delete(next.first)
       this.position = next.last
-      this.#last = { at: next.at }
+      this.#last = { sequence: next.last, at: next.at }
+      this.#seen ??= this.#last
     }
   }
 
   /** Undefined while the store cannot be read; what cannot pass by itself is thrown. */
   async #read(): Promise<EventPage | undefined> {
     try {
-      const after = Math.max(0, this.position - 1)
-      return this.#behindPosition(await this.#store.readEvents(this.partition, after, PAGE_EVENTS))
+      if (await this.#isAnotherLog()) return this.#withGap(await this.#readFrom(this.position, PAGE_EVENTS))
+      return this.#behindPosition(await this.#readFrom(this.position, PAGE_EVENTS))
     } catch (error) {
       if (!(error instanceof EngineError) || !error.isRetryable) throw error
       this.#onTrouble(error)
       return undefined
     }
+  }
+
+  #readFrom(sequence: number, limit: number): Promise<EventPage> {
+    return this.#store.readEvents(this.partition, Math.max(0, sequence - 1), limit)
+  }
+
+  /**
+   * Whether something else stands where an event was read last. A log that was lost and has grown anew may have been told of
+   * from just behind the position on; then the reader goes back to where it knew what it had.
+   */
+  async #isAnotherLog(): Promise<boolean> {
+    const seen = this.#seen
+    if (seen === undefined || seen.sequence >= this.position) return false
+    const [found] = (await this.#readFrom(seen.sequence, 1)).events
+    if (found?.sequence === seen.sequence && isSame(found, seen)) return false
+    this.position = seen.sequence
+    return true
   }
 
   /** The page without the event at the position, if that is still the one that was seen there. */
@@ -148,6 +169,7 @@ export class EventReader {
     if (page.lastSequence < position || isOther) return this.#withGap(page)
     if (!hasFirst) return page
     this.#last = first
+    this.#seen = first
     return { ...page, events: page.events.slice(1) }
   }
 
@@ -155,6 +177,7 @@ export class EventReader {
   #withGap(page: EventPage): EventPage {
     const firstSequence = Math.min(this.position, page.lastSequence + 1)
     this.#last = undefined
+    this.#seen = undefined
     this.#told.clear()
     this.position = firstSequence - 2
     return { ...page, events: page.events.filter(({ sequence }) => sequence >= firstSequence), firstSequence }
@@ -177,7 +200,7 @@ export class EventReader {
 }
 
 /** Of one that was only told of, no more is known than when it was: a log that was lost and grew anew has other times. */
-function isSame(found: StoredEvent, known: LastEvent): boolean {
+function isSame(found: StoredEvent, known: KnownEvent): boolean {
   if (known.type === undefined) return found.at === known.at
   return found.at === known.at && found.type === known.type && found.executionId === known.executionId
 }

@@ -105,7 +105,8 @@ function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(inOrder)
   const object = value as Readonly<Record<string, unknown>>
-  const ordered: Record<string, unknown> = {}
+  // Without what an ordinary object has by itself, so that no name means anything.
+  const ordered = Object.create(null) as Record<string, unknown>
   for (const name of Object.keys(object).sort()) ordered[name] = inOrder(object[name])
   return ordered
 }

@@ -14,8 +14,6 @@ const EXECUTION_ID = /^(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 const FLOW_ID = /^f(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 /** What a flow's id is derived from differs from all that an execution's can be: no key contains the separator. */
 const FLOW_WORD = 'flow'
-/** What the first digit of a UUID's fourth part can be. */
-const VARIANT_DIGITS = '89ab'
 
 /** The one parser of execution ids at the boundary. A partition that this store does not have is refused. */
 export function parseExecutionId(text: string, partitionCount: number): ExecutionId {
@@ -70,7 +68,7 @@ export function memberIdOf(flowId: FlowId, node: string): ExecutionId {
 function derive(text: string, partitionCount: number): { readonly number: number; readonly uuid: string } {
   const hex = hash('sha256', text)
   const number = parseInt(hex.slice(32, 40), 16) % partitionCount
-  const variant = VARIANT_DIGITS.charAt(parseInt(hex.charAt(16), 16) & 3)
+  const variant = (8 + (parseInt(hex.charAt(16), 16) & 3)).toString(16)
   const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
   return { number, uuid }
 }

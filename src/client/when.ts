@@ -54,7 +54,7 @@ export type OperatorAnswer =
 export const when = {
   /** Met once all parts are. */
   every(parts: readonly Part[], settings: WaitSettings = {}): ConditionWait {
-    return group('every', parts, settings, parts.length)
+    return group('every', parts, settings)
   },
 
   /** Met once one part is. */
@@ -94,10 +94,14 @@ export const when = {
   },
 } as const
 
-function group(word: string, parts: readonly Part[], settings: WaitSettings, need: number): ConditionWait {
+/** All parts are needed unless a number is given. */
+function group(word: string, parts: readonly Part[], settings: WaitSettings, need?: number): ConditionWait {
   checkList(parts, `the parts of when.${word}`)
   checkOptions(settings, WAIT_SETTING_KEYS, "{ timeout: '3d' }")
-  return conditionWait({ kind: 'group', need, parts: parts.map((part, i) => draftOf(part, i, word)) }, settings)
+  return conditionWait(
+    { kind: 'group', need: need ?? parts.length, parts: parts.map((part, i) => draftOf(part, i, word)) },
+    settings,
+  )
 }
 
 function conditionWait(draft: ConditionDraft, settings: WaitSettings): ConditionWait {

@@ -44,8 +44,6 @@ export function systemRuntime(): Runtime {
 
 const POOL_BYTES = 4_096
 const RANDOM_BYTES_PER_ID = 8
-/** What the first digit of a UUID's fourth part can be. */
-const VARIANT_DIGITS = '89ab'
 
 /** Makes ids whose first 48 bits are the time and whose next 12 count within a millisecond; the rest is random. */
 export function uuidGenerator(now: () => number): () => string {
@@ -72,7 +70,7 @@ export function uuidGenerator(now: () => number): () => string {
       }
     }
     const time = lastMs.toString(16).padStart(12, '0')
-    const variant = VARIANT_DIGITS.charAt(((pool[used] ?? 0) >> 4) & 3)
+    const variant = (8 + (((pool[used] ?? 0) >> 4) & 3)).toString(16)
     const count = counter.toString(16).padStart(3, '0')
     const at = 2 * used
     used += RANDOM_BYTES_PER_ID

@@ -9,7 +9,7 @@ import type { ArrayKind } from './arrays.ts'
 export type Parameter = ArrayValue | Uint8Array | string | number | null
 
 const FIRST_BYTES = 16_384
-/** More than this is given back after it was used once. */
+/** More than this is given back before anything else is written. */
 const KEPT_BYTES_MAX = 1_048_576
 /** Up to this length a text is written faster character by character than by a call out of the language. */
 const SHORT_TEXT = 20

@@ -63,12 +63,18 @@ export class RoundTrip implements Submittable {
     this.callback = callback
   }
 
-  submit(connection: Connection): void {
+  /** What cannot be written is answered and not thrown: the client library then ends what it has begun. */
+  submit(connection: Connection): Error | undefined {
     const writer = this.#writer
-    writer.reset()
-    for (const statement of this.#statements) this.#write(writer, statement)
-    writer.sync()
+    try {
+      writer.reset()
+      for (const statement of this.#statements) this.#write(writer, statement)
+      writer.sync()
+    } catch (error) {
+      return error as Error
+    }
     connection.stream.write(writer.written())
+    return undefined
   }
 
   #write(writer: MessageWriter, { name, text, values = NO_VALUES }: Statement): void {

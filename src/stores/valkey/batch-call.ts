@@ -92,8 +92,10 @@ export function messageHead(sender: string): Buffer {
   return writer.take()
 }
 
-/** What changed, as an answer or a message of another process tells it. */
+/** What changed, as an answer or a message of another process tells it. Throws if another version wrote it. */
 export function readWake(partition: Partition, bytes: Buffer): Wake {
-  const { ready, dueAt, hasEvents, holdersOf, growth } = new LayoutReader(bytes).fields(wakeFields)
+  const reader = new LayoutReader(bytes)
+  const { ready, dueAt, hasEvents, holdersOf, growth } = reader.fields(wakeFields)
+  if (!reader.isAtEnd) throw new RangeError('The message has another length than what it says.')
   return { partition, ready, dueAt, hasEvents, holdersOf, growth } as Wake
 }

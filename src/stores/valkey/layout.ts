@@ -219,6 +219,11 @@ export class LayoutReader {
     this.#at = start
   }
 
+  /** Whether everything has been read, and nothing that is not there. */
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length
+  }
+
   byte(): number {
     return this.#bytes.readUInt8(this.#at++)
   }
