@@ -2,8 +2,8 @@
 import { recordTypes, unpackEvent, unpackRecord } from '../../kernel/index.ts'
 import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { compareEntries, inRange } from '../index-overlay.ts'
-import { Overlay } from '../overlay.ts'
+import { compareEntries, inRange } from '../working-set/index-overlay.ts'
+import { Overlay } from '../working-set/overlay.ts'
 import type {
   Answer,
   Call,
@@ -16,7 +16,7 @@ import type {
   StoredEvent,
   Wake,
 } from '../store.ts'
-import type { StoredData, Writes } from '../stored-data.ts'
+import type { StoredData, Writes } from '../working-set/stored-data.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 
 class MemoryPartition implements StoredData {

@@ -9,7 +9,7 @@ import { bigintArray, flagArray, integerArray, nameArray, textArray } from './ar
 import { bytesOf } from './bytes.ts'
 import type { ArrayValue } from './arrays.ts'
 import type { Statement, StatementReply } from './round-trip.ts'
-import type { WorkingSet } from './working-set.ts'
+import type { WorkingSet } from '../working-set/working-set.ts'
 
 /** A payload up to this size is loaded with its execution; a larger one only once it is certain that it is wanted. */
 export const SMALL_PAYLOAD_BYTES = 16_384

@@ -12,8 +12,8 @@ import type { Statement } from './round-trip.ts'
 import { journalIndexOf, journalStep, journalText } from './load-journal.ts'
 import { countText, directionOf, numbersOf, rangeStep, rangeText, rangeValues } from './load-range.ts'
 import type { Direction, LoadStep, WantedRange } from './load-range.ts'
-import type { Needs } from './needs.ts'
-import type { WorkingSet } from './working-set.ts'
+import type { Needs } from '../working-set/needs.ts'
+import type { WorkingSet } from '../working-set/working-set.ts'
 
 /** What is needed of one partition, and where it goes. */
 export interface PartitionNeeds {

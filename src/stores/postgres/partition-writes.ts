@@ -1,4 +1,4 @@
-import type { Writes } from '../stored-data.ts'
+import type { Writes } from '../working-set/stored-data.ts'
 
 /** What a batch leaves to be written in one partition. */
 export interface PartitionWrites {

@@ -7,10 +7,10 @@ import type { Statement, StatementReply } from './round-trip.ts'
 import type { LoadStep } from './load-range.ts'
 import type { Loader } from './load.ts'
 import { answerOneByOne, isOwnFault } from './own-fault.ts'
-import { Passes } from './passes.ts'
+import { Passes } from '../working-set/passes.ts'
 import type { Pool } from './pool.ts'
 import { COMMIT, SETTINGS } from './transaction.ts'
-import { WorkingSet } from './working-set.ts'
+import { WorkingSet } from '../working-set/working-set.ts'
 
 const BEGIN_SNAPSHOT: Statement = {
   name: 'ff_begin_snapshot',

@@ -5,7 +5,7 @@
  */
 import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
-import type { Writes } from '../stored-data.ts'
+import type { Writes } from '../working-set/stored-data.ts'
 import { integerArray } from './arrays.ts'
 import type { Connection } from './connection.ts'
 import type { Statement, StatementReply } from './round-trip.ts'
@@ -13,9 +13,9 @@ import type { Flusher } from './flush.ts'
 import type { Inbox, StagedCall } from './inbox.ts'
 import type { Loader } from './load.ts'
 import type { PartitionWrites } from './partition-writes.ts'
-import { Passes } from './passes.ts'
-import type { Pass } from './passes.ts'
-import { WorkingSet } from './working-set.ts'
+import { Passes } from '../working-set/passes.ts'
+import type { Pass } from '../working-set/passes.ts'
+import { WorkingSet } from '../working-set/working-set.ts'
 
 /** How long a statement may take: above all that which waits for the locks of partitions that others hold. */
 const LOCK_WAIT_MS = 10_000

@@ -1,6 +1,6 @@
 /** Everything that only looks. It works on snapshots through a connection of its own and never waits for a writer. */
 import type { Runtime } from '../../runtime/index.ts'
-import { Overlay } from '../overlay.ts'
+import { Overlay } from '../working-set/overlay.ts'
 import type { Answer, Call, EventPage, Partition, PartitionDump } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { EventLog } from './event-log.ts'

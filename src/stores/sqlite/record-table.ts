@@ -4,7 +4,7 @@ import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import { recordColumns } from '../columns.ts'
 import type { Column } from '../columns.ts'
 import { recordText } from '../record-text.ts'
-import type { KeptRecord, RecordWrite } from '../stored-data.ts'
+import type { KeptRecord, RecordWrite } from '../working-set/stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RowInserts, writeRow } from './row-statements.ts'
 

@@ -3,7 +3,7 @@ import type { StatementSync } from 'node:sqlite'
 import { recordTypes } from '../../kernel/index.ts'
 import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import { cellsOf } from '../record-text.ts'
-import type { StoredData } from '../stored-data.ts'
+import type { StoredData } from '../working-set/stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RangeStatements, argumentsOf } from './range-statements.ts'
 

@@ -5,7 +5,7 @@
 import type { Instant } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
-import { Overlay } from '../overlay.ts'
+import { Overlay } from '../working-set/overlay.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { EventLog } from './event-log.ts'

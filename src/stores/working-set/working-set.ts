@@ -5,10 +5,10 @@
  */
 import { CALL_WORK_LIMIT, planCall } from '../../kernel/index.ts'
 import type { Cell, IndexEntry, Plan, Range, RecordType } from '../../kernel/index.ts'
-import { inRange } from '../index-overlay.ts'
+import { inRange } from './index-overlay.ts'
 import { cellsOf } from '../record-text.ts'
 import type { Call } from '../store.ts'
-import type { StoredData } from '../stored-data.ts'
+import type { StoredData } from './stored-data.ts'
 import { Needs, rangeKey, scoreKey } from './needs.ts'
 
 interface Head {

@@ -7,12 +7,12 @@ import {
   operations,
   outboundIndex,
   unpackRecord,
-} from '../kernel/index.ts'
-import type { Edge, EdgeState, ExecutionId, Queue, Tx } from '../kernel/index.ts'
-import { virtualRuntime } from '../runtime/index.ts'
-import { MemoryStore } from './memory/memory-store.ts'
-import { PARTITION, problemsOf } from './store.fixture.ts'
-import type { Answer, Call } from './store.ts'
+} from '../../kernel/index.ts'
+import type { Edge, EdgeState, ExecutionId, Queue, Tx } from '../../kernel/index.ts'
+import { virtualRuntime } from '../../runtime/index.ts'
+import { MemoryStore } from '../memory/memory-store.ts'
+import { PARTITION, problemsOf } from '../store.fixture.ts'
+import type { Answer, Call } from '../store.ts'
 
 /** An operation that only these tests know. */
 const NAME = 'doForTest'

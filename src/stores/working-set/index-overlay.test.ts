@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { IndexEntry, Range } from '../kernel/index.ts'
+import type { IndexEntry, Range } from '../../kernel/index.ts'
 import { IndexOverlay, compareEntries, inRange } from './index-overlay.ts'
 import type { StoredData } from './stored-data.ts'
 

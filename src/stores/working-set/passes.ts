@@ -1,5 +1,5 @@
 /** Running a batch on what is loaded of its partition: once if its plan named everything it reads, else a few times. */
-import { Overlay } from '../overlay.ts'
+import { Overlay } from './overlay.ts'
 import type { Answer, Call } from '../store.ts'
 import type { WorkingSet } from './working-set.ts'
 

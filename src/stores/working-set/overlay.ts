@@ -18,7 +18,7 @@ import {
   tellsEnd,
   unpackRecord,
   workLimitOf,
-} from '../kernel/index.ts'
+} from '../../kernel/index.ts'
 import type {
   AnyRecord,
   Cell,
@@ -33,9 +33,9 @@ import type {
   RecordType,
   RecordTypes,
   Tx,
-} from '../kernel/index.ts'
+} from '../../kernel/index.ts'
 import { IndexOverlay } from './index-overlay.ts'
-import type { Answer, Call, LogGrowth, Partition, Wake } from './store.ts'
+import type { Answer, Call, LogGrowth, Partition, Wake } from '../store.ts'
 import type { BlobWrite, EntryWrite, EventWrite, KeptRecord, RecordWrite, StoredData, Writes } from './stored-data.ts'
 
 interface HeldRecord {

@@ -1,5 +1,5 @@
 /** One index as a batch sees it: the entries that the batch has changed, in front of those that are stored. */
-import type { IndexEntry, Range } from '../kernel/index.ts'
+import type { IndexEntry, Range } from '../../kernel/index.ts'
 import type { StoredData } from './stored-data.ts'
 
 export interface ChangedEntry {

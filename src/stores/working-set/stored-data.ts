@@ -1,5 +1,5 @@
 /** What a batch reads of a partition and what it leaves to be written: all that an overlay asks of a store. */
-import type { AnyRecord, Cell, FabricEvent, IndexEntry, Range, RecordType } from '../kernel/index.ts'
+import type { AnyRecord, Cell, FabricEvent, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 
 /** What a store can read of one partition as it stood when the batch began. */
 export interface StoredData {
