@@ -1,0 +1,106 @@
+/**
+ * What a store across a network provides beneath the operation port: load as of one moment, and commit grouped writes
+ * under conditions. Neither knows an operation.
+ */
+import type { FabricEvent, IndexEntry, Instant } from '../../kernel/index.ts'
+import type { AnyRecord, RecordType } from '../../kernel/index.ts'
+import type { Partition } from '../store.ts'
+import type { Needs } from './needs.ts'
+import type { BlobWrite, EntryWrite } from './stored-data.ts'
+import type { WorkingSet } from './working-set.ts'
+
+/** 8 random bytes, drawn for each commit, as Latin-1 text. Every record that the commit writes carries them. */
+export type Version = string
+
+/** A record as it is stored. */
+export interface StoredRecord {
+  /** Undefined if its bytes cannot be read. Shared: nobody changes it. */
+  readonly record: AnyRecord | undefined
+  readonly version: Version
+  /** Bytes of the stored value, header included. */
+  readonly length: number
+}
+
+/** 8 random bytes as Latin-1 text. Identifies one locked run of one batch. */
+export type LockToken = string
+
+export interface LoadRequest {
+  readonly partition: Partition
+  readonly needs: Needs
+  readonly into: WorkingSet
+  /** Takes the partition's lock, or extends it if this token holds it already. */
+  readonly lock?: LockToken | undefined
+}
+
+export interface LoadReply {
+  readonly now: Instant
+  /** Set if the lock was asked for and another token holds it: nothing was loaded. Ask again after this many milliseconds. */
+  readonly busyMs?: number | undefined
+}
+
+/** What must hold of one record. */
+export interface Condition {
+  readonly type: RecordType
+  readonly id: string
+  /** Undefined: the record must be absent. */
+  readonly version: Version | undefined
+  /** Bytes of the stored value; a value of another length is damaged. */
+  readonly length: number
+}
+
+export interface RecordPut {
+  readonly type: RecordType
+  readonly id: string
+  /** Undefined removes it. */
+  readonly record: AnyRecord | undefined
+}
+
+/** Writes that are applied together or not at all. Groups of one commit share no record. */
+export interface CommitGroup {
+  readonly conditions: readonly Condition[]
+  readonly records: readonly RecordPut[]
+  readonly entries: readonly EntryWrite[]
+  readonly blobs: readonly BlobWrite[]
+  readonly events: readonly FabricEvent[]
+  /** Keys of blobs that the answers carry. They are read in the same step; a missing one fails the group. */
+  readonly sends: readonly string[]
+}
+
+export interface Commit {
+  readonly partition: Partition
+  readonly now: Instant
+  /** How far `now` may lie behind the store's clock. Undefined: the clock is the caller's own and is not compared. */
+  readonly lagMs: number | undefined
+  readonly version: Version
+  /** Set by a locked run: the commit is refused unless this token holds the lock. The commit releases it. */
+  readonly lock?: LockToken | undefined
+  /** Whether a lock that another token holds does not refuse this commit. */
+  readonly passesLock: boolean
+  /** Whether the commit is applied even if the store is out of memory. */
+  readonly finishesWork: boolean
+  readonly groups: readonly CommitGroup[]
+  /** Entries of ready indexes that were reserved by the loads of this batch. */
+  readonly reserved: readonly IndexEntry[]
+  /** Executions whose holders have a message waiting. */
+  readonly holdersOf: readonly string[]
+}
+
+export type CommitReply =
+  | {
+      readonly kind: 'applied'
+      readonly now: Instant
+      /** Numbers of the groups whose conditions did not hold. The others were applied. */
+      readonly failed: readonly number[]
+      /** For each applied group, its blobs in the order of `sends`. */
+      readonly sent: readonly (readonly Uint8Array[])[]
+      /** The newest event of the partition. */
+      readonly lastSequence: number
+    }
+  /** Nothing was applied. */
+  | { readonly kind: 'refused'; readonly reason: 'locked' | 'lock_lost' | 'clock'; readonly now: Instant }
+
+export interface Backend {
+  /** Fills the working set with everything that is needed, as of one moment. */
+  load(request: LoadRequest): Promise<LoadReply>
+  commit(commit: Commit): Promise<CommitReply>
+}
