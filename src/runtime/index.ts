@@ -1,4 +1,5 @@
 export * from './log.ts'
+export * from './random-versions.ts'
 export * from './runtime.ts'
 export * from './secret-bytes.ts'
 export * from './virtual.ts'

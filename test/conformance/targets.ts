@@ -1,31 +1,54 @@
 /** Every store that the suites run on. A new store joins with one entry here; no test knows which store it meets. */
+import { ConditionalMemoryStore } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import { openStore } from '../../src/stores/open-store.ts'
 import { serverLocations } from '../servers/server-locations.ts'
 import { postgresTarget } from './postgres-target.ts'
 import { serverTarget } from './server-target.ts'
 import { sqlite } from './sqlite-target.ts'
+import type { Runtime } from '../../src/runtime/index.ts'
+import type { Store } from '../../src/stores/store.ts'
 import type { StoreTarget } from './store-target.ts'
 import { writeInProcess } from './write-in-process.ts'
 
-export const memory: StoreTarget = {
-  name: 'memory',
-  open: async (runtime, indexedTags) => {
-    const store = await openStore('memory:', { runtime, indexedTags })
-    return {
-      store,
-      plant: (partition, record) => writeInProcess(store, partition, (tx) => tx.put(record)),
-      setEntry: (partition, index, id, score) => writeInProcess(store, partition, (tx) => tx.repair(index, id, score)),
-      damage: undefined,
-      untilListening: async () => undefined,
-      clear: async () => undefined,
-      remove: async () => undefined,
-    }
-  },
+/** Every so many groups of writes fail on the unsteady store although nothing speaks against them. */
+const FAIL_EVERY = 5
+
+export const memory: StoreTarget = inMemory('memory', (runtime, indexedTags) =>
+  openStore('memory:', { runtime, indexedTags }),
+)
+
+/** The same records, loaded and committed under conditions as across a network, with conflicts that nobody caused. */
+const conditional: StoreTarget = inMemory(
+  'memory, conditional',
+  async (runtime, indexedTags) =>
+    new ConditionalMemoryStore(runtime, { executionPartitions: 1, indexedTags }, { failEvery: FAIL_EVERY }),
+)
+
+function inMemory(
+  name: string,
+  open: (runtime: Runtime, indexedTags: readonly string[]) => Promise<Store>,
+): StoreTarget {
+  return {
+    name,
+    open: async (runtime, indexedTags) => {
+      const store = await open(runtime, indexedTags)
+      return {
+        store,
+        plant: (partition, record) => writeInProcess(store, partition, (tx) => tx.put(record)),
+        setEntry: (partition, index, id, score) =>
+          writeInProcess(store, partition, (tx) => tx.repair(index, id, score)),
+        damage: undefined,
+        untilListening: async () => undefined,
+        clear: async () => undefined,
+        remove: async () => undefined,
+      }
+    },
+  }
 }
 
 const locations = serverLocations()
 
-export const embeddedTargets: readonly StoreTarget[] = [memory, sqlite]
+export const embeddedTargets: readonly StoreTarget[] = [memory, conditional, sqlite]
 
 export const valkeyTargets: readonly StoreTarget[] =
   locations === undefined
@@ -44,4 +67,6 @@ export const postgresTargets: readonly StoreTarget[] =
 export const storeTargets: readonly StoreTarget[] = [...embeddedTargets, ...valkeyTargets, ...postgresTargets]
 
 /** Those that keep their data where others can reach it. */
-export const reachableTargets: readonly StoreTarget[] = storeTargets.filter((target) => target !== memory)
+export const reachableTargets: readonly StoreTarget[] = storeTargets.filter(
+  (target) => target !== memory && target !== conditional,
+)

@@ -1,7 +1,7 @@
 /** The event log of a partition, in which each batch is one row: pages of it, and trimming it from its old end. */
 import { unpackEvent } from '../../kernel/index.ts'
 import type { Cell, Instant } from '../../kernel/index.ts'
-import { cellsOf, recordText } from '../record-text.ts'
+import { cellsOf, cellsText } from '../record-text.ts'
 import type { EventPage, StoredEvent } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Statement } from './round-trip.ts'
@@ -122,7 +122,7 @@ export class EventLog {
     const values = [number, batch.last]
     const [reply] = await connection.send([{ name: 'ff_events_to_cut', text: this.#records, values }])
     const kept = cellsOf(reply?.rows[0]?.[0] as string).slice(from - batch.first)
-    return { name: 'ff_cut_events', text: this.#cut, values: [...values, from, recordText(kept)] }
+    return { name: 'ff_cut_events', text: this.#cut, values: [...values, from, cellsText(kept)] }
   }
 
   #boundsOf(number: number): Statement {

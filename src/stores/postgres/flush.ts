@@ -5,8 +5,8 @@
  * A hopeful flush takes it that what a batch has read is all there is, and is refused where that is not so: where somebody
  * has damaged an index, say. A careful one sets right what it finds, and costs more.
  */
-import { recordTypes } from '../../kernel/index.ts'
-import { recordText } from '../record-text.ts'
+import { packEvent, recordTypes } from '../../kernel/index.ts'
+import { cellsText } from '../record-text.ts'
 import { bigintArray, integerArray, nameArray, textArray } from './arrays.ts'
 import type { Statement } from './round-trip.ts'
 import type { PartitionWrites } from './partition-writes.ts'
@@ -125,7 +125,7 @@ export class Flusher {
         last: lastSequence + events.length,
         // The whole batch happens at one moment.
         at: events[0]?.event.at,
-        records: recordText(events.map(({ cells }) => cells)),
+        records: cellsText(events.map(({ event }) => packEvent(event))),
       }))
     if (batches.length === 0) return []
     const numbers = integerArray(batches.map(({ number }) => number))

@@ -79,7 +79,7 @@ export function journalStep(
         if (found === undefined) continue
         const { range, into, named } = found
         entries[place - 1]?.push({ index: range.index, score, id })
-        into.keepRecord(named.type, id, record ?? undefined)
+        into.keepText(named.type, id, record ?? undefined)
         if (areBytesKnown) into.keepBlob(`${named.bytesBefore ?? ''}${id}`, bytes === null ? undefined : bytesOf(bytes))
       }
       for (const [i, { keep }] of wanted.entries()) keep(entries[i] ?? [])

@@ -76,10 +76,10 @@ type RangeRow = [
 /** What came with an entry. */
 function keepRow({ range, into }: WantedRange, row: RangeRow): void {
   const [, , id, execution, flowId, flow, edge, isPayloadKnown, payload] = row
-  into.keepRecord('execution', id, execution ?? undefined)
-  if (flowId !== null) into.keepRecord('flow', flowId, flow ?? undefined)
+  into.keepText('execution', id, execution ?? undefined)
+  if (flowId !== null) into.keepText('flow', flowId, flow ?? undefined)
   const edges = edgesOf(range.index)
-  if (edges !== undefined) into.keepRecord('edge', edges.before + id + edges.after, edge ?? undefined)
+  if (edges !== undefined) into.keepText('edge', edges.before + id + edges.after, edge ?? undefined)
   if (isPayloadKnown) into.keepBlob(payloadKey(id), payload === null ? undefined : bytesOf(payload))
 }
 

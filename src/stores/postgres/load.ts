@@ -92,11 +92,11 @@ export class Loader {
     return {
       statement: { ...statement, values: [numbersOf(wanted), textArray(wanted.map(({ id }) => id))] },
       take: ({ rows }) => {
-        for (const { id, into } of wanted) into.keepRecord(type, id, undefined)
+        for (const { id, into } of wanted) into.keepText(type, id, undefined)
         for (const [place, record, flowId, flow] of rows as RecordRow[]) {
           const found = wanted[place - 1]
-          found?.into.keepRecord(type, found.id, record)
-          if (typeof flowId === 'string') found?.into.keepRecord('flow', flowId, flow ?? undefined)
+          found?.into.keepText(type, found.id, record)
+          if (typeof flowId === 'string') found?.into.keepText('flow', flowId, flow ?? undefined)
         }
       },
     }
@@ -131,7 +131,7 @@ export class Loader {
     return {
       statement: { ...this.#counts[direction], values: rangeValues(wanted) },
       take: ({ rows }) => {
-        for (const [i, { key, into }] of wanted.entries()) into.keepCount(key, rows[i]?.[0] as number)
+        for (const [i, { key, range, into }] of wanted.entries()) into.keepCount(key, range, rows[i]?.[0] as number)
       },
     }
   }
@@ -193,7 +193,7 @@ function pagesOf(all: readonly PartitionNeeds[], direction: Direction): WantedRa
         range,
         hasPayloads,
         into,
-        keep: (entries) => into.keepPage(key, entries),
+        keep: (entries) => into.keepPage(key, range, entries),
       })),
   )
 }

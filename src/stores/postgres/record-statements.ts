@@ -3,7 +3,6 @@ import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import { recordColumns } from '../columns.ts'
 import type { Column } from '../columns.ts'
 import { recordText } from '../record-text.ts'
-import type { KeptRecord } from '../working-set/stored-data.ts'
 import { bigintArray, integerArray, textArray } from './arrays.ts'
 import type { ArrayValue } from './arrays.ts'
 import type { Statement } from './round-trip.ts'
@@ -12,7 +11,7 @@ import type { PartitionWrites } from './partition-writes.ts'
 interface Row {
   readonly number: number
   readonly id: string
-  readonly kept: KeptRecord
+  readonly record: AnyRecord
 }
 
 type Text = Omit<Statement, 'values'>
@@ -54,12 +53,12 @@ export class RecordStatements {
   statements(all: readonly PartitionWrites[]): Statement[] {
     const inserted: Row[] = []
     const updated: Row[] = []
-    const removed: Omit<Row, 'kept'>[] = []
+    const removed: Omit<Row, 'record'>[] = []
     for (const { number, writes } of all) {
-      for (const { type, id, kept, existed } of writes.records) {
+      for (const { type, id, record, existed } of writes.records) {
         if (type !== this.#type) continue
-        if (kept === undefined) removed.push({ number, id })
-        else (existed ? updated : inserted).push({ number, id, kept })
+        if (record === undefined) removed.push({ number, id })
+        else (existed ? updated : inserted).push({ number, id, record })
       }
     }
     const statements: Statement[] = []
@@ -71,12 +70,12 @@ export class RecordStatements {
 
   #valuesOf(rows: readonly Row[]): ArrayValue[] {
     const values = this.#columns.map(({ type, value }) => {
-      const column = rows.map(({ kept }) => value(kept.record))
+      const column = rows.map(({ record }) => value(record))
       return type === 'text'
         ? textArray(column as readonly (string | undefined)[])
         : bigintArray(column as readonly (number | undefined)[])
     })
-    values.push(textArray(rows.map(({ kept }) => recordText(kept.cells))), idsOf(rows), numbersOf(rows))
+    values.push(textArray(rows.map(({ record }) => recordText(record))), idsOf(rows), numbersOf(rows))
     return values
   }
 }

@@ -5,7 +5,8 @@
  */
 import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
-import type { Writes } from '../working-set/stored-data.ts'
+import { isNothing } from '../working-set/stored-data.ts'
+import { wakeOf } from '../working-set/wake-of.ts'
 import { integerArray } from './arrays.ts'
 import type { Connection } from './connection.ts'
 import type { Statement, StatementReply } from './round-trip.ts'
@@ -230,10 +231,6 @@ function writesOf({ batch, lastSequence, pass }: Run): PartitionWrites[] {
   throw new EngineError('store_not_found', { message })
 }
 
-function isNothing({ records, entries, blobs, events }: Writes): boolean {
-  return [records, entries, blobs, events].every(({ length }) => length === 0)
-}
-
 function outcomeOf({ batch, staged, lastSequence, pass }: Run, stagedMax: number): BatchOutcome {
   const answers = pass?.answers ?? []
   const stagedAnswers = answers.slice(0, answers.length - batch.calls.length)
@@ -249,7 +246,7 @@ function outcomeOf({ batch, staged, lastSequence, pass }: Run, stagedMax: number
   }
   return {
     answers: answers.slice(answers.length - batch.calls.length),
-    wake: pass?.overlay.wake(batch.partition, lastSequence),
+    wake: pass === undefined ? undefined : wakeOf(batch.partition, pass.overlay.writes(), lastSequence),
     taken,
     failures,
     hasMoreStaged: stagedMax > 0 && staged.length === stagedMax,

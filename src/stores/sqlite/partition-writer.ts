@@ -1,9 +1,9 @@
 /** Writes what a batch leaves behind into the tables of one partition, inside the caller's transaction. */
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
-import { recordTypes } from '../../kernel/index.ts'
+import { packEvent, recordTypes } from '../../kernel/index.ts'
 import type { RecordType } from '../../kernel/index.ts'
 import { eventColumns } from '../columns.ts'
-import { recordText } from '../record-text.ts'
+import { cellsText } from '../record-text.ts'
 import type { BlobWrite, EntryWrite, EventWrite, Writes } from '../working-set/stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RecordTable } from './record-table.ts'
@@ -106,12 +106,12 @@ class EventTable {
     let sequence = this.#lastSequence.get(this.#partition)?.['last_sequence'] as number
     const executionIds: string[] = []
     const rows: SQLInputValue[] = []
-    for (const { event, cells } of events) {
+    for (const { event } of events) {
       sequence += 1
       executionIds.push(event.executionId)
       rows.push(this.#partition, sequence)
       for (const column of eventColumns) rows.push(column.value(event) ?? null)
-      rows.push(recordText(cells))
+      rows.push(cellsText(packEvent(event)))
     }
     this.#insert.insert(executionIds, rows)
     this.#setLastSequence.run(sequence, this.#partition)

@@ -4,7 +4,7 @@ import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import { recordColumns } from '../columns.ts'
 import type { Column } from '../columns.ts'
 import { recordText } from '../record-text.ts'
-import type { KeptRecord, RecordWrite } from '../working-set/stored-data.ts'
+import type { RecordWrite } from '../working-set/stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RowInserts, writeRow } from './row-statements.ts'
 
@@ -30,23 +30,23 @@ export class RecordTable {
   write(writes: readonly RecordWrite[]): void {
     const newIds: string[] = []
     const newRows: SQLInputValue[] = []
-    for (const { id, kept, existed } of writes) {
-      if (kept === undefined) {
+    for (const { id, record, existed } of writes) {
+      if (record === undefined) {
         this.#delete.run(id, this.#partition)
       } else if (existed) {
         const row: SQLInputValue[] = []
-        this.#addRow(row, id, kept)
+        this.#addRow(row, id, record)
         writeRow(id, this.#update, row)
       } else {
         newIds.push(id)
-        this.#addRow(newRows, id, kept)
+        this.#addRow(newRows, id, record)
       }
     }
     this.#insert.insert(newIds, newRows)
   }
 
-  #addRow(values: SQLInputValue[], id: string, { record, cells }: KeptRecord): void {
+  #addRow(values: SQLInputValue[], id: string, record: AnyRecord): void {
     for (const column of this.#columns) values.push(column.value(record) ?? null)
-    values.push(recordText(cells), id, this.#partition)
+    values.push(recordText(record), id, this.#partition)
   }
 }

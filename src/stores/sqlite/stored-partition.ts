@@ -1,9 +1,9 @@
 /** One partition as a connection sees it, read through statements that stay prepared. */
 import type { StatementSync } from 'node:sqlite'
 import { recordTypes } from '../../kernel/index.ts'
-import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
-import { cellsOf } from '../record-text.ts'
-import type { StoredData } from '../working-set/stored-data.ts'
+import type { AnyRecord, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+import { readRecordText } from '../record-text.ts'
+import type { StoredData, UNREADABLE } from '../working-set/stored-data.ts'
 import type { Connection } from './connection.ts'
 import { RangeStatements, argumentsOf } from './range-statements.ts'
 
@@ -39,9 +39,9 @@ export class StoredPartition implements StoredData {
     this.#blob = connection.prepare('select bytes from blob where partition = ? and key = ?')
   }
 
-  record(type: RecordType, id: string): Cell[] | undefined {
+  record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined {
     const row = this.#records.get(type)?.get(id, this.#number)
-    return row === undefined ? undefined : cellsOf(row['record'] as string)
+    return row === undefined ? undefined : readRecordText(type, row['record'] as string)
   }
 
   range(range: Range): IndexEntry[] {

@@ -6,6 +6,7 @@ import type { Instant } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import { Overlay } from '../working-set/overlay.ts'
+import { wakeOf } from '../working-set/wake-of.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { EventLog } from './event-log.ts'
@@ -72,8 +73,9 @@ export class WriteSide {
       // The clock is read under the lock: whoever comes later in the file also has the later time.
       const overlay = new Overlay(partition.stored, this.#runtime.now())
       const answers = overlay.runAll(calls)
-      partition.writer.write(overlay.writes())
-      return { answers, wake: overlay.wake(partition.name) }
+      const writes = overlay.writes()
+      partition.writer.write(writes)
+      return { answers, wake: wakeOf(partition.name, writes) }
     }, since)
     if (wake !== undefined) this.#onWake(wake)
     return answers

@@ -2,11 +2,11 @@
  * What a store across a network provides beneath the operation port: load as of one moment, and commit grouped writes
  * under conditions. Neither knows an operation.
  */
-import type { FabricEvent, IndexEntry, Instant } from '../../kernel/index.ts'
+import type { IndexEntry, Instant } from '../../kernel/index.ts'
 import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import type { Partition } from '../store.ts'
 import type { Needs } from './needs.ts'
-import type { BlobWrite, EntryWrite } from './stored-data.ts'
+import type { BlobWrite, EntryWrite, EventWrite } from './stored-data.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** 8 random bytes, drawn for each commit, as Latin-1 text. Every record that the commit writes carries them. */
@@ -53,6 +53,8 @@ export interface RecordPut {
   readonly id: string
   /** Undefined removes it. */
   readonly record: AnyRecord | undefined
+  /** Bytes of the stored value; the store fills it in when it packs the record. */
+  length: number
 }
 
 /** Writes that are applied together or not at all. Groups of one commit share no record. */
@@ -61,7 +63,7 @@ export interface CommitGroup {
   readonly records: readonly RecordPut[]
   readonly entries: readonly EntryWrite[]
   readonly blobs: readonly BlobWrite[]
-  readonly events: readonly FabricEvent[]
+  readonly events: readonly EventWrite[]
   /** Keys of blobs that the answers carry. They are read in the same step; a missing one fails the group. */
   readonly sends: readonly string[]
 }
@@ -81,8 +83,6 @@ export interface Commit {
   readonly groups: readonly CommitGroup[]
   /** Entries of ready indexes that were reserved by the loads of this batch. */
   readonly reserved: readonly IndexEntry[]
-  /** Executions whose holders have a message waiting. */
-  readonly holdersOf: readonly string[]
 }
 
 export type CommitReply =

@@ -54,7 +54,7 @@ describe('an index with changes in front of it', () => {
         for (const next of steps) {
           if (next.kind === 'set') {
             const before = model.get(next.id)
-            const back = overlay.set(next.id, before, next.after)
+            const back = overlay.set(next.id, before, next.after, 0)
             undo.push(() => {
               back()
               setIn(model, next.id, before)
@@ -92,7 +92,7 @@ describe('an index with changes in front of it', () => {
     for (let i = 0; i < 50; i++) {
       const first = overlay.range({ index: INDEX, limit: 2 })[0]!
       expect(first.score).toBe(i)
-      overlay.set(first.id, first.score, undefined)
+      overlay.set(first.id, first.score, undefined, 0)
     }
 
     expect(stored.reads).toBeLessThan(10)

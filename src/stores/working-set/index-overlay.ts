@@ -1,11 +1,13 @@
 /** One index as a batch sees it: the entries that the batch has changed, in front of those that are stored. */
-import type { IndexEntry, Range } from '../../kernel/index.ts'
+import type { IndexEntry, IndexGuard, Range } from '../../kernel/index.ts'
 import type { StoredData } from './stored-data.ts'
 
 export interface ChangedEntry {
   /** The score under which it is stored, if it is. */
   readonly before: number | undefined
   after: number | undefined
+  /** The operation that changed it last. */
+  operation: number
 }
 
 /** The first stored entries up to a score, as far as anybody has asked for them. */
@@ -16,6 +18,13 @@ interface Head {
 }
 
 export class IndexOverlay {
+  readonly name: string
+  /** What guards it, once that was asked for. */
+  guard: IndexGuard | undefined
+  /** The operation that read it last. */
+  lastReader: number | undefined
+  /** The operations that have changed it, each at least once. */
+  readonly writers: number[] = []
   readonly #data: StoredData
   readonly #index: string
   readonly #changed = new Map<string, ChangedEntry>()
@@ -24,6 +33,7 @@ export class IndexOverlay {
   constructor(data: StoredData, index: string) {
     this.#data = data
     this.#index = index
+    this.name = index
   }
 
   get changed(): ReadonlyMap<string, ChangedEntry> {
@@ -35,17 +45,20 @@ export class IndexOverlay {
     return entry === undefined ? this.#data.score(this.#index, id, expected) : entry.after
   }
 
-  /** `stored` is what the entry was before the batch, should the batch not have touched it yet. Returns the way back. */
-  set(id: string, stored: number | undefined, after: number | undefined): () => void {
+  /** `stored` is what the entry was before the batch, should the batch not have touched it yet. Returns the undo step. */
+  set(id: string, stored: number | undefined, after: number | undefined, operation: number): () => void {
+    if (this.writers.at(-1) !== operation) this.writers.push(operation)
     const entry = this.#changed.get(id)
     if (entry === undefined) {
-      this.#changed.set(id, { before: stored, after })
+      this.#changed.set(id, { before: stored, after, operation })
       return () => void this.#changed.delete(id)
     }
-    const old = entry.after
+    const { after: oldAfter, operation: oldOperation } = entry
     entry.after = after
+    entry.operation = operation
     return () => {
-      entry.after = old
+      entry.after = oldAfter
+      entry.operation = oldOperation
     }
   }
 

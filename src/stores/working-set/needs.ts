@@ -6,6 +6,8 @@ export interface HeadNeed {
   readonly index: string
   limit: number
   hasPayloads: boolean
+  /** How many of the entries are going to be claimed, so that a store may keep them from other claimers for a moment. */
+  reserve: number
 }
 
 /** A range, with the records that it names and, if wanted, the bytes that belong to these. */
@@ -29,6 +31,16 @@ export class Needs {
   readonly scores = new Map<string, ScoreNeed>()
   readonly blobs = new Set<string>()
 
+  /** Adds what another needs. */
+  merge({ records, heads, pages, counts, scores, blobs }: Needs): void {
+    for (const [type, ids] of records) for (const id of ids) this.record(type, id)
+    for (const { index, limit, hasPayloads, reserve } of heads.values()) this.head(index, limit, hasPayloads, reserve)
+    for (const { range, hasPayloads } of pages.values()) this.page(range, hasPayloads)
+    for (const [key, range] of counts) this.counts.set(key, range)
+    for (const [key, score] of scores) this.scores.set(key, score)
+    for (const key of blobs) this.blobs.add(key)
+  }
+
   get isEmpty(): boolean {
     const { records, heads, pages, counts, scores, blobs } = this
     return [records, heads, pages, counts, scores, blobs].every(({ size }) => size === 0)
@@ -49,14 +61,15 @@ export class Needs {
   }
 
   /** Needed twice, the longer one is enough for both. */
-  head(index: string, limit: number, hasPayloads: boolean): void {
+  head(index: string, limit: number, hasPayloads: boolean, reserve = 0): void {
     const known = this.heads.get(index)
     if (known === undefined) {
-      this.heads.set(index, { index, limit, hasPayloads })
+      this.heads.set(index, { index, limit, hasPayloads, reserve })
       return
     }
     known.limit = Math.max(known.limit, limit)
     known.hasPayloads ||= hasPayloads
+    known.reserve = Math.max(known.reserve, reserve)
   }
 }
 

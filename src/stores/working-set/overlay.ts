@@ -1,31 +1,25 @@
 /**
- * The transaction that the kernel sees on stores where it runs in the process: writes are collected in front of the
- * stored data, reads see them, and a faulty operation's are taken back. At the end the store applies what is left.
+ * The transaction that the kernel sees: writes are collected in front of the stored data, reads see them, and those of an
+ * operation that faults are undone. For each operation the overlay notes what it touched, so that a store may commit the
+ * operations of a batch in independent groups under conditions.
  */
 import {
   CALL_REPLY_BYTES,
   CALL_WORK_LIMIT,
-  DUE_INDEX,
+  READS_PER_UNIT,
   concernsHolder,
+  copyRecord,
   entriesOf,
   eventOf,
-  READS_PER_UNIT,
-  isReadyIndex,
   operations,
-  packEvent,
-  packRecord,
   recordTypes,
-  tellsEnd,
-  unpackRecord,
   workLimitOf,
 } from '../../kernel/index.ts'
 import type {
   AnyRecord,
-  Cell,
   EventDetail,
   EventSubject,
   EventType,
-  ExecutionId,
   IndexEntry,
   Instant,
   OperationName,
@@ -34,20 +28,43 @@ import type {
   RecordTypes,
   Tx,
 } from '../../kernel/index.ts'
+import type { Answer, Call } from '../store.ts'
+import { BatchGroups } from './batch-groups.ts'
+import type { BatchGroup } from './batch-groups.ts'
 import { IndexOverlay } from './index-overlay.ts'
-import type { Answer, Call, LogGrowth, Partition, Wake } from '../store.ts'
-import type { BlobWrite, EntryWrite, EventWrite, KeptRecord, RecordWrite, StoredData, Writes } from './stored-data.ts'
+import { UNREADABLE } from './stored-data.ts'
+import type { BlobWrite, EntryWrite, EventWrite, RecordWrite, StoredData, Writes } from './stored-data.ts'
 
-interface HeldRecord {
+/** A record that the batch has read or written. */
+export interface HeldRecord {
   readonly type: RecordType
   readonly id: string
   /** As it was when the batch began. */
-  readonly stored: Cell[] | undefined
-  /** As the batch has changed it; undefined also if it removed it. */
-  kept: KeptRecord | undefined
+  readonly stored: AnyRecord | typeof UNREADABLE | undefined
+  /** As the batch sees it. Private to the overlay. */
+  current: AnyRecord | typeof UNREADABLE | undefined
   isChanged: boolean
-  /** The index entries of the record as the batch sees it, once they were needed. */
+  /** The index entries of the current record, once they were needed. */
   entries: readonly IndexEntry[] | undefined
+  /** The operation that touched it last. All that did are in one group. */
+  operation: number
+}
+
+/** A stored blob that an answer carries and that comes with the commit. */
+export interface LateBlob {
+  readonly operation: number
+  readonly key: string
+  /** Where its bytes belong. */
+  readonly into: Uint8Array[]
+  readonly place: number
+}
+
+interface HeldBlob extends Omit<BlobWrite, 'key'> {
+  readonly operation: number
+}
+
+interface HeldEvent extends EventWrite {
+  readonly operation: number
 }
 
 class Fault {
@@ -59,19 +76,24 @@ class Fault {
   }
 }
 
+const NO_ENTRIES: readonly IndexEntry[] = []
+const NO_BYTES = new Uint8Array()
+
 export class Overlay {
   readonly #data: StoredData
   readonly #now: Instant
   readonly #records = new Map<RecordType, Map<string, HeldRecord>>(recordTypes.map((type) => [type, new Map()]))
   readonly #indexes = new Map<string, IndexOverlay>()
-  readonly #blobs = new Map<string, Omit<BlobWrite, 'key'>>()
-  readonly #events: EventWrite[] = []
-  readonly #holdersOf: ExecutionId[] = []
+  readonly #blobs = new Map<string, HeldBlob>()
+  readonly #events: HeldEvent[] = []
+  readonly #late: LateBlob[] = []
+  readonly #groups = new BatchGroups()
   readonly #tx: Tx
-  /** Steps that take the running operation's writes back, newest last. */
+  /** Steps that undo the running operation's writes, newest last. */
   #undo: (() => void)[] = []
   /** The records that the running operation has written: however often, each counts once. */
   #written = new Set<HeldRecord>()
+  #operation = 0
   #workLimit = 0
   #readCount = 0
   #callWork = 0
@@ -87,19 +109,23 @@ export class Overlay {
 
   /** Runs operations in order until the call has done enough. */
   runAll(calls: readonly Call[]): Answer[] {
-    return calls.map((call) => {
-      if (this.#callWork >= CALL_WORK_LIMIT || this.#replyBytes >= CALL_REPLY_BYTES) return { kind: 'not_run' }
-      return this.#runOne(call)
-    })
+    return calls.map((call) => this.run(call))
   }
 
+  run<N extends OperationName>(call: Call<N>): Answer<N> {
+    if (this.#callWork >= CALL_WORK_LIMIT || this.#replyBytes >= CALL_REPLY_BYTES) {
+      this.#groups.add()
+      return { kind: 'not_run' }
+    }
+    return this.#runOne(call)
+  }
+
+  /** Everything that the batch has written. */
   writes(): Writes {
     const records: RecordWrite[] = []
-    for (const ofType of this.#records.values()) {
-      for (const { type, id, stored, kept, isChanged } of ofType.values()) {
-        const existed = stored !== undefined
-        if (isChanged && (existed || kept !== undefined)) records.push({ type, id, kept, existed })
-      }
+    for (const held of this.#held()) {
+      const write = recordWrite(held)
+      if (write !== undefined) records.push(write)
     }
     const entries: EntryWrite[] = []
     for (const [index, { changed }] of this.#indexes) {
@@ -111,39 +137,13 @@ export class Overlay {
     return { records, entries, blobs, events: this.#events }
   }
 
-  /**
-   * What others should be told once the writes have been applied; undefined if nothing was written. By what the log grows
-   * can be told where it is known which event was its last before.
-   */
-  wake(partition: Partition, lastSequence?: number): Wake | undefined {
-    const ready: string[] = []
-    let dueAt: Instant | undefined
-    for (const [index, { changed }] of this.#indexes) {
-      const isReady = isReadyIndex(index)
-      if (!isReady && index !== DUE_INDEX) continue
-      for (const entry of changed.values()) {
-        if (entry.after === undefined || entry.before === entry.after) continue
-        if (!isReady) {
-          dueAt = Math.min(dueAt ?? entry.after, entry.after)
-        } else if (entry.before === undefined) {
-          ready.push(index)
-          break
-        }
-      }
-    }
-    const hasEvents = this.#events.length > 0
-    if (!hasEvents && ready.length === 0 && dueAt === undefined) return undefined
-    const growth = lastSequence === undefined ? undefined : this.#growth(lastSequence)
-    return { partition, ready, dueAt, hasEvents, growth, holdersOf: this.#holdersOf }
-  }
-
-  #growth(lastSequence: number): LogGrowth | undefined {
-    if (this.#events.length === 0) return undefined
-    const ended = this.#events.flatMap(({ event }) => (tellsEnd(event.type) ? [event.executionId] : []))
-    return { first: lastSequence + 1, last: lastSequence + this.#events.length, at: this.#now, ended }
+  /** What the batch has read and written, by groups of operations that depend on each other. */
+  groups(): BatchGroup[] {
+    return this.#groups.collect(this.#held(), this.#indexes, this.#blobs, this.#events, this.#late, this.#data)
   }
 
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
+    this.#operation = this.#groups.add()
     this.#undo = []
     this.#written = new Set()
     this.#readCount = 0
@@ -162,7 +162,10 @@ export class Overlay {
     } catch (error) {
       for (const step of this.#undo.reverse()) step()
       this.#replyBytes = replyBytesBefore
-      if (error instanceof Fault) return { kind: 'fault', reason: error.reason, recordId: error.recordId }
+      if (error instanceof Fault) {
+        this.#groups.fault(this.#operation)
+        return { kind: 'fault', reason: error.reason, recordId: error.recordId }
+      }
       throw error
     }
   }
@@ -174,21 +177,22 @@ export class Overlay {
         this.#readCount += 1
         return this.#get(type, id)
       },
-      has: (type, id) => cellsOf(this.#held(type, id)) !== undefined,
+      has: (type, id) => this.#touch(type, id).current !== undefined,
       getMany: (type, ids) => this.#getMany(type, ids),
       put: (record) => this.#put(record),
       remove: (type, id) => this.#remove(type, id),
-      range: (range) => this.#index(range.index).range(range),
+      range: (range) => this.#readIndex(range.index).range(range),
       scan: (range, type) => this.#scan(range, type),
-      countUpTo: (range) => this.#index(range.index).count(range),
-      score: (index, id, expected) => this.#index(index).score(id, expected),
+      countUpTo: (range) => this.#readIndex(range.index).count(range),
+      score: (index, id, expected) => this.#readIndex(index).score(id, expected),
       repair: (index, id, score, standsAt) =>
         this.#setEntry(index, id, standsAt ?? this.#data.score(index, id, score), score),
       emit: (type, subject, detail) => this.#emit(type, subject, detail),
       keep: (key, blob) =>
         this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
       forget: (key) => this.#setBlob(key, undefined),
-      send: (key) => this.#send(key),
+      send: (key, size) => this.#send(key, size),
+      hides: (index) => this.#data.hides?.(index) === true,
       room: () => Math.max(0, this.#workLimit - this.#written.size - Math.floor(this.#readCount / READS_PER_UNIT)),
       fault: (reason, recordId) => this.#fail(reason, recordId),
     }
@@ -199,44 +203,46 @@ export class Overlay {
     throw new Fault(reason, recordId)
   }
 
-  #held(type: RecordType, id: string): HeldRecord {
+  *#held(): Generator<HeldRecord> {
+    for (const ofType of this.#records.values()) yield* ofType.values()
+  }
+
+  /** The record as the batch sees it; the running operation depends on it from now on. */
+  #touch(type: RecordType, id: string): HeldRecord {
     const ofType = this.#records.get(type)
     let held = ofType?.get(id)
     if (held === undefined) {
-      held = { type, id, stored: this.#data.record(type, id), kept: undefined, isChanged: false, entries: undefined }
+      const stored = this.#data.record(type, id)
+      const operation = this.#operation
+      held = { type, id, stored, current: stored, isChanged: false, entries: undefined, operation }
       ofType?.set(id, held)
+    } else if (held.operation !== this.#operation) {
+      this.#groups.join(held.operation, this.#operation)
+      held.operation = this.#operation
     }
     return held
   }
 
-  /** Unpacking makes the private copy that an operation may change, so its entries are noted before it is handed out. */
   #get<T extends RecordType>(type: T, id: string): RecordTypes[T] | undefined {
-    const held = this.#held(type, id)
-    if (cellsOf(held) === undefined) return undefined
-    return this.#read(held, type) ?? this.#fail('the record cannot be read', id)
+    const { current } = this.#touch(type, id)
+    if (current === undefined) return undefined
+    if (current === UNREADABLE) return this.#fail('the record cannot be read', id)
+    return copyRecord(current as RecordTypes[T])
   }
 
   /** What cannot be read is left out, so that one damaged record does not keep all others from being found. */
   #getMany<T extends RecordType>(type: T, ids: string[]): RecordTypes[T][] {
     this.#readCount += ids.length
-    return ids.map((id) => this.#read(this.#held(type, id), type)).filter((record) => record !== undefined)
-  }
-
-  #read<T extends RecordType>(held: HeldRecord, type: T): RecordTypes[T] | undefined {
-    const cells = cellsOf(held)
-    if (cells === undefined) return undefined
-    try {
-      const record = unpackRecord(type, cells)
-      held.entries ??= entriesOf(record)
-      return record
-    } catch {
-      // Values that are not those of its schema: the record was damaged outside.
-      return undefined
+    const found: RecordTypes[T][] = []
+    for (const id of ids) {
+      const { current } = this.#touch(type, id)
+      if (current !== undefined && current !== UNREADABLE) found.push(copyRecord(current as RecordTypes[T]))
     }
+    return found
   }
 
   #scan<T extends RecordType>(range: Range, type: T): RecordTypes[T][] {
-    const entries = this.#index(range.index).range(range)
+    const entries = this.#readIndex(range.index).range(range)
     return this.#getMany(
       type,
       entries.map((entry) => entry.id),
@@ -244,27 +250,27 @@ export class Overlay {
   }
 
   #put(record: AnyRecord): void {
-    const held = this.#held(record.type, record.id)
-    this.#write(held, { record, cells: packRecord(record) }, entriesOf(record))
+    const kept = copyRecord(record)
+    this.#write(this.#touch(record.type, record.id), kept, entriesOf(kept))
   }
 
   #remove(type: RecordType, id: string): void {
-    this.#write(this.#held(type, id), undefined, [])
+    this.#write(this.#touch(type, id), undefined, NO_ENTRIES)
   }
 
-  #write(held: HeldRecord, kept: KeptRecord | undefined, after: readonly IndexEntry[]): void {
+  #write(held: HeldRecord, record: AnyRecord | undefined, after: readonly IndexEntry[]): void {
     if (this.#written.size >= this.#workLimit && !this.#written.has(held)) {
       this.#fail('the operation writes more records than it may', held.id)
     }
     this.#written.add(held)
     const before = this.#entriesOf(held)
-    const { kept: oldKept, isChanged } = held
+    const { current, isChanged } = held
     this.#undo.push(() => {
-      held.kept = oldKept
+      held.current = current
       held.isChanged = isChanged
       held.entries = before
     })
-    held.kept = kept
+    held.current = record
     held.isChanged = true
     held.entries = after
     for (const { index, id, score } of before) {
@@ -277,8 +283,17 @@ export class Overlay {
   }
 
   #entriesOf(held: HeldRecord): readonly IndexEntry[] {
-    if (held.entries === undefined) this.#get(held.type, held.id)
-    return held.entries ?? []
+    if (held.entries !== undefined) return held.entries
+    if (held.current === undefined) return NO_ENTRIES
+    if (held.current === UNREADABLE) return this.#fail('the record cannot be read', held.id)
+    return entriesOf(held.current)
+  }
+
+  /** An index that the running operation reads: it depends on those that changed it, unless a read is only a hint. */
+  #readIndex(name: string): IndexOverlay {
+    const index = this.#index(name)
+    this.#groups.read(this.#operation, index)
+    return index
   }
 
   #index(name: string): IndexOverlay {
@@ -291,15 +306,14 @@ export class Overlay {
   }
 
   #setEntry(index: string, id: string, stored: number | undefined, after: number | undefined): void {
-    this.#undo.push(this.#index(index).set(id, stored, after))
+    const overlay = this.#index(index)
+    this.#undo.push(overlay.set(id, stored, after, this.#operation))
   }
 
   #emit(type: EventType, subject: EventSubject, detail: EventDetail): void {
     const event = eventOf(type, subject, detail, this.#now)
-    this.#events.push({ event, cells: packEvent(event) })
+    this.#events.push({ event, isForHolder: concernsHolder(type, detail), operation: this.#operation })
     this.#undo.push(() => void this.#events.pop())
-    // A hint too many, should the operation be taken back, does no harm.
-    if (concernsHolder(type, detail)) this.#holdersOf.push(event.executionId)
   }
 
   #setBlob(key: string, bytes: Uint8Array | undefined): void {
@@ -308,21 +322,33 @@ export class Overlay {
       if (old === undefined) this.#blobs.delete(key)
       else this.#blobs.set(key, old)
     })
-    this.#blobs.set(key, { bytes, mayExist: bytes === undefined || old?.mayExist === true })
+    const mayExist = bytes === undefined || old?.mayExist === true
+    this.#blobs.set(key, { bytes, mayExist, operation: this.#operation })
   }
 
-  #send(key: string): number | undefined {
+  #send(key: string, size: number): number | undefined {
     const written = this.#blobs.get(key)
+    if (written === undefined && this.#data.sendsLate === true) return this.#sendLate(key, size)
     const bytes = written === undefined ? this.#data.blob(key) : written.bytes
     if (bytes === undefined) return undefined
     this.#replyBytes += bytes.byteLength
     return this.#replyBlobs.push(bytes) - 1
   }
+
+  #sendLate(key: string, size: number): number {
+    this.#replyBytes += size
+    const place = this.#replyBlobs.push(NO_BYTES) - 1
+    this.#late.push({ operation: this.#operation, key, into: this.#replyBlobs, place })
+    this.#undo.push(() => void this.#late.pop())
+    return place
+  }
 }
 
-/** The record as the batch sees it. */
-function cellsOf(held: HeldRecord): Cell[] | undefined {
-  return held.isChanged ? held.kept?.cells : held.stored
+/** Undefined if the batch leaves the record as it found it. */
+export function recordWrite({ type, id, stored, current, isChanged }: HeldRecord): RecordWrite | undefined {
+  const existed = stored !== undefined
+  if (!isChanged || current === UNREADABLE || (!existed && current === undefined)) return undefined
+  return { type, id, record: current, existed }
 }
 
 /** A record may stand in an index under several ids, as an execution does under each of its open waitpoints. */

@@ -1,6 +1,6 @@
 /** A partition that is loaded as from a server, need by need, and counts how often its batches had to run. */
-import { STEP_PAGE_BYTES, isFlowId, payloadKey, unpackRecord } from '../../kernel/index.ts'
-import type { Cell, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+import { STEP_PAGE_BYTES, isFlowId, payloadKey } from '../../kernel/index.ts'
+import type { AnyRecord, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import { compareEntries, inRange } from './index-overlay.ts'
 import { recordText } from '../record-text.ts'
 import type { Answer, Call } from '../store.ts'
@@ -15,7 +15,7 @@ export class LoadedPartition {
   now = 1_700_000_000_000
   /** How often the newest batch was run. */
   passCount = 0
-  readonly #records = new Map<string, Cell[]>()
+  readonly #records = new Map<string, AnyRecord>()
   readonly #entries = new Map<string, IndexEntry[]>()
   readonly #blobs = new Map<string, Uint8Array>()
 
@@ -49,9 +49,9 @@ export class LoadedPartition {
       const entries = this.#range(range)
       this.#loadNamed(set, range.index, entries)
       if (hasPayloads) this.#loadContents(set, range.index, entries)
-      set.keepPage(key, entries)
+      set.keepPage(key, range, entries)
     }
-    for (const [key, range] of needs.counts) set.keepCount(key, this.#range(range).length)
+    for (const [key, range] of needs.counts) set.keepCount(key, range, this.#range(range).length)
     for (const [key, { index, id }] of needs.scores) {
       set.keepScore(key, this.#entries.get(index)?.find((entry) => entry.id === id)?.score)
     }
@@ -85,11 +85,9 @@ export class LoadedPartition {
   }
 
   #loadRecord(set: WorkingSet, type: RecordType, id: string): void {
-    const cells = this.#records.get(`${type} ${id}`)
-    set.keepRecord(type, id, cells === undefined ? undefined : recordText(cells))
-    if (type !== 'execution' || cells === undefined) return
-    const { member } = unpackRecord('execution', cells)
-    if (member !== undefined) this.#loadRecord(set, 'flow', member.flowId)
+    const record = this.#records.get(`${type} ${id}`)
+    set.keepText(type, id, record === undefined ? undefined : recordText(record))
+    if (record?.type === 'execution' && record.member !== undefined) this.#loadRecord(set, 'flow', record.member.flowId)
   }
 
   #range(range: Range): IndexEntry[] {
@@ -99,9 +97,9 @@ export class LoadedPartition {
   }
 
   #apply({ records, entries, blobs }: Writes): void {
-    for (const { type, id, kept } of records) {
-      if (kept === undefined) this.#records.delete(`${type} ${id}`)
-      else this.#records.set(`${type} ${id}`, kept.cells)
+    for (const { type, id, record } of records) {
+      if (record === undefined) this.#records.delete(`${type} ${id}`)
+      else this.#records.set(`${type} ${id}`, record)
     }
     for (const { index, id, after } of entries) {
       const others = (this.#entries.get(index) ?? []).filter((entry) => entry.id !== id)

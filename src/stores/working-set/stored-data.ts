@@ -1,15 +1,27 @@
 /** What a batch reads of a partition and what it leaves to be written: all that an overlay asks of a store. */
-import type { AnyRecord, Cell, FabricEvent, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+import type { AnyRecord, FabricEvent, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+
+/** A record whose bytes are there but cannot be read: it was damaged outside. */
+export const UNREADABLE: unique symbol = Symbol('unreadable')
 
 /** What a store can read of one partition as it stood when the batch began. */
 export interface StoredData {
-  record(type: RecordType, id: string): Cell[] | undefined
+  /** Shared with other readers: the overlay copies what it hands out. */
+  record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined
   /** In the order of the range; at most its limit. Where there is more, `least` entries are enough, if it is given. */
   range(range: Range, least?: number): IndexEntry[]
   count(range: Range): number
   /** `expected` is where the id should stand, if it should: looking there first may spare a search. */
   score(index: string, id: string, expected: number | undefined): number | undefined
   blob(key: string): Uint8Array | undefined
+  /** Whether stored blobs come with the commit, so that an operation need not have them while it runs. */
+  readonly sendsLate?: boolean | undefined
+  /** Whether entries of an index were kept from this batch because another claimer was just shown them. */
+  hides?(index: string): boolean
+  /** Which load a record came from: a number that rises; 0 was not loaded for this batch but known or assumed before. */
+  momentOf?(type: RecordType, id: string): number
+  /** The first load from which anything of an index came. */
+  indexMomentOf?(index: string): number
 }
 
 /** What a batch leaves to be written. */
@@ -24,14 +36,8 @@ export interface RecordWrite {
   readonly type: RecordType
   readonly id: string
   /** Undefined removes it. */
-  readonly kept: KeptRecord | undefined
+  readonly record: AnyRecord | undefined
   readonly existed: boolean
-}
-
-export interface KeptRecord {
-  readonly record: AnyRecord
-  /** Its stored form. */
-  readonly cells: Cell[]
 }
 
 /** An index entry as it was and as it shall be; undefined on either side means that there is none. */
@@ -52,5 +58,10 @@ export interface BlobWrite {
 
 export interface EventWrite {
   readonly event: FabricEvent
-  readonly cells: Cell[]
+  /** Whether it carries a message for the holder of the execution's lease. */
+  readonly isForHolder: boolean
+}
+
+export function isNothing({ records, entries, blobs, events }: Writes): boolean {
+  return records.length === 0 && entries.length === 0 && blobs.length === 0 && events.length === 0
 }

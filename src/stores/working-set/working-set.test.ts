@@ -31,7 +31,7 @@ describe('what was not loaded', () => {
 
   test('is known to be absent once it was looked for', () => {
     const set = new WorkingSet()
-    set.keepRecord('execution', 'a', undefined)
+    set.keepText("execution", "a", undefined)
     set.keepBlob('key', undefined)
     set.keepScore(`${INDEX}\u0000a`, undefined)
 
@@ -96,7 +96,7 @@ describe('the head of an index', () => {
 
     expect(set.range(range)).toEqual([])
     const [[key] = ['']] = set.takeNeeds().pages
-    set.keepPage(key, entries(9))
+    set.keepPage(key, range, entries(9))
 
     expect(set.range(range)).toEqual(entries(9))
     expect(set.isMissingAny).toBe(false)

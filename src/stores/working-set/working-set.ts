@@ -4,12 +4,14 @@
  * nothing was needed: otherwise that is loaded and the operation, which is pure, runs again.
  */
 import { CALL_WORK_LIMIT, planCall } from '../../kernel/index.ts'
-import type { Cell, IndexEntry, Plan, Range, RecordType } from '../../kernel/index.ts'
-import { inRange } from './index-overlay.ts'
-import { cellsOf } from '../record-text.ts'
+import type { AnyRecord, IndexEntry, Plan, Range, RecordType } from '../../kernel/index.ts'
+import { readRecordText } from '../record-text.ts'
 import type { Call } from '../store.ts'
-import type { StoredData } from './stored-data.ts'
+import type { StoredRecord, Version } from './backend.ts'
+import { inRange } from './index-overlay.ts'
 import { Needs, rangeKey, scoreKey } from './needs.ts'
+import { UNREADABLE } from './stored-data.ts'
+import type { StoredData } from './stored-data.ts'
 
 interface Head {
   readonly entries: readonly IndexEntry[]
@@ -17,22 +19,81 @@ interface Head {
   readonly isWhole: boolean
 }
 
+/** What is known of a record. */
+interface KnownRecord {
+  readonly version: Version | undefined
+  readonly length: number
+  /** The load that it came from; 0 if it was known or assumed before. */
+  readonly moment: number
+  /** Its stored text until it is first read. */
+  text: string | undefined
+  record: AnyRecord | typeof UNREADABLE | undefined
+}
+
+/** What was known of a partition before a batch loaded anything. */
+export interface Beforehand {
+  /** Records that this process has written or read before. Undefined: not known. */
+  readonly recall: (type: RecordType, id: string) => StoredRecord | undefined
+  /** Whether records that a plan expects to be absent are taken to be. */
+  readonly assumesAbsent: boolean
+}
+
 const NO_BYTES = new Uint8Array()
+const ABSENT: KnownRecord = { version: undefined, length: 0, moment: 0, text: undefined, record: undefined }
 
 export class WorkingSet implements StoredData {
-  readonly #records = new Map<RecordType, Map<string, string | undefined>>()
+  /** Whether blobs come with the commit. */
+  sendsLate = false
+  readonly #before: Beforehand | undefined
+  readonly #records = new Map<RecordType, Map<string, KnownRecord>>()
   readonly #heads = new Map<string, Head>()
   readonly #pages = new Map<string, readonly IndexEntry[]>()
   readonly #counts = new Map<string, number>()
   readonly #scores = new Map<string, number | undefined>()
   readonly #blobs = new Map<string, Uint8Array | undefined>()
+  readonly #hiding = new Set<string>()
+  readonly #reserved: IndexEntry[] = []
+  readonly #indexMoments = new Map<string, number>()
+  /** Everything that was ever needed. */
+  readonly #asked = new Needs()
   #needs = new Needs()
+  #moment = 0
 
-  /** Everything that was needed since this was last asked. */
+  constructor(before?: Beforehand) {
+    this.#before = before
+  }
+
+  /** Everything that was needed since this was last asked. What is kept from now on is as of one moment. */
   takeNeeds(): Needs {
     const needs = this.#needs
     this.#needs = new Needs()
+    this.#asked.merge(needs)
+    this.#moment += 1
     return needs
+  }
+
+  /** Needs everything at once that another run of the same batch needed bit by bit. */
+  planAgain({ asked }: WorkingSet): void {
+    this.#needs.merge(asked)
+  }
+
+  get asked(): Needs {
+    return this.#asked
+  }
+
+  /** How often something was loaded. */
+  get loadCount(): number {
+    return this.#moment
+  }
+
+  /** Entries that no other claimer is shown for a moment. */
+  get reserved(): readonly IndexEntry[] {
+    return this.#reserved
+  }
+
+  /** Whether a record is known already or needed next. */
+  plans(type: RecordType, id: string): boolean {
+    return this.#recordsOf(type).has(id) || this.#needs.records.get(type)?.has(id) === true
   }
 
   get isMissingAny(): boolean {
@@ -43,15 +104,25 @@ export class WorkingSet implements StoredData {
   plan(calls: readonly Call[]): void {
     const needs = this.#needs
     const workLimits = new Map<string, number>()
+    const claimed = new Map<string, number>()
+    const work = (index: string, limit: number): void => {
+      const sum = sumOf(workLimits, index, limit)
+      needs.head(index, sum, true, claimed.get(index))
+    }
     const plan: Plan = {
-      record: (type, id) => needs.record(type, id),
+      record: (type, id) => {
+        if (!this.#isKnown(type, id)) needs.record(type, id)
+      },
+      absent: (type, id) => {
+        if (this.#before?.assumesAbsent !== true) needs.record(type, id)
+        else if (!this.#isKnown(type, id)) this.#recordsOf(type).set(id, ABSENT)
+      },
       blob: (key) => void needs.blobs.add(key),
       head: (index, limit) => needs.head(index, limit, false),
-      work: (index, limit) => {
-        // A call that comes after as many changes as a batch may make is not run.
-        const sum = Math.min(CALL_WORK_LIMIT, workLimits.get(index) ?? 0) + limit
-        workLimits.set(index, sum)
-        needs.head(index, sum, true)
+      work,
+      claim: (index, count) => {
+        sumOf(claimed, index, count)
+        work(index, count + 1)
       },
       page: (range) => needs.page(range, false),
       contents: (range) => needs.page(range, true),
@@ -59,12 +130,34 @@ export class WorkingSet implements StoredData {
     for (const { operation, input } of calls) planCall(plan, operation, input)
   }
 
-  record(type: RecordType, id: string): Cell[] | undefined {
-    const known = this.#recordsOf(type)
-    const text = known.get(id)
-    if (text !== undefined) return cellsOf(text)
-    if (!known.has(id)) this.#needs.record(type, id)
-    return undefined
+  record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined {
+    const known = this.known(type, id)
+    if (known === undefined) {
+      this.#needs.record(type, id)
+      return undefined
+    }
+    if (known.text !== undefined) {
+      known.record = readRecordText(type, known.text)
+      known.text = undefined
+    }
+    return known.record
+  }
+
+  /** Undefined if nothing is known of it. */
+  known(type: RecordType, id: string): KnownRecord | undefined {
+    return this.#isKnown(type, id) ? this.#recordsOf(type).get(id) : undefined
+  }
+
+  momentOf(type: RecordType, id: string): number {
+    return this.#recordsOf(type).get(id)?.moment ?? 0
+  }
+
+  indexMomentOf(index: string): number {
+    return this.#indexMoments.get(index) ?? 0
+  }
+
+  hides(index: string): boolean {
+    return this.#hiding.has(index)
   }
 
   range(range: Range, least = range.limit): IndexEntry[] {
@@ -97,20 +190,41 @@ export class WorkingSet implements StoredData {
     return NO_BYTES
   }
 
-  keepRecord(type: RecordType, id: string, text: string | undefined): void {
-    this.#recordsOf(type).set(id, text)
+  /** What an earlier load told of a record stays: a run sees it as of one moment, and a commit compares its version. */
+  keepRecord(type: RecordType, id: string, stored: StoredRecord | undefined): void {
+    const records = this.#recordsOf(type)
+    const known = records.get(id)
+    if (known !== undefined && (known.moment > 0 || known.version === stored?.version)) return
+    const moment = this.#moment
+    if (stored === undefined) {
+      records.set(id, { version: undefined, length: 0, moment, text: undefined, record: undefined })
+      return
+    }
+    const { record = UNREADABLE, version, length } = stored
+    records.set(id, { version, length, moment, text: undefined, record })
   }
 
-  keepHead(index: string, limit: number, entries: readonly IndexEntry[]): void {
+  /** The same for a store that locks: the text of a record, read once it is asked for. */
+  keepText(type: RecordType, id: string, text: string | undefined): void {
+    this.#recordsOf(type).set(id, { version: undefined, length: 0, moment: this.#moment, text, record: undefined })
+  }
+
+  /** `reservedCount` of the entries are shown to no other claimer for a moment; `isHiding` tells that others have some. */
+  keepHead(index: string, limit: number, entries: readonly IndexEntry[], reservedCount = 0, isHiding = false): void {
     this.#heads.set(index, { entries, isWhole: entries.length < limit })
+    this.#noteIndex(index)
+    for (const entry of entries.slice(0, reservedCount)) this.#reserved.push(entry)
+    if (isHiding) this.#hiding.add(index)
   }
 
-  keepPage(key: string, entries: readonly IndexEntry[]): void {
+  keepPage(key: string, { index }: Range, entries: readonly IndexEntry[]): void {
     this.#pages.set(key, entries)
+    this.#noteIndex(index)
   }
 
-  keepCount(key: string, count: number): void {
+  keepCount(key: string, { index }: Range, count: number): void {
     this.#counts.set(key, count)
+    this.#noteIndex(index)
   }
 
   keepScore(key: string, score: number | undefined): void {
@@ -121,7 +235,21 @@ export class WorkingSet implements StoredData {
     this.#blobs.set(key, bytes)
   }
 
-  #recordsOf(type: RecordType): Map<string, string | undefined> {
+  #noteIndex(index: string): void {
+    if (!this.#indexMoments.has(index)) this.#indexMoments.set(index, this.#moment)
+  }
+
+  #isKnown(type: RecordType, id: string): boolean {
+    const records = this.#recordsOf(type)
+    if (records.has(id)) return true
+    const recalled = this.#before?.recall(type, id)
+    if (recalled === undefined) return false
+    const { record = UNREADABLE, version, length } = recalled
+    records.set(id, { version, length, moment: 0, text: undefined, record })
+    return true
+  }
+
+  #recordsOf(type: RecordType): Map<string, KnownRecord> {
     let records = this.#records.get(type)
     if (records === undefined) {
       records = new Map()
@@ -155,6 +283,13 @@ export class WorkingSet implements StoredData {
     if (beginsInside) this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false)
     return beginsInside
   }
+}
+
+/** Adds what one more call takes from an index. A call that comes after as many changes as a batch may make is not run. */
+function sumOf(sums: Map<string, number>, index: string, more: number): number {
+  const sum = Math.min(CALL_WORK_LIMIT, sums.get(index) ?? 0) + more
+  sums.set(index, sum)
+  return sum
 }
 
 /** Whether a position lies behind an entry, so that nothing up to that entry tells what comes after the position. */

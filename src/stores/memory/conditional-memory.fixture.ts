@@ -1,0 +1,115 @@
+/**
+ * The memory store as if it lay across a network: batches load what they need, run over a working set and commit under
+ * conditions. It can be made to fail conditions that hold, so that tests show that every operation may run again.
+ */
+import { recordsNamedBy } from '../../kernel/index.ts'
+import type { IndexEntry, RecordType } from '../../kernel/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import type { Answer, Call, Partition, StoreSettings } from '../store.ts'
+import type { Backend, Commit, CommitReply, Condition, LoadReply, LoadRequest } from '../working-set/backend.ts'
+import { BatchRunner } from '../working-set/batch-runner.ts'
+import type { MemoryPartition } from './memory-partition.ts'
+import { MemoryStore } from './memory-store.ts'
+
+export interface Unsteadiness {
+  /** Every so many commits, a group fails although its conditions hold. Left out: none. */
+  readonly failEvery?: number | undefined
+}
+
+export class ConditionalMemoryStore extends MemoryStore implements Backend {
+  readonly #runtime: Runtime
+  readonly #runner: BatchRunner
+  readonly #failEvery: number
+  readonly #versions = new Map<string, string>()
+  readonly #locks = new Map<Partition, string>()
+  #commitCount = 0
+
+  constructor(runtime: Runtime, settings: StoreSettings, { failEvery = Infinity }: Unsteadiness = {}) {
+    super(runtime, settings)
+    this.#runtime = runtime
+    this.#failEvery = failEvery
+    this.#runner = new BatchRunner({
+      backend: this,
+      runtime,
+      now: () => runtime.now(),
+      pause: () => new Promise((resolve) => runtime.soon(resolve)),
+      onWake: (wake) => this.tell(wake),
+    })
+  }
+
+  override run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    return this.#runner.run(partition, calls)
+  }
+
+  async load({ partition, needs, into, lock }: LoadRequest): Promise<LoadReply> {
+    await Promise.resolve()
+    const now = this.#runtime.now()
+    const data = this.partition(partition)
+    if (lock !== undefined) {
+      const holder = this.#locks.get(partition) ?? lock
+      if (holder !== lock) return { now, busyMs: 1 }
+      this.#locks.set(partition, lock)
+    }
+    const keep = (type: RecordType, id: string) => {
+      const record = data.record(type, id)
+      const version = this.#versions.get(keyOf(partition, type, id)) ?? ''
+      into.keepRecord(type, id, record === undefined ? undefined : { record, version, length: 0 })
+    }
+    const keepNamed = (entries: readonly IndexEntry[]) => {
+      for (const entry of entries) {
+        for (const { type, before, after } of recordsNamedBy(entry.index)) keep(type, before + entry.id + after)
+      }
+    }
+    for (const [type, ids] of needs.records) for (const id of ids) keep(type, id)
+    for (const { index, limit } of needs.heads.values()) {
+      const entries = data.range({ index, limit })
+      keepNamed(entries)
+      into.keepHead(index, limit, entries)
+    }
+    for (const [key, { range }] of needs.pages) {
+      const entries = data.range(range)
+      keepNamed(entries)
+      into.keepPage(key, range, entries)
+    }
+    for (const [key, range] of needs.counts) into.keepCount(key, range, data.count(range))
+    for (const [key, { index, id }] of needs.scores) into.keepScore(key, data.score(index, id))
+    for (const key of needs.blobs) into.keepBlob(key, data.blob(key))
+    return { now }
+  }
+
+  async commit(commit: Commit): Promise<CommitReply> {
+    await Promise.resolve()
+    const { partition, lock, passesLock } = commit
+    const now = this.#runtime.now()
+    const holder = this.#locks.get(partition)
+    if (lock !== undefined && holder !== lock) return { kind: 'refused', reason: 'lock_lost', now }
+    if (lock === undefined && holder !== undefined && !passesLock) return { kind: 'refused', reason: 'locked', now }
+    this.#locks.delete(partition)
+    const data = this.partition(partition)
+    const failed: number[] = []
+    const sent: Uint8Array[][] = []
+    for (const [i, group] of commit.groups.entries()) {
+      this.#commitCount += 1
+      const blobs = group.sends.map((key) => data.blob(key))
+      const holds = group.conditions.every((condition) => this.#holds(partition, data, condition))
+      if (!holds || blobs.includes(undefined) || this.#commitCount % this.#failEvery === 0) {
+        failed.push(i)
+        sent.push([])
+        continue
+      }
+      sent.push(blobs as Uint8Array[])
+      data.apply({ ...group, records: group.records.map((record) => ({ ...record, existed: false })) })
+      for (const { type, id } of group.records) this.#versions.set(keyOf(partition, type, id), commit.version)
+    }
+    return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence }
+  }
+
+  #holds(partition: Partition, data: MemoryPartition, { type, id, version }: Condition): boolean {
+    if (data.record(type, id) === undefined) return version === undefined
+    return version === this.#versions.get(keyOf(partition, type, id))
+  }
+}
+
+function keyOf(partition: Partition, type: RecordType, id: string): string {
+  return `${partition} ${type} ${id}`
+}

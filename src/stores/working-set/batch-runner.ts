@@ -1,0 +1,343 @@
+/**
+ * Runs batches over a store across a network: plan what the operations read, load it, run them over a working set until
+ * nothing is missing, and commit what they wrote under conditions. A commit whose conditions fail writes nothing of the groups
+ * concerned; their operations, which are pure, run again.
+ *
+ * An answer counts only if everything that the operation read was true at one moment: it all came from one load, or a
+ * commit has confirmed it.
+ */
+import { classOf, finishesWork, isReadOperation } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/index.ts'
+import { versionGenerator } from '../../runtime/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import { EngineError } from '../engine-error.ts'
+import type { Answer, Call, Partition, Wake } from '../store.ts'
+import type { Backend, CommitGroup, CommitReply, LockToken } from './backend.ts'
+import type { BatchGroup } from './batch-groups.ts'
+import { commitGroupOf, isOfOneLoad, needsCommit } from './commit-groups.ts'
+import { HotRecords } from './hot-records.ts'
+import { Passes } from './passes.ts'
+import type { Pass } from './passes.ts'
+import { RecordCache } from './record-cache.ts'
+import { ServerClock } from './server-clock.ts'
+import type { EntryWrite, EventWrite } from './stored-data.ts'
+import { wakeOf } from './wake-of.ts'
+import { WorkingSet } from './working-set.ts'
+
+/** Records of one partition that a process remembers. */
+const CACHE_MAX = 20_000
+/** How far the time of a batch may lie behind the store's clock. */
+const LAG_MAX_MS = 1_000
+/** Conflicts of a batch after which it takes the lock. */
+const OPTIMISTIC_TRIES = 2
+/** How often the operations of a batch may run again, for whatever reason. */
+const TRIES_MAX = 40
+/** How long a batch waits for the lock of its partition. */
+const LOCK_WAIT_MAX_MS = 5_000
+/** How long a batch whose commit met somebody else's lock waits before it loads again. */
+const LOCKED_PAUSE_MS = 2
+const NO_BYTES = new Uint8Array()
+
+export interface BatchRunnerOptions {
+  readonly backend: Backend
+  readonly runtime: Runtime
+  /** Whose clock counts; undefined for the server's. */
+  readonly now: (() => Instant) | undefined
+  /** Waits so many milliseconds of real time. */
+  readonly pause: (ms: number) => Promise<void>
+  /** Called with what an applied commit has changed. */
+  readonly onWake: (wake: Wake) => void
+}
+
+interface Home {
+  readonly partition: Partition
+  readonly cache: RecordCache
+  readonly clock: ServerClock
+  readonly hot: HotRecords
+  lastSequence: number
+}
+
+/** How a batch is tried: first on what is known, then on what is loaded anew, in the end under the lock. */
+interface Mode {
+  /** Whether nothing is known or assumed beforehand. */
+  readonly isFresh: boolean
+  readonly isLocked: boolean
+  /** An earlier run whose needs are loaded in one go. */
+  readonly again?: WorkingSet | undefined
+}
+
+/** A pass that has missed nothing. */
+interface Run {
+  readonly pass: Pass
+  readonly now: Instant
+  readonly set: WorkingSet
+  readonly lock: LockToken | undefined
+}
+
+/** What became of one try. */
+interface Tried {
+  /** By the numbers of the calls; undefined for those that run again. */
+  readonly answers: readonly (Answer | undefined)[]
+  /** How the rest runs again. */
+  readonly next: Mode
+  readonly hasConflict: boolean
+}
+
+/** An operation threw: it is at fault itself, whatever the store does. */
+class OperationFailed extends Error {
+  override readonly name = 'OperationFailed'
+}
+
+export class BatchRunner {
+  readonly #backend: Backend
+  readonly #runtime: Runtime
+  readonly #now: (() => Instant) | undefined
+  readonly #pause: (ms: number) => Promise<void>
+  readonly #onWake: (wake: Wake) => void
+  readonly #version = versionGenerator()
+  readonly #homes = new Map<Partition, Home>()
+
+  constructor({ backend, runtime, now, pause, onWake }: BatchRunnerOptions) {
+    this.#backend = backend
+    this.#runtime = runtime
+    this.#now = now
+    this.#pause = pause
+    this.#onWake = onWake
+  }
+
+  /** Runs operations in order, each as if alone. What was applied before the store fails is answered. */
+  async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    try {
+      return await this.#runTogether(this.#homeOf(partition), calls)
+    } catch (error) {
+      if (!(error instanceof OperationFailed)) throw error
+    }
+    return await this.#runOneByOne(this.#homeOf(partition), calls)
+  }
+
+  async #runTogether(home: Home, calls: readonly Call[]): Promise<Answer[]> {
+    const answers: (Answer | undefined)[] = calls.map(() => undefined)
+    let open = calls.map((_, i) => i)
+    let mode: Mode = { isFresh: calls.every(isReading), isLocked: false }
+    let conflictCount = 0
+    for (let tries = 1; open.length > 0; tries++) {
+      try {
+        const tried = await this.#try(
+          home,
+          open.map((i) => calls[i] as Call),
+          mode,
+        )
+        for (const [k, i] of open.entries()) answers[i] = tried.answers[k]
+        if (tried.hasConflict) conflictCount += 1
+        mode = conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
+      } catch (error) {
+        if (open.length === calls.length || error instanceof OperationFailed) throw error
+        return answers.map((answer) => answer ?? { kind: 'not_run' })
+      }
+      open = open.filter((i) => answers[i] === undefined)
+      if (open.length > 0 && tries === TRIES_MAX) throw contended(home.partition)
+    }
+    return answers as Answer[]
+  }
+
+  /** So that an operation that throws does not take the others down with it. */
+  async #runOneByOne(home: Home, calls: readonly Call[]): Promise<Answer[]> {
+    const answers: Answer[] = []
+    for (const call of calls) {
+      try {
+        answers.push(...(await this.#runTogether(home, [call])))
+      } catch (error) {
+        if (error instanceof OperationFailed) {
+          const reason = `${call.operation} failed: ${error.message}`
+          answers.push({ kind: 'fault', reason, recordId: recordIdOf(call) })
+          continue
+        }
+        if (answers.length === 0) throw error
+        return calls.map((_, i) => answers[i] ?? { kind: 'not_run' })
+      }
+    }
+    return answers
+  }
+
+  async #try(home: Home, calls: readonly Call[], mode: Mode): Promise<Tried> {
+    const { cache, hot } = home
+    const recall = cache.get.bind(cache)
+    const set = new WorkingSet(mode.isFresh ? undefined : { recall, assumesAbsent: true })
+    if (mode.again !== undefined) set.planAgain(mode.again)
+    set.plan(calls)
+    const isLocked = mode.isLocked || hot.concerns(set, this.#runtime.monotonic())
+    const lock = isLocked ? this.#version() : undefined
+    set.sendsLate = !isLocked && !calls.every(isReading)
+    return await this.#settle(home, calls, mode, await this.#runInPasses(home, calls, set, lock))
+  }
+
+  async #runInPasses(
+    home: Home,
+    calls: readonly Call[],
+    set: WorkingSet,
+    lock: LockToken | undefined,
+  ): Promise<Run> {
+    const passes = new Passes(calls)
+    let now = this.#now?.() ?? home.clock.now()
+    if (lock !== undefined || now === undefined || set.isMissingAny) {
+      const loadedAt = await this.#load(home, set, lock)
+      now = this.#now?.() ?? loadedAt
+    }
+    for (;;) {
+      const pass = runPass(passes, set, now)
+      if (pass !== undefined) return { pass, now, set, lock }
+      await this.#load(home, set, lock)
+    }
+  }
+
+  async #load({ partition, clock }: Home, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
+    const needs = set.takeNeeds()
+    const since = this.#runtime.monotonic()
+    for (;;) {
+      const { now, busyMs } = await this.#backend.load({ partition, needs, into: set, lock })
+      clock.observe(now)
+      if (busyMs === undefined) return now
+      if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
+      await this.#pause(busyMs)
+    }
+  }
+
+  /** Answers what is certain, commits what is not, and leaves the rest to another try. */
+  async #settle(home: Home, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
+    const { pass, set, lock } = run
+    const answers: (Answer | undefined)[] = calls.map(() => undefined)
+    const answer = ({ operations }: BatchGroup) => {
+      for (const operation of operations) answers[operation] = pass.answers[operation]
+    }
+    const uncertain: BatchGroup[] = []
+    let next: Mode = { isFresh: true, isLocked: lock !== undefined }
+    for (const group of pass.overlay.groups()) {
+      const isLoose = group.operations.every((i) => isLooseCall(calls[i]))
+      if (lock === undefined && needsLock(group)) next = { ...next, isLocked: true }
+      else if (lock === undefined && !isLoose && isTorn(group, set)) next = behind(next, mode, set)
+      else if (needsCommit(group, set, isLoose)) uncertain.push(group)
+      else answer(group)
+    }
+    if (uncertain.length === 0 && lock === undefined) return { answers, next, hasConflict: false }
+    const reply = await this.#commit(home, calls, uncertain, run)
+    home.clock.observe(reply.now)
+    if (reply.kind === 'refused') {
+      if (reply.reason === 'clock') home.clock.restart(reply.now)
+      else await this.#pause(LOCKED_PAUSE_MS)
+      return { answers, next, hasConflict: false }
+    }
+    const applied = uncertain.filter((_, i) => !reply.failed.includes(i))
+    for (const group of applied) answer(group)
+    return { answers, next, hasConflict: applied.length < uncertain.length }
+  }
+
+  async #commit(home: Home, calls: readonly Call[], uncertain: readonly BatchGroup[], run: Run): Promise<CommitReply> {
+    const { now, set, lock } = run
+    const concerned = uncertain.flatMap(({ operations }) => operations.map((i) => calls[i] as Call))
+    const groups = uncertain.map((group) => commitGroupOf(group, set))
+    const version = this.#version()
+    const reply = await this.#backend.commit({
+      partition: home.partition,
+      now,
+      lagMs: this.#now === undefined ? LAG_MAX_MS : undefined,
+      version,
+      lock,
+      passesLock: lock === undefined && concerned.every(({ operation }) => operation === 'renewLease'),
+      finishesWork: concerned.every((call) => finishesWork(call.operation) || isReading(call)),
+      groups,
+      reserved: set.reserved,
+    })
+    if (reply.kind === 'applied') this.#take(home, uncertain, groups, version, reply)
+    return reply
+  }
+
+  /** Takes in what became of a commit: bytes for the answers, newer records for the cache, wake-ups for listeners. */
+  #take(
+    home: Home,
+    uncertain: readonly BatchGroup[],
+    groups: readonly CommitGroup[],
+    version: string,
+    reply: Extract<CommitReply, { kind: 'applied' }>,
+  ): void {
+    // A store that was set back may hold other records under versions that are remembered here.
+    if (reply.lastSequence < home.lastSequence) home.cache.clear()
+    home.lastSequence = reply.lastSequence
+    const entries: EntryWrite[] = []
+    const events: EventWrite[] = []
+    for (const [i, group] of uncertain.entries()) {
+      if (reply.failed.includes(i)) {
+        this.#noteConflict(home, group)
+        continue
+      }
+      for (const [k, { into, place }] of group.late.entries()) into[place] = reply.sent[i]?.[k] ?? NO_BYTES
+      for (const { type, id, record, length } of groups[i]?.records ?? []) {
+        if (record === undefined) home.cache.delete(type, id)
+        else home.cache.set(type, id, { record, version, length })
+      }
+      entries.push(...group.entries)
+      events.push(...group.events)
+    }
+    const wake = wakeOf(home.partition, { entries, events }, reply.lastSequence - events.length)
+    if (wake !== undefined) this.#onWake(wake)
+  }
+
+  #noteConflict({ cache, hot }: Home, { touched }: BatchGroup): void {
+    const monotonic = this.#runtime.monotonic()
+    for (const { type, id } of touched) {
+      cache.delete(type, id)
+      hot.note(type, id, monotonic)
+    }
+  }
+
+  #homeOf(partition: Partition): Home {
+    let home = this.#homes.get(partition)
+    if (home === undefined) {
+      const clock = new ServerClock(this.#runtime)
+      home = { partition, cache: new RecordCache(CACHE_MAX), clock, hot: new HotRecords(), lastSequence: 0 }
+      this.#homes.set(partition, home)
+    }
+    return home
+  }
+}
+
+/** Without all that it reads, an operation may see what cannot be; with all of it, what it throws is its own fault. */
+function runPass(passes: Passes, set: WorkingSet, now: Instant): Pass | undefined {
+  try {
+    return passes.run(set, now)
+  } catch (error) {
+    throw new OperationFailed(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+/** Impossible states are reported, and unguarded ranges decided by, only while nobody else can commit. */
+function needsLock({ hasFault, hasWrites, readsUnguarded }: BatchGroup): boolean {
+  return hasFault || (hasWrites && readsUnguarded)
+}
+
+/** Whether what was read may not have been true at one moment although no record tells. All of one load always was. */
+function isTorn(group: BatchGroup, set: WorkingSet): boolean {
+  if (!group.hasWrites && isOfOneLoad(group, set)) return false
+  return group.isTorn || (group.readsUnguarded && set.loadCount > 1)
+}
+
+/** What was read at several moments is read again in one go; if that does not help, under the lock. */
+function behind(next: Mode, { again }: Mode, set: WorkingSet): Mode {
+  return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
+}
+
+function isReading({ operation }: Call): boolean {
+  return isReadOperation(operation)
+}
+
+function isLooseCall(call: Call | undefined): boolean {
+  return call !== undefined && classOf(call.operation, call.input) === 'loose'
+}
+
+function recordIdOf({ operation, input }: Call): string {
+  return 'executionId' in input ? input.executionId : operation
+}
+
+function contended(partition: Partition): EngineError {
+  const message = `Too many processes change the same records of partition ${partition}. Try again.`
+  return new EngineError('store_unavailable', { message })
+}

@@ -1,0 +1,35 @@
+/** Turns what a group of operations has read and written into what a store commits. */
+import type { CommitGroup, Condition } from './backend.ts'
+import type { BatchGroup } from './batch-groups.ts'
+import type { WorkingSet } from './working-set.ts'
+
+/**
+ * Whether the answers of a group count only once a commit has confirmed what it read. Of what it only read, nothing needs
+ * to be confirmed that came from one load, nor what is documented as not of one moment.
+ */
+export function needsCommit(group: BatchGroup, set: WorkingSet, isLoose: boolean): boolean {
+  if (group.hasWrites || group.late.length > 0) return true
+  return !isLoose && group.touched.length > 0 && !isOfOneLoad(group, set)
+}
+
+export function isOfOneLoad({ touched }: BatchGroup, set: WorkingSet): boolean {
+  return set.loadCount <= 1 && touched.every(({ type, id }) => set.momentOf(type, id) > 0)
+}
+
+export function commitGroupOf(group: BatchGroup, set: WorkingSet): CommitGroup {
+  return {
+    conditions: group.touched.map(({ type, id }) => conditionOf(set, type, id)),
+    records: group.records.map(({ type, id, record }) => ({ type, id, record, length: 0 })),
+    entries: group.entries,
+    blobs: group.blobs,
+    events: group.events,
+    sends: group.late.map(({ key }) => key),
+  }
+}
+
+/** A write whose previous version is unknown would overwrite what another process wrote. */
+function conditionOf(set: WorkingSet, type: Condition['type'], id: string): Condition {
+  const known = set.known(type, id)
+  if (known === undefined) throw new Error(`The batch touched ${type} ${id} without knowing its version.`)
+  return { type, id, version: known.version, length: known.length }
+}
