@@ -31,7 +31,7 @@ export interface Variant {
 type Fields = Record<string, unknown>
 
 /** Under this name a decoded object carries the values that its schema does not know. */
-const UNKNOWN_VALUES = 'unknownValues'
+export const UNKNOWN_VALUES = 'unknownValues'
 
 function wordNumber(words: readonly string[], word: string): number {
   for (let i = 0; i < words.length; i++) if (words[i] === word) return i

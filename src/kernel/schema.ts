@@ -320,7 +320,8 @@ export function fieldsOf(type: RecordType): readonly Field[] {
   }
 }
 
-function blankOf(type: RecordType): object {
+/** A record of this type with every field in its stored order and no values. */
+export function blankOf(type: RecordType): object {
   switch (type) {
     case 'execution':
       return blankExecution
