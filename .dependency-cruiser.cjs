@@ -1,8 +1,9 @@
 /**
  * Imports go one way: kernel ← stores ← engine, client ← worker ← cli. The runtime may be imported by all but the kernel,
- * and the files directly under src join the layers into the published package. Unit tests may look wherever they need.
+ * and the files directly under src join the layers into the published package. Unit tests and their fixtures
+ * may import anything.
  */
-const UNIT_TEST = '[.]test[.]ts$'
+const UNIT_TEST = '[.](test|fixture)[.]ts$'
 
 /** What each folder of src may import from the others. */
 const layers = {

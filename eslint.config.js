@@ -131,7 +131,7 @@ export default defineConfig(
   },
   {
     files: dialectFiles,
-    ignores: ['**/*.test.ts'],
+    ignores: ['**/*.test.ts', '**/*.fixture.ts'],
     plugins: { 'kernel-dialect': kernelDialect },
     rules: Object.fromEntries(Object.keys(kernelDialect.rules).map((name) => [`kernel-dialect/${name}`, 'error'])),
   },

@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { record } from './any-record.fixture.ts'
+import { UNKNOWN_VALUES } from './codec.ts'
+import type { Cell } from './codec.ts'
+import { copyRecord } from './copy-record.ts'
+import { packRecord, unpackRecord } from './schema.ts'
+
+/** Every object and list in a value, without the unknown values, which copies may share. */
+function objectsIn(value: unknown, found = new Set<object>()): Set<object> {
+  if (typeof value !== 'object' || value === null) return found
+  found.add(value)
+  for (const [name, content] of Object.entries(value)) if (name !== UNKNOWN_VALUES) objectsIn(content, found)
+  return found
+}
+
+/** The names of the fields of every object in a value, in their order. */
+function namesIn(value: unknown): string[][] {
+  return [...objectsIn(value)].map((one) => Object.keys(one))
+}
+
+describe('a copy of a record', () => {
+  test('equals its original, absent fields and the order of fields included', () => {
+    fc.assert(
+      fc.property(record, (one) => {
+        const copy = copyRecord(one)
+
+        expect(copy).toStrictEqual(one)
+        expect(namesIn(copy)).toEqual(namesIn(one))
+      }),
+    )
+  })
+
+  test('shares no object and no list with its original', () => {
+    fc.assert(
+      fc.property(record, (one) => {
+        const originals = objectsIn(one)
+
+        expect([...objectsIn(copyRecord(one))].filter((object) => originals.has(object))).toEqual([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('keeps values that the schema does not know', () => {
+    fc.assert(
+      fc.property(record, (one) => {
+        const newer: Cell[] = [...packRecord(one), 'newer']
+
+        expect(packRecord(copyRecord(unpackRecord(one.type, newer)))).toEqual(newer)
+      }),
+    )
+  })
+})
