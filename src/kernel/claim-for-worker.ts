@@ -83,33 +83,37 @@ export interface ClaimedJournal {
 export interface ClaimResult {
   readonly kind: 'claimed'
   readonly executions: Claimed[]
-  /** Whether more was ready in the queues asked for than was taken. */
+  /** Whether more was ready in the queues asked for than was taken, or may become so as soon as another claimer is done. */
   readonly more: boolean
   /** The store's clock, against which the instants in the reply are to be read. */
   readonly at: Instant
 }
 
 export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
-  const claimed: Claimed[] = []
-  if (input.repeated === true) recoverClaimed(tx, input, claimed)
-  if (claimed.length > 0) return { kind: 'claimed', executions: claimed, more: true, at: tx.now }
+  const recovered = input.repeated === true ? recoverClaim(tx, input) : undefined
+  if (recovered !== undefined && recovered.executions.length > 0) return recovered
 
   // A claimer sees to what is due first, so that work does not wait for an engine's next pass.
   runDueRecords(tx, { limit: CLAIM_DUE_COUNT, seed: input.seed }, false)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
   const heads: IndexEntry[][] = []
   let readyCount = 0
+  let isHiding = false
   for (const queue of input.queues) {
+    const index = readyIndex(queue.lane, queue.class)
     // One more than is wanted tells whether anything remains.
-    const head = tx.range({ index: readyIndex(queue.lane, queue.class), limit: count + 1 })
+    const head = tx.range({ index, limit: count + 1 })
     readyCount = readyCount + head.length
+    // What was shown to another claimer comes back if that claimer does not take it.
+    if (tx.hides(index)) isHiding = true
     heads.push(head)
   }
   const ids: string[] = []
   // A queue that is asked for twice would otherwise hand out one execution twice; in order, equal ids stand together.
   for (const entry of mergeOrdered(heads, count)) if (entry.id !== ids[ids.length - 1]) ids.push(entry.id)
+  const claimed: Claimed[] = []
   takeLeases(tx, input, tx.getMany('execution', ids), claimed)
-  return { kind: 'claimed', executions: claimed, more: readyCount > claimed.length, at: tx.now }
+  return { kind: 'claimed', executions: claimed, more: isHiding || readyCount > claimed.length, at: tx.now }
 }
 
 function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[]): void {
@@ -151,8 +155,12 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
   }
 }
 
-/** Looks for what a lost reply had handed out: bounded; what it does not find comes back when its lease expires. */
-function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
+/**
+ * Hands out again what a claim with the same request id took and whose reply was lost. Writes nothing. Bounded: what it does
+ * not find comes back when its lease expires.
+ */
+export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
+  const claimed: Claimed[] = []
   const lanes: string[] = []
   for (const queue of input.queues) if (!lanes.includes(queue.lane)) lanes.push(queue.lane)
   let scanned = 0
@@ -176,6 +184,7 @@ function recoverClaimed(tx: Tx, input: ClaimInput, claimed: Claimed[]): void {
       from = { score: last.createdAt, id: last.id }
     }
   }
+  return { kind: 'claimed', executions: claimed, more: true, at: tx.now }
 }
 
 /** The bytes that go with an execution. */
@@ -217,7 +226,7 @@ function handOver(tx: Tx, execution: Execution, cargo: Cargo): Claimed {
     deadlineAt: execution.deadlineAt,
     createdAt: execution.createdAt,
     payload: info,
-    payloadBlob: info === undefined ? undefined : tx.send(blobKey),
+    payloadBlob: info === undefined ? undefined : tx.send(blobKey, info.size),
     flowId: execution.member?.flowId,
     node: execution.member?.name,
     inputs: inputs.inputs,

@@ -1,6 +1,6 @@
 /** Ends an execution that its worker still holds. Said twice with one fence, it ends once. */
 import { resultKey } from './blobs.ts'
-import { claimForWorker } from './claim-for-worker.ts'
+import { claimForWorker, recoverClaim } from './claim-for-worker.ts'
 import type { ClaimInput, ClaimResult } from './claim-for-worker.ts'
 import type { BlobInput } from './create-execution.ts'
 import { leaseEnded, refuseUnlessHeld } from './leases.ts'
@@ -29,8 +29,11 @@ export type CompleteResult =
 export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
-  if (leaseEnded(execution, input.fence, 'completed'))
-    return { kind: 'already_completed', next: claimNext(tx, input, true) }
+  if (leaseEnded(execution, input.fence, 'completed')) {
+    // Nothing new is claimed: the search for what the lost reply had handed out is by an index without a guard.
+    const next = input.next === undefined ? undefined : recoverClaim(tx, input.next)
+    return { kind: 'already_completed', next }
+  }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
@@ -48,11 +51,5 @@ export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult 
     failure: undefined,
     attemptOutcome: undefined,
   })
-  return { kind: 'completed', next: claimNext(tx, input, false) }
-}
-
-/** What a repeated call claims are first of all the executions that its lost reply had handed out. */
-function claimNext(tx: Tx, input: CompleteInput, isRepeated: boolean): ClaimResult | undefined {
-  if (input.next === undefined) return undefined
-  return claimForWorker(tx, isRepeated ? { ...input.next, repeated: true } : input.next)
+  return { kind: 'completed', next: input.next === undefined ? undefined : claimForWorker(tx, input.next) }
 }

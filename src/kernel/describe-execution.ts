@@ -3,7 +3,7 @@ import { attemptRecord } from './attempts.ts'
 import { payloadKey, resultKey } from './blobs.ts'
 import { attemptsIndex } from './indexes.ts'
 import { ATTEMPT_HISTORY_MAX } from './limits.ts'
-import type { Attempt, Execution, ExecutionId, Instant } from './records.ts'
+import type { Attempt, BlobInfo, Execution, ExecutionId, Instant } from './records.ts'
 import { refused } from './results.ts'
 import type { Refused } from './results.ts'
 import { publicState } from './state.ts'
@@ -38,10 +38,14 @@ export function describeExecution(tx: Tx, input: DescribeInput): DescribeResult 
     execution,
     state: publicState(execution.state),
     attempts: input.attempts === true ? attemptsOf(tx, execution) : [],
-    payloadBlob: input.payload === true ? tx.send(payloadKey(execution.id)) : undefined,
-    resultBlob: input.result === true && execution.result !== undefined ? tx.send(resultKey(execution.id)) : undefined,
+    payloadBlob: input.payload === true ? sendBlob(tx, payloadKey(execution.id), execution.payload) : undefined,
+    resultBlob: input.result === true ? sendBlob(tx, resultKey(execution.id), execution.result) : undefined,
     at: tx.now,
   }
+}
+
+function sendBlob(tx: Tx, key: string, info: BlobInfo | undefined): number | undefined {
+  return info === undefined ? undefined : tx.send(key, info.size)
 }
 
 function attemptsOf(tx: Tx, execution: Execution): Attempt[] {

@@ -100,24 +100,6 @@ export type OperationName = keyof typeof operations
 export type OperationInput<N extends OperationName> = Parameters<(typeof operations)[N]>[1]
 export type OperationResult<N extends OperationName> = ReturnType<(typeof operations)[N]>
 
-const READ_OPERATIONS: readonly OperationName[] = [
-  'describeExecution',
-  'listExecutions',
-  'countExecutions',
-  'explainExecution',
-  'inspectPartition',
-  'readInputs',
-  'describeFlow',
-  'listFlows',
-  'listFlowMembers',
-  'listEdges',
-  'auditFlows',
-  'readSteps',
-  'readSignals',
-  'listWaitpoints',
-  'listOpenWaitpoints',
-]
-
 const FINISHING_OPERATIONS: readonly OperationName[] = [
   'renewLease',
   'completeExecution',
@@ -142,11 +124,6 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
 /** Whether an operation brings work to its end or frees what it held, so that even a store without room should take it. */
 export function finishesWork(name: OperationName): boolean {
   return FINISHING_OPERATIONS.includes(name)
-}
-
-/** Whether an operation never writes, so that a store may run it beside a writer. */
-export function isReadOperation(name: OperationName): boolean {
-  return READ_OPERATIONS.includes(name)
 }
 
 /** Operations that may do alone what else a whole call may. */

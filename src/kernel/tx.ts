@@ -43,6 +43,10 @@ export interface Tx {
   /** A range together with the records its entries name, in one read. */
   readonly scan: <T extends RecordType>(range: Range, type: T) => RecordTypes[T][]
   readonly countUpTo: (range: Range) => number
+  /**
+   * Whether the store has kept entries of an advisory index from this read, because another claimer was just shown them.
+   */
+  readonly hides: (index: string) => boolean
   /** The score under which an id stands in an index. `expected` is where it should stand, and is looked at first. */
   readonly score: (index: string, id: string, expected: number) => number | undefined
   /**
@@ -54,8 +58,11 @@ export interface Tx {
   readonly emit: (type: EventType, subject: EventSubject, detail: EventDetail) => void
   readonly keep: (key: string, blob: BlobRef) => void
   readonly forget: (key: string) => void
-  /** Attaches stored bytes to the reply and says under which number; undefined if nothing is stored there. */
-  readonly send: (key: string) => number | undefined
+  /**
+   * Attaches stored bytes to the reply and returns their number there; undefined if nothing is stored under the key. `size`
+   * is what the record knows of them, so that a store can count them before it has fetched them.
+   */
+  readonly send: (key: string, size: number) => number | undefined
   /**
    * Records that this operation may still put or remove; one that it has put already may be put again. What it has read
    * takes a little of the room as well.

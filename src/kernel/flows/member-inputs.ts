@@ -69,8 +69,9 @@ function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined): F
 export function sendInputs(tx: Tx, found: FoundInputs): InputPage {
   const inputs: MemberInput[] = []
   for (const input of found.inputs) {
-    const blob = input.result === undefined ? undefined : tx.send(resultKey(input.upstreamId))
-    inputs.push({ name: input.name, upstreamId: input.upstreamId, result: input.result, blob })
+    const result = input.result
+    const blob = result === undefined ? undefined : tx.send(resultKey(input.upstreamId), result.size)
+    inputs.push({ name: input.name, upstreamId: input.upstreamId, result, blob })
   }
   return { inputs, from: found.from }
 }

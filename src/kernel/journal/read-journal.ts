@@ -63,7 +63,7 @@ export function readSteps(tx: Tx, input: ReadStepsInput): ReadStepsResult {
       return { kind: 'steps', steps, next: step.position, at: tx.now }
     }
     const isSent = input.values === true && value !== undefined
-    const valueBlob = isSent ? tx.send(stepValueKey(step.id)) : undefined
+    const valueBlob = isSent ? tx.send(stepValueKey(step.id), value.size) : undefined
     steps.push({ step, valueBlob, isFinal: isFinal(step, journal) })
   }
   const last = page[page.length - 1]
@@ -122,8 +122,9 @@ export function readSignals(tx: Tx, input: ReadSignalsInput): ReadSignalsResult 
     if (input.payloads === true && signals.length > 0 && bytes > SIGNAL_PAGE_BYTES) {
       return { kind: 'signals', signals, next: signal.sequence, at: tx.now }
     }
-    const isSent = input.payloads === true && signal.payload !== undefined
-    signals.push({ signal, payloadBlob: isSent ? tx.send(signalPayloadKey(signal.id)) : undefined })
+    const payload = input.payloads === true ? signal.payload : undefined
+    const payloadBlob = payload === undefined ? undefined : tx.send(signalPayloadKey(signal.id), payload.size)
+    signals.push({ signal, payloadBlob })
   }
   const last = page[page.length - 1]
   const next = page.length < range.limit || last === undefined ? undefined : last.sequence + 1

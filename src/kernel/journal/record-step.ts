@@ -64,8 +64,8 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
   const existing = findStep(tx, execution, input.stepKind, input.name)
   const state = existing?.state
   if (existing !== undefined && isFinal(existing, execution.journal)) {
-    const hasValue = state?.phase === 'completed' && state.value !== undefined
-    const valueBlob = hasValue ? tx.send(stepValueKey(existing.id)) : undefined
+    const value = state?.phase === 'completed' ? state.value : undefined
+    const valueBlob = value === undefined ? undefined : tx.send(stepValueKey(existing.id), value.size)
     return { kind: 'already_recorded', state: existing.state, valueBlob }
   }
   if (existing !== undefined && state?.phase === 'retrying' && isSameTry(input, existing, execution.journal)) {

@@ -181,6 +181,7 @@ export class Overlay {
       range: (range) => this.#index(range.index).range(range),
       scan: (range, type) => this.#scan(range, type),
       countUpTo: (range) => this.#index(range.index).count(range),
+      hides: (index) => this.#data.hides?.(index) ?? false,
       score: (index, id, expected) => this.#index(index).score(id, expected),
       repair: (index, id, score, standsAt) =>
         this.#setEntry(index, id, standsAt ?? this.#data.score(index, id, score), score),

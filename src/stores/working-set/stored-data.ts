@@ -10,6 +10,8 @@ export interface StoredData {
   /** `expected` is where the id should stand, if it should: looking there first may spare a search. */
   score(index: string, id: string, expected: number | undefined): number | undefined
   blob(key: string): Uint8Array | undefined
+  /** Whether entries of an advisory index were left out because another claimer was just shown them. Left out: never. */
+  hides?(index: string): boolean
 }
 
 /** What a batch leaves to be written. */

@@ -168,6 +168,7 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
       return getMany(memory, type, ids)
     },
     countUpTo: (range) => readRange(memory, range).length,
+    hides: () => false,
     score: (index, id) => scoreOf(memory, index, id),
     repair: (index, id, score) => setEntry(memory, index, id, score),
     emit: (type, subject, detail) => {

@@ -38,6 +38,10 @@ function tx:send(key)
   return sentCount - 1
 end
 
+function tx:hides()
+  return false
+end
+
 function tx:room()
   return math.max(0, workLimit - work - math.floor(readCount / READS_PER_UNIT))
 end
