@@ -29,11 +29,18 @@ import type { Range } from './tx.ts'
 /** Takes note of what will be read. */
 export interface Plan {
   readonly record: (type: RecordType, id: string) => void
+  /** A record that is expected to be absent: a store may assume so, and check it at the commit. */
+  readonly absent: (type: RecordType, id: string) => void
   readonly blob: (key: string) => void
   /** The first entries of an index, with the executions that they name; operations of one batch that name the same one each get theirs. */
   readonly head: (index: string, limit: number) => void
   /** The same together with the executions' payloads. */
   readonly work: (index: string, limit: number) => void
+  /**
+   * The head of a ready index from which a claim takes up to `count` executions, with their payloads. It includes one entry
+   * more, which tells whether anything remains.
+   */
+  readonly claim: (index: string, count: number) => void
   /** Any range, with the records of a journal that it names. */
   readonly page: (range: Range) => void
   /** The same together with the bytes that belong to these. */
@@ -44,7 +51,7 @@ type PlanOf<N extends OperationName> = (plan: Plan, input: OperationInput<N>) =>
 
 export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   createExecution: (plan, input) => {
-    plan.record('execution', input.executionId)
+    planNew(plan, 'execution', input.executionId, isMinted(input))
     plan.record('queue', queueId(input.lane, input.class))
   },
   claimForWorker: planClaim,
@@ -82,15 +89,18 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   explainExecution: planExecution,
   inspectPartition: () => undefined,
   submitFlow: (plan, input) => {
-    plan.record('flow', input.flowId)
+    const isNew = isMinted(input)
+    planNew(plan, 'flow', input.flowId, isNew && input.nodesBefore === 0 && input.edgesBefore === 0)
+    const created: Record<string, boolean> = {}
     for (const { create } of input.nodes) {
-      plan.record('execution', create.executionId)
+      created[create.executionId] = true
+      planNew(plan, 'execution', create.executionId, isNew && isMinted(create))
       plan.record('queue', queueId(create.lane, create.class))
     }
     for (const { upstreamId, downstreamId } of input.edges) {
-      plan.record('execution', upstreamId)
-      plan.record('execution', downstreamId)
-      plan.record('edge', edgeId(upstreamId, downstreamId))
+      if (created[upstreamId] !== true) plan.record('execution', upstreamId)
+      if (created[downstreamId] !== true) plan.record('execution', downstreamId)
+      planNew(plan, 'edge', edgeId(upstreamId, downstreamId), isNew)
     }
   },
   createFlow: planFlow,
@@ -180,6 +190,16 @@ export function planCall<N extends OperationName>(plan: Plan, operation: N, inpu
   planOf(plan, input)
 }
 
+/** Whether an id was minted for this very call, so that nothing has it unless the call is a repetition. */
+function isMinted(input: { readonly key?: string | undefined }): boolean {
+  return input.key === undefined
+}
+
+function planNew(plan: Plan, type: RecordType, id: string, isNew: boolean): void {
+  if (isNew) plan.absent(type, id)
+  else plan.record(type, id)
+}
+
 function planExecution(plan: Plan, input: { readonly executionId: string }): void {
   plan.record('execution', input.executionId)
 }
@@ -194,17 +214,15 @@ function planFlow(plan: Plan, input: { readonly flowId: string }): void {
   plan.record('flow', input.flowId)
 }
 
-/**
- * What the end of a member reads of its flow, whose record comes along with the member's own; those that it releases are
- * often claimed in the same batch.
- */
+/** What the end of a member reads of its flow; those that it releases are often claimed in the same batch. */
 function planMember(plan: Plan, input: { readonly executionId: string; readonly flowId?: string | undefined }): void {
   if (input.flowId === undefined) return
+  plan.record('flow', input.flowId)
   plan.work(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
 }
 
 function planClaim(plan: Plan, input: ClaimInput): void {
   plan.head(DUE_INDEX, 1)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
-  for (const queue of input.queues) plan.work(readyIndex(queue.lane, queue.class), count + 1)
+  for (const queue of input.queues) plan.claim(readyIndex(queue.lane, queue.class), count)
 }

@@ -6,6 +6,8 @@ export interface HeadNeed {
   readonly index: string
   limit: number
   hasPayloads: boolean
+  /** How many of the entries are going to be claimed, so that a store may keep them from other claimers for a moment. */
+  reserve: number
 }
 
 /** A range, with the records that it names and, if wanted, the bytes that belong to these. */
@@ -49,14 +51,15 @@ export class Needs {
   }
 
   /** Needed twice, the longer one is enough for both. */
-  head(index: string, limit: number, hasPayloads: boolean): void {
+  head(index: string, limit: number, hasPayloads: boolean, reserve = 0): void {
     const known = this.heads.get(index)
     if (known === undefined) {
-      this.heads.set(index, { index, limit, hasPayloads })
+      this.heads.set(index, { index, limit, hasPayloads, reserve })
       return
     }
     known.limit = Math.max(known.limit, limit)
     known.hasPayloads ||= hasPayloads
+    known.reserve = Math.max(known.reserve, reserve)
   }
 }
 

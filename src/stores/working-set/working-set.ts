@@ -43,15 +43,20 @@ export class WorkingSet implements StoredData {
   plan(calls: readonly Call[]): void {
     const needs = this.#needs
     const workLimits = new Map<string, number>()
+    const claimed = new Map<string, number>()
+    const work = (index: string, limit: number): void => {
+      const sum = sumOf(workLimits, index, limit)
+      needs.head(index, sum, true, claimed.get(index))
+    }
     const plan: Plan = {
       record: (type, id) => needs.record(type, id),
+      absent: (type, id) => needs.record(type, id),
       blob: (key) => void needs.blobs.add(key),
       head: (index, limit) => needs.head(index, limit, false),
-      work: (index, limit) => {
-        // A call that comes after as many changes as a batch may make is not run.
-        const sum = Math.min(CALL_WORK_LIMIT, workLimits.get(index) ?? 0) + limit
-        workLimits.set(index, sum)
-        needs.head(index, sum, true)
+      work,
+      claim: (index, count) => {
+        sumOf(claimed, index, count)
+        work(index, count + 1)
       },
       page: (range) => needs.page(range, false),
       contents: (range) => needs.page(range, true),
@@ -155,6 +160,13 @@ export class WorkingSet implements StoredData {
     if (beginsInside) this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false)
     return beginsInside
   }
+}
+
+/** Adds what one more call takes from an index. A call that comes after as many changes as a batch may make is not run. */
+function sumOf(sums: Map<string, number>, index: string, more: number): number {
+  const sum = Math.min(CALL_WORK_LIMIT, sums.get(index) ?? 0) + more
+  sums.set(index, sum)
+  return sum
 }
 
 /** Whether a position lies behind an entry, so that nothing up to that entry tells what comes after the position. */
