@@ -74,7 +74,7 @@ export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
     return { kind: 'audited', audited: 0, unsteady: isUnsteady ? 1 : 0, drifts, cursor: behind }
   }
   const count: Count = {
-    counts: tally?.counts ?? noMembers(),
+    counts: tally === undefined ? noMembers() : { ...tally.counts },
     members: tally?.members ?? 0,
     edges: tally?.edges ?? 0,
     shortGroups: tally?.shortGroups ?? 0,
