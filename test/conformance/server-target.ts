@@ -2,18 +2,20 @@
  * Stores on a server that many tests share: each has keys of its own under a prefix that nobody else uses, and takes them
  * away in the end, because whoever looks through a partition walks over the keys of all others.
  */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { afterAll } from 'vitest'
-import { entriesOf, fieldsOf } from '../../src/kernel/index.ts'
+import { entriesOf } from '../../src/kernel/index.ts'
 import type { AnyRecord, RecordType } from '../../src/kernel/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/location.ts'
 import { openStore } from '../../src/stores/open-store.ts'
 import type { Partition, Store } from '../../src/stores/store.ts'
+import { ByteWriter } from '../../src/stores/valkey/byte-writer.ts'
 import { Connection } from '../../src/stores/valkey/connection.ts'
-import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
-import { LayoutWriter } from '../../src/stores/valkey/layout.ts'
+import { Keys, storedKinds } from '../../src/stores/valkey/keys.ts'
+import { recordValue } from '../../src/stores/valkey/stored-value.ts'
+import { storedForm } from '../../src/stores/valkey/valkey-backend.ts'
 import { damagedBytes } from './damage.ts'
 import type { Damage, Heal } from './damage.ts'
 import type { StoreTarget } from './store-target.ts'
@@ -35,7 +37,7 @@ export function serverTarget(name: string, location: string): StoreTarget {
         setEntry: async (partition, index, id, score) =>
           setEntry(await way.open(), indexKey(keys, partition, index), id, score),
         damage: async (partition, type, id, damage) =>
-          damageValue(await way.open(), recordKey(keys, partition, type, id), damage, layOut(type, { id })),
+          damageValue(await way.open(), recordKey(keys, partition, type, id), damage, hollow(id)),
         untilListening: () => untilListening(store),
         clear: () => way.removeKeys(`${prefix}:{fp:*`),
         remove: () => way.removeKeys(`${prefix}:*`),
@@ -60,12 +62,24 @@ async function plant(
   for (const entry of entriesOf(record)) {
     await setEntry(connection, indexKey(keys, partition, entry.index), entry.id, entry.score)
   }
-  await connection.send('SET', recordKey(keys, partition, type, id), layOut(type, record))
+  await connection.send('SET', recordKey(keys, partition, type, id), layOut(record))
 }
 
-function layOut(type: RecordType, record: object): Buffer {
-  const writer = new LayoutWriter()
-  writer.fields(fieldsOf(type), record)
+/** A version that no process has seen. */
+function newVersion(): string {
+  return randomBytes(8).toString('latin1')
+}
+
+function layOut(record: AnyRecord): Buffer {
+  return recordValue(newVersion(), record, storedForm, storedForm)
+}
+
+/** A record without values but its id. */
+function hollow(id: string): Buffer {
+  const writer = new ByteWriter()
+  writer.bytes(newVersion())
+  writer.byte(0)
+  writer.cell([id])
   return writer.take()
 }
 
@@ -84,11 +98,11 @@ async function damageValue(connection: Connection, key: string, damage: Damage, 
 }
 
 function recordKey(keys: Keys, partition: Partition, type: RecordType, id: string): string {
-  return `${keys.partition(partition)}${keyKinds[type]}${id}`
+  return `${keys.partition(partition)}${storedKinds[type]}${id}`
 }
 
 function indexKey(keys: Keys, partition: Partition, index: string): string {
-  return `${keys.partition(partition)}${keyKinds.index}${index}`
+  return `${keys.partition(partition)}${storedKinds.index}${index}`
 }
 
 /** A connection that is none of a store's, made when it is first needed and shared by the tests of a file. */

@@ -98,10 +98,14 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
         continue
       }
       sent.push(blobs as Uint8Array[])
-      data.apply({ ...group, records: group.records.map((record) => ({ ...record, existed: false })) })
+      data.apply({
+        ...group,
+        records: group.records.map((record) => ({ ...record, existed: false })),
+        events: group.events.map((event) => ({ event, isForHolder: false })),
+      })
       for (const { type, id } of group.records) this.#versions.set(keyOf(partition, type, id), commit.version)
     }
-    return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence }
+    return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt: commit.now }
   }
 
   #holds(partition: Partition, data: MemoryPartition, { type, id, version }: Condition): boolean {

@@ -1,10 +1,10 @@
 /** The event log of a partition: a list whose entries are numbered without gaps, from the first that was ever written. */
-import type { FabricEvent, Instant } from '../../kernel/index.ts'
-import type { EventPage, Partition, StoredEvent } from '../store.ts'
+import type { Instant } from '../../kernel/index.ts'
+import type { EventPage, Partition } from '../store.ts'
 import type { FunctionLoader } from './function-loader.ts'
 import type { Keys } from './keys.ts'
-import { LayoutReader } from './layout.ts'
-import { eventFieldsByType } from './wire.ts'
+import { readEventValue } from './stored-value.ts'
+import { storedForm } from './valkey-backend.ts'
 
 /** Events that one call removes at most, so that trimming a long log does not hold up the server. */
 const TRIM_STEP = 10_000
@@ -19,11 +19,11 @@ export class EventLog {
   }
 
   async read(partition: Partition, after: number, limit: number): Promise<EventPage> {
-    const reply = await this.#call('readEvents', partition, [after, limit])
-    const [trimmed, count, ...events] = reply as [number, number, ...Buffer[]]
+    const reply = await this.#call('readLog', partition, [after, limit])
+    const [trimmed, count, events] = reply as [number, number, Buffer[]]
     const first = Math.max(trimmed, after) + 1
     return {
-      events: events.map((bytes, i) => readEvent(first + i, bytes)),
+      events: events.map((bytes, i) => ({ sequence: first + i, ...readEventValue(bytes, storedForm) })),
       firstSequence: trimmed + 1,
       lastSequence: trimmed + count,
     }
@@ -31,19 +31,14 @@ export class EventLog {
 
   async trim(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
     for (let total = 0; ;) {
-      const removed = Number(await this.#call('trimEvents', partition, [olderThan, keepCount, TRIM_STEP]))
+      const removed = Number(await this.#call('trimLog', partition, [olderThan, keepCount, TRIM_STEP]))
       total += removed
       if (removed < TRIM_STEP) return total
     }
   }
 
-  #call(name: 'readEvents' | 'trimEvents', partition: Partition, args: readonly number[]): Promise<unknown> {
+  #call(name: 'readLog' | 'trimLog', partition: Partition, args: readonly number[]): Promise<unknown> {
     const keys = [this.#keys.partition(partition), this.#keys.channels(partition)]
     return this.#loader.call(this.#loader.library.functions[name], keys, args)
   }
-}
-
-function readEvent(sequence: number, bytes: Buffer): StoredEvent {
-  const { event } = new LayoutReader(bytes).fields(eventFieldsByType)
-  return { sequence, ...(event as FabricEvent) }
 }

@@ -23,6 +23,7 @@
  * function library alone. Libraries belong to a server and not to a store, so their hash has no prefix of its own and
  * stands in database 0, whichever the store uses.
  */
+import type { RecordType } from '../../kernel/index.ts'
 import type { Partition } from '../store.ts'
 
 export const LIBRARIES_KEY = 'flowfabric:{m}:libraries'
@@ -40,6 +41,23 @@ export const keyKinds = {
   index: 'i:',
   blob: 'b:',
 } as const
+
+/**
+ * The same in the layout of library.lua. Every kind carries the number of the layout, so that no program takes a value of
+ * one layout for a value of another; the log of that layout is `events4`, the number of its removed events `trimmed4`.
+ */
+export const storedKinds = {
+  execution: 'x4:',
+  attempt: 'a4:',
+  queue: 'q4:',
+  flow: 'f4:',
+  edge: 'e4:',
+  step: 's4:',
+  waitpoint: 'w4:',
+  signal: 'g4:',
+  index: 'i4:',
+  blob: 'b4:',
+} as const satisfies Record<RecordType | 'index' | 'blob', string>
 
 export class Keys {
   readonly #prefix: string

@@ -1,13 +1,14 @@
 /** Everything in a partition, read key by key. For tests and for proofs on small stores: it walks all keys of a server. */
 import type { Redis } from 'ioredis'
-import { fieldsOf, recordTypes } from '../../kernel/index.ts'
+import { recordTypes } from '../../kernel/index.ts'
 import type { AnyRecord, IndexEntry } from '../../kernel/index.ts'
 import type { Partition, PartitionDump } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
-import { keyKinds } from './keys.ts'
+import { storedKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
-import { LayoutReader } from './layout.ts'
+import { readRecordValue } from './stored-value.ts'
+import { storedForm } from './valkey-backend.ts'
 
 const SCAN_COUNT = 1_000
 const EVENT_PAGE = 1_000
@@ -20,17 +21,17 @@ export async function dumpPartition(
 ): Promise<PartitionDump> {
   const prefix = keys.partition(partition)
   const names = (await connection.onEachPrimary((server) => keysOn(server, prefix))).flat()
-  const under = (kind: keyof typeof keyKinds) => names.filter((name) => name.startsWith(`${prefix}${keyKinds[kind]}`))
+  const under = (kind: keyof typeof storedKinds) => names.filter((name) => name.startsWith(`${prefix}${storedKinds[kind]}`))
   const records = await Promise.all(
     recordTypes.flatMap((type) => under(type).map((key) => readRecord(connection, type, key))),
   )
   const entries = await Promise.all(
-    under('index').map((key) => readIndex(connection, key, key.slice(prefix.length + keyKinds.index.length))),
+    under('index').map((key) => readIndex(connection, key, key.slice(prefix.length + storedKinds.index.length))),
   )
   return {
     records: records.filter((record) => record !== undefined),
     entries: entries.flat(),
-    blobKeys: under('blob').map((key) => key.slice(prefix.length + keyKinds.blob.length)),
+    blobKeys: under('blob').map((key) => key.slice(prefix.length + storedKinds.blob.length)),
     events: await readEvents(log, partition),
   }
 }
@@ -54,7 +55,7 @@ async function readRecord(
 ): Promise<AnyRecord | undefined> {
   const bytes = (await connection.sendForBytes('GET', key)) as Buffer | null
   if (bytes === null) return undefined
-  return new LayoutReader(bytes).fields(fieldsOf(type), { type }) as unknown as AnyRecord
+  return readRecordValue(type, bytes, storedForm).record
 }
 
 async function readIndex(connection: Connection, key: string, index: string): Promise<IndexEntry[]> {

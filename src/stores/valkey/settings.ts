@@ -5,7 +5,7 @@ import { refuseOther, sorted } from '../fixed-settings.ts'
 import type { StoreSettings } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
-import { LAYOUT_VERSION } from './layout.ts'
+import { LAYOUT_VERSION } from './stored-value.ts'
 import { refusalWord } from './valkey-error.ts'
 
 /** Enough for several servers' worth of cores to work side by side, few enough to be swept cheaply. */

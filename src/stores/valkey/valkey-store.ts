@@ -1,6 +1,6 @@
-/** A store on a Valkey server or cluster. The kernel runs inside the server: a batch is one call of its function library. */
+/** A store on a Valkey server or cluster. The kernel runs in the process; the server loads, compares versions and applies. */
 import { finishesWork, isReadOperation } from '../../kernel/index.ts'
-import { quietLog, silentLog } from '../../runtime/index.ts'
+import { quietLog, silentLog, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import type {
   Answer,
@@ -15,15 +15,13 @@ import type {
   WakeInterest,
 } from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
-import { packCalls, unpackReply } from './batch-call.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionSettings } from './connection.ts'
 import { EventLog } from './event-log.ts'
 import { FunctionLoader } from './function-loader.ts'
 import { Keys } from './keys.ts'
 import { LibraryRegister } from './library-register.ts'
-import { functionLibrary } from './library.ts'
-import type { FunctionNames } from './library.ts'
+import { storeLibrary } from './store-library.ts'
 import { dumpPartition } from './partition-dump.ts'
 import { checkPermissions } from './permission-check.ts'
 import { checkDatabase, checkServers } from './server-check.ts'
@@ -31,6 +29,8 @@ import { findSettings, setUp, storeNotFound } from './settings.ts'
 import { reportOf, warningsOf } from './store-report.ts'
 import { asEngineError, isOutOfMemory, storeFull } from './valkey-error.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
+import { BatchRunner } from '../working-set/batch-runner.ts'
+import { ValkeyBackend } from './valkey-backend.ts'
 import { WakeChannel } from './wake-channel.ts'
 
 export interface ValkeyStoreOptions {
@@ -61,37 +61,42 @@ interface Parts {
 
 export class ValkeyStore implements Store {
   readonly settings: StoreSettings
-  readonly #runtime: Runtime
   readonly #location: ValkeyLocation
   readonly #connection: Connection
   readonly #keys: Keys
   readonly #loader: FunctionLoader
   readonly #register: LibraryRegister
-  readonly #clock: 'server' | 'runtime'
   readonly #events: EventLog
-  readonly #sender: string
+  readonly #runner: BatchRunner
   readonly #listeners = new WakeListeners()
   readonly #channel: WakeChannel
 
   private constructor(parts: Parts) {
     const { runtime, connection, keys, settings, log } = parts
     this.settings = settings
-    this.#runtime = runtime
     this.#location = parts.location
     this.#connection = connection
     this.#keys = keys
     this.#loader = parts.loader
     this.#register = parts.register
-    this.#clock = parts.clock
     this.#events = new EventLog(parts.loader, keys)
-    this.#sender = runtime.uuid()
+    const sender = runtime.uuid()
+    const isServerClock = parts.clock === 'server'
+    this.#runner = new BatchRunner({
+      backend: new ValkeyBackend(parts.loader, keys, sender),
+      runtime,
+      now: isServerClock ? undefined : () => runtime.now(),
+      // A test that moves time waits for the server's real one.
+      pause: (ms) => (isServerClock ? sleep(runtime, ms) : new Promise((resolve) => runtime.soon(resolve))),
+      onWake: (wake) => this.#listeners.tell(wake),
+    })
     this.#channel = new WakeChannel({
       connection,
       keys,
       partitionCount: settings.executionPartitions,
       runtime,
       log,
-      sender: this.#sender,
+      sender,
       tell: (wake) => this.#listeners.tell(wake),
     })
     this.#register.start()
@@ -105,7 +110,7 @@ export class ValkeyStore implements Store {
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
     const { runtime, location, loadFunctions = true, create = true, clock = 'server' } = options
     const log = quietLog(options.log ?? silentLog)
-    const library = await functionLibrary()
+    const library = await storeLibrary()
     const connectionSettings = options.connection ?? {}
     const connection = await Connection.open(location, connectionSettings, runtime)
     try {
@@ -138,12 +143,10 @@ export class ValkeyStore implements Store {
   }
 
   async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
-    const functions = this.#loader.library.functions
-    const name = functionFor(functions, calls)
     try {
-      return await this.#call(name, partition, calls)
+      return await this.#runner.run(partition, calls)
     } catch (error) {
-      if (!isOutOfMemory(error) || name !== functions.ordinary) throw asEngineError(error)
+      if (!isOutOfMemory(error) || calls.every(runsWhenFull)) throw asEngineError(error)
     }
     return await this.#runWhenFull(partition, calls)
   }
@@ -185,32 +188,18 @@ export class ValkeyStore implements Store {
     this.#connection.close()
   }
 
-  async #call(name: string, partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
-    const keys = [this.#keys.partition(partition), this.#keys.channels(partition)]
-    const now = this.#clock === 'runtime' ? this.#runtime.now() : undefined
-    const reply = await this.#loader.call(name, keys, packCalls(calls, now, this.#sender))
-    const { answers, wake } = unpackReply(partition, calls, reply as Buffer[])
-    if (wake !== undefined) this.#listeners.tell(wake)
-    return answers
-  }
-
   /** What finishes work or frees memory goes through; only what asks for more memory is refused. */
   async #runWhenFull(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
     const finishing = calls.filter(runsWhenFull)
     const full: Answer = { kind: 'failed', error: storeFull() }
     if (finishing.length === 0) return calls.map(() => full)
-    const answers = await guarded(() => this.#call(this.#loader.library.functions.whenFull, partition, finishing))
+    const answers = await guarded(() => this.#runner.run(partition, finishing))
     return calls.map((call) => (runsWhenFull(call) ? (answers.shift() ?? { kind: 'not_run' }) : full))
   }
 }
 
 function runsWhenFull({ operation }: Call): boolean {
   return finishesWork(operation) || isReadOperation(operation)
-}
-
-function functionFor(functions: FunctionNames, calls: readonly Call[]): string {
-  if (calls.every((call) => isReadOperation(call.operation))) return functions.read
-  return calls.every(runsWhenFull) ? functions.whenFull : functions.ordinary
 }
 
 async function guarded<T>(work: () => Promise<T>): Promise<T> {

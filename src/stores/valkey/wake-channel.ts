@@ -11,10 +11,10 @@ import { errorFields } from '../../runtime/index.ts'
 import { backoffMs } from '../backoff.ts'
 import { executionPartition } from '../store.ts'
 import type { Partition, Wake } from '../store.ts'
-import { messageHead, readWake } from './batch-call.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { Subscriber } from './subscriber.ts'
+import { OwnMessages, readWakeMessage } from './wake-message.ts'
 import { movedTo } from './valkey-error.ts'
 import type { ServerAddress } from './valkey-location.ts'
 
@@ -46,7 +46,7 @@ export class WakeChannel {
   readonly #log: Log
   readonly #tell: (wake: Wake) => void
   /** What this process says to the others begins with this, and comes back to it as well. */
-  readonly #ownHead: Buffer
+  readonly #own: OwnMessages
   readonly #channels = new Map<string, Channel>()
   readonly #wakeChannels: readonly Channel[]
   readonly #eventChannels = new Map<Partition, Channel>()
@@ -68,7 +68,7 @@ export class WakeChannel {
     this.#runtime = options.runtime
     this.#log = options.log
     this.#tell = options.tell
-    this.#ownHead = messageHead(options.sender)
+    this.#own = new OwnMessages(options.sender)
     const partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
     this.#wakeChannels = partitions.map((partition) => this.#add(keys.wakeChannel(partition), partition, 'wakes'))
     for (const partition of partitions) {
@@ -213,8 +213,8 @@ export class WakeChannel {
 
   #hear(name: string, message: Buffer): void {
     const channel = this.#channels.get(name)
-    if (channel === undefined || this.#isClosed || beginsWith(message, this.#ownHead)) return
-    const heard = readIfPossible(channel.partition, message)
+    if (channel === undefined || this.#isClosed || this.#own.has(message)) return
+    const heard = readWakeMessage(channel.partition, message)
     // Somebody has changed something, and another version of the program may say it in words of its own.
     if (heard === undefined) this.#tellToLook(channel)
     else this.#tell(heard)
@@ -223,18 +223,5 @@ export class WakeChannel {
   #tellToLook({ partition, carries }: Channel): void {
     if (carries === 'events') this.#tell({ partition, ready: [], hasEvents: true, holdersOf: [] })
     else this.#tell({ partition, hasEvents: false })
-  }
-}
-
-function beginsWith(message: Buffer, head: Buffer): boolean {
-  return message.length >= head.length && message.compare(head, 0, head.length, 0, head.length) === 0
-}
-
-/** What a message says; undefined if it cannot be read. */
-function readIfPossible(partition: Partition, message: Buffer): Wake | undefined {
-  try {
-    return readWake(partition, message)
-  } catch {
-    return undefined
   }
 }

@@ -2,11 +2,11 @@
  * What a store across a network provides beneath the operation port: load as of one moment, and commit grouped writes
  * under conditions. Neither knows an operation.
  */
-import type { IndexEntry, Instant } from '../../kernel/index.ts'
+import type { FabricEvent, IndexEntry, Instant } from '../../kernel/index.ts'
 import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import type { Partition } from '../store.ts'
 import type { Needs } from './needs.ts'
-import type { BlobWrite, EntryWrite, EventWrite } from './stored-data.ts'
+import type { BlobWrite, EntryWrite } from './stored-data.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /** 8 random bytes, drawn for each commit, as Latin-1 text. Every record that the commit writes carries them. */
@@ -30,12 +30,18 @@ export interface LoadRequest {
   readonly into: WorkingSet
   /** Takes the partition's lock, or extends it if this token holds it already. */
   readonly lock?: LockToken | undefined
+  /** Whether an earlier load took the lock: then the lock is extended, and never taken anew. */
+  readonly holdsLock?: boolean | undefined
+  /** Identifies the batch. Entries that an earlier load of the batch reserved are not hidden from it. Needed to reserve. */
+  readonly reserver?: string | undefined
 }
 
 export interface LoadReply {
   readonly now: Instant
   /** Set if the lock was asked for and another token holds it: nothing was loaded. Ask again after this many milliseconds. */
   readonly busyMs?: number | undefined
+  /** Set if the lock of an earlier load has expired: nothing was loaded, and what was loaded before may have changed. */
+  readonly isLockLost?: boolean | undefined
 }
 
 /** What must hold of one record. */
@@ -54,7 +60,7 @@ export interface RecordPut {
   /** Undefined removes it. */
   readonly record: AnyRecord | undefined
   /** Bytes of the stored value; the store fills it in when it packs the record. */
-  length: number
+  length?: number | undefined
 }
 
 /** Writes that are applied together or not at all. Groups of one commit share no record. */
@@ -63,7 +69,7 @@ export interface CommitGroup {
   readonly records: readonly RecordPut[]
   readonly entries: readonly EntryWrite[]
   readonly blobs: readonly BlobWrite[]
-  readonly events: readonly EventWrite[]
+  readonly events: readonly FabricEvent[]
   /** Keys of blobs that the answers carry. They are read in the same step; a missing one fails the group. */
   readonly sends: readonly string[]
 }
@@ -83,6 +89,8 @@ export interface Commit {
   readonly groups: readonly CommitGroup[]
   /** Entries of ready indexes that were reserved by the loads of this batch. */
   readonly reserved: readonly IndexEntry[]
+  /** Executions whose holders have a message waiting. */
+  readonly holdersOf: readonly string[]
 }
 
 export type CommitReply =
@@ -91,10 +99,12 @@ export type CommitReply =
       readonly now: Instant
       /** Numbers of the groups whose conditions did not hold. The others were applied. */
       readonly failed: readonly number[]
-      /** For each applied group, its blobs in the order of `sends`. */
+      /** For each group, its blobs in the order of `sends`; none for a group that failed. */
       readonly sent: readonly (readonly Uint8Array[])[]
       /** The newest event of the partition. */
       readonly lastSequence: number
+      /** The time under which the events of the commit stand in the log: never before that of an earlier event. */
+      readonly eventsAt: Instant
     }
   /** Nothing was applied. */
   | { readonly kind: 'refused'; readonly reason: 'locked' | 'lock_lost' | 'clock'; readonly now: Instant }

@@ -88,6 +88,11 @@ class OperationFailed extends Error {
   override readonly name = 'OperationFailed'
 }
 
+/** The lock expired between two loads, so what was loaded before may have changed. */
+class LockLost extends Error {
+  override readonly name = 'LockLost'
+}
+
 export class BatchRunner {
   readonly #backend: Backend
   readonly #runtime: Runtime
@@ -162,13 +167,18 @@ export class BatchRunner {
   async #try(home: Home, calls: readonly Call[], mode: Mode): Promise<Tried> {
     const { cache, hot } = home
     const recall = cache.get.bind(cache)
-    const set = new WorkingSet(mode.isFresh ? undefined : { recall, assumesAbsent: true })
+    const set = new WorkingSet(mode.isFresh ? undefined : { recall, assumesAbsent: true }, this.#version())
     if (mode.again !== undefined) set.planAgain(mode.again)
     set.plan(calls)
     const isLocked = mode.isLocked || hot.concerns(set, this.#runtime.monotonic())
     const lock = isLocked ? this.#version() : undefined
     set.sendsLate = !isLocked && !calls.every(isReading)
-    return await this.#settle(home, calls, mode, await this.#runInPasses(home, calls, set, lock))
+    try {
+      return await this.#settle(home, calls, mode, await this.#runInPasses(home, calls, set, lock))
+    } catch (error) {
+      if (!(error instanceof LockLost)) throw error
+      return { answers: calls.map(() => undefined), next: { isFresh: true, isLocked: true }, hasConflict: false }
+    }
   }
 
   async #runInPasses(
@@ -193,9 +203,11 @@ export class BatchRunner {
   async #load({ partition, clock }: Home, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
     const needs = set.takeNeeds()
     const since = this.#runtime.monotonic()
+    const holdsLock = lock !== undefined && set.loadCount > 1
     for (;;) {
-      const { now, busyMs } = await this.#backend.load({ partition, needs, into: set, lock })
+      const { now, busyMs, isLockLost } = await this.#backend.load({ partition, needs, into: set, lock, holdsLock, reserver: set.name })
       clock.observe(now)
+      if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) return now
       if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
       await this.#pause(busyMs)
@@ -246,6 +258,7 @@ export class BatchRunner {
       finishesWork: concerned.every((call) => finishesWork(call.operation) || isReading(call)),
       groups,
       reserved: set.reserved,
+      holdersOf: uncertain.flatMap(({ events }) => holdersIn(events)),
     })
     if (reply.kind === 'applied') this.#take(home, uncertain, groups, version, reply)
     return reply
@@ -272,12 +285,12 @@ export class BatchRunner {
       for (const [k, { into, place }] of group.late.entries()) into[place] = reply.sent[i]?.[k] ?? NO_BYTES
       for (const { type, id, record, length } of groups[i]?.records ?? []) {
         if (record === undefined) home.cache.delete(type, id)
-        else home.cache.set(type, id, { record, version, length })
+        else home.cache.set(type, id, { record, version, length: length ?? 0 })
       }
       entries.push(...group.entries)
       events.push(...group.events)
     }
-    const wake = wakeOf(home.partition, { entries, events }, reply.lastSequence - events.length)
+    const wake = wakeOf(home.partition, { entries, events }, reply.lastSequence - events.length, reply.eventsAt)
     if (wake !== undefined) this.#onWake(wake)
   }
 
@@ -323,6 +336,10 @@ function isTorn(group: BatchGroup, set: WorkingSet): boolean {
 /** What was read at several moments is read again in one go; if that does not help, under the lock. */
 function behind(next: Mode, { again }: Mode, set: WorkingSet): Mode {
   return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
+}
+
+function holdersIn(events: readonly EventWrite[]): string[] {
+  return events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
 }
 
 function isReading({ operation }: Call): boolean {

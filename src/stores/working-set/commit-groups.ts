@@ -19,10 +19,10 @@ export function isOfOneLoad({ touched }: BatchGroup, set: WorkingSet): boolean {
 export function commitGroupOf(group: BatchGroup, set: WorkingSet): CommitGroup {
   return {
     conditions: group.touched.map(({ type, id }) => conditionOf(set, type, id)),
-    records: group.records.map(({ type, id, record }) => ({ type, id, record, length: 0 })),
+    records: group.records.map(({ type, id, record }) => ({ type, id, record })),
     entries: group.entries,
     blobs: group.blobs,
-    events: group.events,
+    events: group.events.map(({ event }) => event),
     sends: group.late.map(({ key }) => key),
   }
 }

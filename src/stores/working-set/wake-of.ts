@@ -6,12 +6,14 @@ import type { Writes } from './stored-data.ts'
 
 /**
  * Returns what listeners are notified of once the writes are applied; undefined if nothing was written. The growth of the
- * log is known only with `lastSequence`, the number of its newest event before these writes.
+ * log is known only with `lastSequence`, the number of its newest event before these writes; `at` is given where the store
+ * has stamped the events itself.
  */
 export function wakeOf(
   partition: Partition,
   { entries, events }: Pick<Writes, 'entries' | 'events'>,
   lastSequence?: number,
+  at?: Instant,
 ): Wake | undefined {
   const ready = new Set<string>()
   let dueAt: Instant | undefined
@@ -22,14 +24,14 @@ export function wakeOf(
   }
   const hasEvents = events.length > 0
   if (!hasEvents && ready.size === 0 && dueAt === undefined) return undefined
-  const growth = lastSequence === undefined ? undefined : growthOf(events, lastSequence)
+  const growth = lastSequence === undefined ? undefined : growthOf(events, lastSequence, at)
   const holdersOf = events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
   return { partition, ready: [...ready], dueAt, hasEvents, growth, holdersOf }
 }
 
-function growthOf(events: Writes['events'], lastSequence: number): LogGrowth | undefined {
+function growthOf(events: Writes['events'], lastSequence: number, at: Instant | undefined): LogGrowth | undefined {
   const [first] = events
   if (first === undefined) return undefined
   const ended = events.flatMap(({ event }) => (tellsEnd(event.type) ? [event.executionId] : []))
-  return { first: lastSequence + 1, last: lastSequence + events.length, at: first.event.at, ended }
+  return { first: lastSequence + 1, last: lastSequence + events.length, at: at ?? first.event.at, ended }
 }

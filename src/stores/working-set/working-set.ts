@@ -42,6 +42,7 @@ const NO_BYTES = new Uint8Array()
 const ABSENT: KnownRecord = { version: undefined, length: 0, moment: 0, text: undefined, record: undefined }
 
 export class WorkingSet implements StoredData {
+  readonly name: string
   /** Whether blobs come with the commit. */
   sendsLate = false
   readonly #before: Beforehand | undefined
@@ -59,8 +60,10 @@ export class WorkingSet implements StoredData {
   #needs = new Needs()
   #moment = 0
 
-  constructor(before?: Beforehand) {
+  /** `name` tells the reservations of this batch from those of others. */
+  constructor(before?: Beforehand, name = '') {
     this.#before = before
+    this.name = name
   }
 
   /** Everything that was needed since this was last asked. What is kept from now on is as of one moment. */

@@ -1,0 +1,405 @@
+-- The server side of the store: loads as of one moment, and commits grouped writes under conditions. A record is a value
+-- with a version in front, whose body is never read here; an index is a sorted set, a blob a plain value, the event log a
+-- list. KEYS are the prefix of the partition's keys and that of its channels. Nothing is stored under either, so a server
+-- that is handing the partition over refuses a call before it runs.
+local RESERVED_MS, RESERVED_MAX = 20, 10000
+local LOCK_MS, LOCK_MAX_MS, WAITER_MS, LOCKS_MAX, WAITERS_MAX, BUSY_MAX_MS = 250, 1000, 20, 1000, 256, 5
+-- The arguments of a command stand on the stack of Lua, which holds 8,000. Even, so that pairs stay together.
+local CHUNK = 6000
+local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 36, 6
+local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, NONE, INF = 'events4', 'trimmed4', 0, 1, 2, 3, {}, 1 / 0
+
+-- Globals are not visible while a library loads, so the first call binds them.
+local call, byte, sub, unpack, tonumber, type, min, max, floor, read
+local function bind()
+  if call then return end
+  call, byte, sub, unpack, tonumber, type = redis.call, string.byte, string.sub, _G.unpack, _G.tonumber, _G.type
+  min, max, floor, read = math.min, math.max, math.floor, struct.unpack
+end
+
+local function refuse(reason) error({ err = 'ERR malformed arguments: ' .. reason }) end
+
+local function countOf(text)
+  local count = tonumber(text)
+  if not count or count < 0 or count ~= floor(count) then refuse('not a count') end
+  return count
+end
+
+local function serverTime()
+  local time = call('TIME')
+  return time[1] * 1000 + floor(time[2] / 1000)
+end
+
+-- Runs a command over a part of a list, in pieces that fit the stack. Joins replies that are lists; else returns the largest.
+local function onEach(command, key, list, first, last)
+  local all = NONE
+  for at = first, last, CHUNK do
+    local reply = call(command, key or list[at], unpack(list, key and at or at + 1, min(last, at + CHUNK - 1)))
+    if at == first then all = reply
+    elseif type(all) == 'number' then all = max(all, reply)
+    else for i = 1, #reply do all[#all + 1] = reply[i] end end
+  end
+  return all
+end
+
+-- Reservations keep claimers out of each other's way; losing them costs speed only. By index key and id: the load that made
+-- them. A new generation begins when the younger one has the age of a reservation or is half full; the older one is dropped.
+local young, old, youngSince, youngCount = {}, {}, 0, 0
+-- The number of ids in a table of reservations stands under a key that is no id.
+local SIZE = 1
+
+local function unreserve(key, ids, first, last, step)
+  local reserved, older = young[key], old[key]
+  if not reserved and not older then return end
+  for i = first, last, step do
+    local id = ids[i]
+    if reserved and reserved[id] then reserved[id], reserved[SIZE] = nil, reserved[SIZE] - 1 end
+    if older and older[id] then older[id], older[SIZE] = nil, older[SIZE] - 1 end
+  end
+end
+
+-- The first entries of an index without those that others have reserved, and whether there are such. Reserves the first ones.
+local function freeHead(key, limit, reserveCount, reserver, now)
+  if now < youngSince or now > youngSince + RESERVED_MS or youngCount >= RESERVED_MAX / 2 then
+    young, old, youngSince, youngCount = {}, young, now, 0
+  end
+  local reserved, older = young[key] or { [SIZE] = 0 }, old[key] or NONE
+  local known = reserved[SIZE] + (older[SIZE] or 0)
+  local entries, isHiding = call('ZRANGE', key, 0, limit + known - 1, 'WITHSCORES'), 0
+  if known > 0 then
+    local found, count = entries, 0
+    entries = {}
+    for i = 1, #found, 2 do
+      local holder = reserved[found[i]] or older[found[i]]
+      -- A time too far ahead dates from before the server's clock was set back.
+      if holder and holder.by ~= reserver and holder.till > now and holder.till <= now + RESERVED_MS then
+        isHiding = 1
+      elseif count < 2 * limit then
+        entries[count + 1], entries[count + 2], count = found[i], found[i + 1], count + 2
+      end
+    end
+  end
+  local holder, size = { by = reserver, till = now + RESERVED_MS }, reserved[SIZE]
+  for i = 1, min(#entries, 2 * min(reserveCount, RESERVED_MAX / 2)), 2 do
+    if not reserved[entries[i]] then size = size + 1 end
+    reserved[entries[i]] = holder
+  end
+  young[key], youngCount, reserved[SIZE] = reserved, youngCount + size - reserved[SIZE], size
+  return entries, isHiding
+end
+
+-- Locks by partition, with waiters in the order of their arrival. Losing one is safe: its holder's commit is refused.
+local locks, lockCount = {}, 0
+
+local function isHeld(lock, now) return lock and lock.token and lock.takenAt <= now and now < lock.expiresAt end
+
+-- Returns 0 if the token holds the lock, else the milliseconds after which to ask again, or -1 if the lock was lost. A holder
+-- only extends its lock: what it has loaded may have changed since the lock expired.
+local function acquire(partition, token, isHolder, now)
+  local lock = locks[partition]
+  if isHeld(lock, now) and lock.token == token then
+    lock.expiresAt = min(now + LOCK_MS, lock.takenAt + LOCK_MAX_MS)
+    return 0
+  end
+  if isHolder then return -1 end
+  if not lock and lockCount >= LOCKS_MAX then locks, lockCount = {}, 0 end
+  if not lock then lock, lockCount = { waiters = NONE }, lockCount + 1 end
+  locks[partition] = lock
+  local waiters, place = {}, nil
+  for i = 1, #lock.waiters do
+    local waiter = lock.waiters[i]
+    if waiter.askedAt <= now and now <= waiter.askedAt + WAITER_MS then
+      waiters[#waiters + 1] = waiter
+      if waiter.token == token then place, waiter.askedAt = #waiters, now end
+    end
+  end
+  lock.waiters = waiters
+  if not place and #waiters < WAITERS_MAX then
+    place, waiters[#waiters + 1] = #waiters + 1, { token = token, askedAt = now }
+  end
+  if place ~= 1 or isHeld(lock, now) then return min(place or BUSY_MAX_MS, BUSY_MAX_MS) end
+  table.remove(waiters, 1)
+  lock.token, lock.takenAt, lock.expiresAt = token, now, now + LOCK_MS
+  return 0
+end
+
+local function entriesOf(key, first, count, isReverse)
+  if count == 0 then return NONE end
+  return call(isReverse and 'ZREVRANGE' or 'ZRANGE', key, first, first + count - 1, 'WITHSCORES')
+end
+
+-- Compares ids byte by byte, as sorted sets do: the operators of Lua follow the locale of the server.
+local function comesBefore(scoreA, a, scoreB, b)
+  if scoreA ~= scoreB then return scoreA < scoreB end
+  for i = 1, min(#a, #b) do if byte(a, i) ~= byte(b, i) then return byte(a, i) < byte(b, i) end end
+  return #a < #b
+end
+
+-- How many entries stand in front of a range that begins past a place. Halving finds the place of an entry that is gone.
+local function rankBehind(key, score, id, isReverse)
+  local stored = call('ZSCORE', key, id)
+  if stored and tonumber(stored) == score then return call(isReverse and 'ZREVRANK' or 'ZRANK', key, id) + 1 end
+  local low, high = 0, call('ZCARD', key)
+  while low < high do
+    local middle = floor((low + high) / 2)
+    local found = entriesOf(key, middle, 1, isReverse)
+    -- No entry has the place itself, so each one stands on one side of it.
+    if comesBefore(score, id, tonumber(found[2]), found[1]) ~= isReverse then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
+-- How many entries stand up to a score.
+local function countTo(key, score, isReverse)
+  return isReverse and call('ZCOUNT', key, score, '+inf') or call('ZCOUNT', key, '-inf', score)
+end
+
+-- The rank at which a range begins and how many entries it has, up to its limit; for its arguments see `load`.
+local function placeOf(args, at)
+  local key, from, id, to, isReverse, first = args[at], args[at + 1], args[at + 2], args[at + 3], args[at + 4] == '1', 0
+  local limit = countOf(args[at + 5])
+  if id ~= '' then first = rankBehind(key, tonumber(from) or refuse('not a range'), id, isReverse)
+  elseif from ~= '' then first = countTo(key, '(' .. from, isReverse) end
+  if to == '' then to = isReverse and '-inf' or '+inf' end
+  return first, max(0, min(limit, countTo(key, to, isReverse) - first)), isReverse
+end
+
+-- Appends entries to the reply, the values of the records that they name, and what these bring: names and values, each once.
+-- Returns the place behind the templates.
+local function addRecords(reply, partition, entries, args, at)
+  local last, keys, count, names, seen, brought = at + 2 * countOf(args[at]), {}, 0, {}, {}, {}
+  for i = 1, #entries, 2 do
+    for place = at + 1, last, 2 do
+      keys[count + 1], count = partition .. args[place] .. entries[i] .. args[place + 1], count + 1
+    end
+  end
+  local values, size = onEach('MGET', nil, keys, 1, count), #reply
+  for i = 1, count do
+    local value, place = values[i], VERSION_BYTES + 2
+    local left = value and byte(value, VERSION_BYTES + 1) or 0
+    while left > 0 and place < #value do
+      local stop = place + byte(value, place)
+      local name = sub(value, place + 1, stop)
+      if not seen[name] then seen[name], names[#names + 1] = true, name end
+      left, place = left - 1, stop + 1
+    end
+  end
+  for i = 1, #names do keys[i] = partition .. names[i] end
+  local found = onEach('MGET', nil, keys, 1, #names)
+  for i = 1, #names do brought[2 * i - 1], brought[2 * i] = names[i], found[i] end
+  reply[size + 1], reply[size + 2], reply[size + 3] = entries, values, brought
+  return last + 1
+end
+
+-- args: lock token, '1' if an earlier load took the lock, reserver, then needs. TEMPLATES: count, then for each record that an
+-- entry names what stands before and behind the id in its key. Empty: not given. Replies: time, milliseconds to wait, then
+--   k count key…                                 values
+--   h index limit reserveCount TEMPLATES         entries, values, brought, whether entries were hidden
+--   p index score id to reverse limit TEMPLATES  entries, values, brought
+--   c index score id to reverse limit            the number of entries
+--   s index id                                   the score
+--   b bytesMax count key…                        values, until they exceed the bytes
+local function load(keys, args)
+  local now, partition, reserver, wait = serverTime(), keys[1], args[3] or refuse('no load'), 0
+  if args[1] ~= '' then wait = acquire(partition, args[1], args[2] == '1', now) end
+  local reply, at = { now, wait }, 4
+  while wait == 0 and at <= #args do
+    local need, key, size = args[at], args[at + 1], #reply
+    if need == 'k' then
+      local last = at + 1 + countOf(key)
+      reply[size + 1], at = onEach('MGET', nil, args, at + 2, last), last + 1
+    elseif need == 'h' then
+      local limit, reserveCount, entries, isHiding = countOf(args[at + 2]), countOf(args[at + 3]), nil, 0
+      if reserveCount == 0 or limit == 0 then entries = entriesOf(key, 0, limit)
+      elseif reserver == '' then refuse('no reserver')
+      else entries, isHiding = freeHead(key, limit, reserveCount, reserver, now) end
+      at, reply[size + 4] = addRecords(reply, partition, entries, args, at + 4), isHiding
+    elseif need == 'p' then
+      local first, count, isReverse = placeOf(args, at + 1)
+      at = addRecords(reply, partition, entriesOf(key, first, count, isReverse), args, at + 7)
+    elseif need == 'c' then
+      local _, count = placeOf(args, at + 1)
+      reply[size + 1], at = count, at + 7
+    elseif need == 's' then
+      reply[size + 1], at = call('ZSCORE', key, args[at + 2]), at + 3
+    elseif need == 'b' then
+      local values, left, place, last = {}, countOf(key), at + 3, at + 2 + countOf(args[at + 2])
+      while place <= last and left >= 0 do
+        local value = call('GET', args[place])
+        values[#values + 1], left, place = value, left - (value and #value or 0), place + 1
+      end
+      reply[size + 1], at = values, last + 1
+    else refuse('an unknown need') end
+  end
+  return reply
+end
+
+-- Of the commit that runs: the group of each item, in two bytes, and the groups whose conditions do not hold.
+local groupOf, failed, failures
+
+local function groupAt(item) return groupOf == '' and 1 or (read('<I2', groupOf, 2 * item - 1)) end
+
+local function fail(item)
+  if not failed then failed, failures = {}, {} end
+  local group = groupAt(item)
+  if not failed[group] then failed[group], failures[#failures + 1] = true, group - 1 end
+end
+
+-- The items of groups that hold, each of `width` arguments: a list, its first and its last place.
+local function holding(list, first, count, width, item)
+  if not failed then return list, first, first + width * count - 1 end
+  local kept, size = {}, 0
+  for i = 0, count - 1 do
+    local at = first + width * i
+    for place = at, failed[groupAt(item + i)] and 0 or at + width - 1 do kept[size + 1], size = list[place], size + 1 end
+  end
+  return kept, 1, size
+end
+
+local function write(command, key, args, first, count, width, item)
+  local list, start, stop = holding(args, first, count, width, item)
+  onEach(command, key, list, start, stop)
+  return list, start, stop
+end
+
+-- Notes the groups whose conditions do not hold. Returns the values of the expected records and of the blobs to send.
+local function check(args, at, absent, present, sends, expected)
+  if absent > 0 and onEach('EXISTS', nil, args, at, at + absent - 1) > 0 then
+    -- GET raises the error of the server if the key holds another kind of value.
+    for i = 1, absent do if call('GET', args[at + i - 1]) then fail(i) end end
+  end
+  local found = onEach('MGET', nil, args, at + absent, at + absent + present + sends - 1)
+  for i = 1, present do
+    local value, version, length = found[i], read('<c8I4', expected, EXPECTED_BYTES * (i - 1) + 1)
+    if not value or #value ~= length or sub(value, 1, VERSION_BYTES) ~= version then fail(absent + i) end
+  end
+  for i = present + 1, present + sends do if not found[i] then fail(absent + i) end end
+  return found
+end
+
+-- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, counts, groups of items,
+-- expected versions and lengths. Then those of all groups: keys that must be absent, keys of expected records, keys of blobs
+-- to send, keys with values, keys to remove, events, ended; indexes, each as key, mark, three counts, ids that are reserved no
+-- more, ids to remove, scores with ids to add. A mark is the name of an index that wakes listeners when it was empty, '<' for
+-- one that does so when an earlier first entry appears, or empty. Names, holders and ended are JSON.
+local function commit(keys, args)
+  local partition, now, token, expected = keys[1], tonumber(args[1]), args[3], args[9]
+  if not expected or not now or #args[7] ~= COUNTS_BYTES then refuse('no commit') end
+  local groups, absent, present, sends, sets, removes, events, ended, indexes = read('<I4I4I4I4I4I4I4I4I4', args[7])
+  local setsAt, setItem = 10 + absent + present + sends, 1 + absent + present + sends
+  local eventsAt, eventItem = setsAt + 2 * sets + removes, setItem + sets + removes
+  local indexesAt, indexItem = eventsAt + events + ended, eventItem + events + ended
+  -- Whatever can fail is read before anything is written: a key of another type raises its error here.
+  local log, at, item, before = partition .. EVENTS, indexesAt, indexItem, {}
+  local logged, trimmed = call('LLEN', log), countOf(call('GET', partition .. TRIMMED) or 0)
+  for i = 1, indexes do
+    local key, mark, removed, added = args[at], args[at + 1], countOf(args[at + 3]), countOf(args[at + 4])
+    local removedAt = at + 5 + countOf(args[at + 2])
+    local addedAt, last = removedAt + removed, removedAt + removed + 2 * added - 1
+    unreserve(key, args, at + 5, addedAt - 1, 1)
+    unreserve(key, args, addedAt + 1, last, 2)
+    local score
+    for place = addedAt, last, 2 do
+      -- Neighbours often have the same score.
+      if args[place] ~= score then score = args[place] if not ((tonumber(score) or INF) < INF) then refuse('not a score') end end
+    end
+    if mark == '<' then before[i] = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]) or INF
+    else before[i] = call('ZCARD', key) end
+    at, item = last + 1, item + removed + added
+  end
+  groupOf, failed, failures = args[8], nil, NONE
+  local isMatching = #expected == EXPECTED_BYTES * present and (groups <= 1 and groupOf == '' or #groupOf == 2 * item - 2)
+  if at ~= #args + 1 or not isMatching then refuse('counts and arguments differ') end
+
+  local time, lock = serverTime(), locks[partition]
+  if token ~= '' and not (isHeld(lock, time) and lock.token == token) then return { LOCK_LOST, time } end
+  if token == '' and args[4] ~= '1' and isHeld(lock, time) then return { LOCKED, time } end
+  if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
+  local found = check(args, 10, absent, present, sends, expected)
+  local newest = events > 0 and call('LINDEX', log, -1)
+  local newestAt = newest and #newest >= TIME_BYTES and read('<I6', newest) or 0
+  if newestAt > now then
+    now = newestAt
+    for i = eventsAt, eventsAt + events - 1 do args[i] = sub(newest, 1, TIME_BYTES) .. sub(args[i], TIME_BYTES + 1) end
+  end
+
+  write('MSET', nil, args, setsAt, sets, 2, setItem)
+  write('DEL', nil, args, setsAt + 2 * sets, removes, 1, setItem + sets)
+  local woken, dueAt = '', ''
+  at, item = indexesAt, indexItem
+  for i = 1, indexes do
+    local key, mark, removed, added = args[at], args[at + 1], tonumber(args[at + 3]), tonumber(args[at + 4])
+    at = at + 5 + args[at + 2]
+    write('ZREM', key, args, at, removed, 1, item)
+    local list, first, last = write('ZADD', key, args, at + removed, added, 2, item + removed)
+    for place = first, mark == '<' and last or 0, 2 do
+      local score = tonumber(list[place])
+      if score < before[i] then before[i], dueAt = score, ',"dueAt":' .. list[place] end
+    end
+    if mark ~= '' and mark ~= '<' and before[i] == 0 and last >= first then woken = woken .. (woken == '' and '' or ',') .. mark end
+    at, item = at + removed + 2 * added, item + removed + added
+  end
+  local _, first, last = write('RPUSH', log, args, eventsAt, events, 1, eventItem)
+  local sequence = trimmed + logged + last - first + 1
+  if last >= first then
+    local numbers = string.format(',"first":%.0f,"last":%.0f,"at":%.0f,"ended":[', trimmed + logged + 1, sequence, now)
+    local list, from, to = holding(args, eventsAt + events, ended, 1, eventItem + events)
+    call('SPUBLISH', keys[2] .. 'events', args[5] .. numbers .. table.concat(list, ',', from, to) .. ']}')
+  end
+  local isWriting = sets + removes + events + indexes > 0 and #failures < groups
+  if woken ~= '' or dueAt ~= '' or isWriting and args[6] ~= '' then
+    call('SPUBLISH', keys[2] .. 'wake', args[5] .. ',"ready":[' .. woken .. ']' .. dueAt .. ',"holdersOf":[' .. args[6] .. ']}')
+  end
+  if token ~= '' then lock.token = nil end
+  if token ~= '' and #lock.waiters == 0 then locks[partition], lockCount = nil, lockCount - 1 end
+  local reply, list = { APPLIED, time, sequence, now, failures }, nil
+  list, first, last = holding(found, present + 1, sends, 1, absent + present + 1)
+  for i = first, last do reply[#reply + 1] = list[i] end
+  return reply
+end
+
+-- args: behind which event to begin, how many to read at most. Replies how many were ever trimmed, how many there are, events.
+local function readLog(keys, args)
+  local log, trimmed = keys[1] .. EVENTS, countOf(call('GET', keys[1] .. TRIMMED) or 0)
+  local first, limit = max(0, countOf(args[1]) - trimmed), countOf(args[2])
+  return { trimmed, call('LLEN', log), limit > 0 and call('LRANGE', log, first, first + limit - 1) or NONE }
+end
+
+-- args: the time before which events are too old, how many to keep at most, how many to remove at most. Replies how many it
+-- removed. Times never go back in the log, so the first event to keep is found by halving.
+local function trimLog(keys, args)
+  local log, olderThan, removedMax = keys[1] .. EVENTS, countOf(args[1]), countOf(args[3])
+  local count = call('LLEN', log)
+  local low, high = max(0, count - countOf(args[2])), count
+  while low < high do
+    local middle = floor((low + high) / 2)
+    if read('<I6', call('LINDEX', log, middle)) < olderThan then low = middle + 1 else high = middle end
+  end
+  local removed = min(low, removedMax)
+  if removed > 0 then call('INCRBY', keys[1] .. TRIMMED, removed) call('LTRIM', log, removed, -1) end
+  return removed
+end
+
+-- args: command lines, packed. Replies those that the user of the caller may not run or that the server lacks.
+local function permissions(_, args)
+  local denied = {}
+  for _, line in ipairs(cmsgpack.unpack(args[1])) do
+    local isKnown, isAllowed = pcall(redis.acl_check_cmd, unpack(line))
+    if not (isKnown and isAllowed) then denied[#denied + 1] = line[1] end
+  end
+  return denied
+end
+
+local function register(suffix, callback, flags)
+  redis.register_function({ function_name = 'FUNCTION_NAME' .. suffix, flags = flags, callback = function(keys, args)
+    bind()
+    return callback(keys, args)
+  end })
+end
+
+register('_load', load, { 'no-writes' })
+register('_commit', commit, {})
+register('_commit_when_full', commit, { 'allow-oom' })
+register('_read_log', readLog, { 'no-writes' })
+register('_trim_log', trimLog, { 'allow-oom' })
+register('_permissions', permissions, { 'no-writes' })

@@ -1,0 +1,152 @@
+/** A load as the function library takes it and answers it: one need after the other, and what was found for each. */
+import { CALL_REPLY_BYTES } from '../../kernel/index.ts'
+import type { IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+import type { LoadReply, LoadRequest } from '../working-set/backend.ts'
+import type { WorkingSet } from '../working-set/working-set.ts'
+import type { Argument } from './connection.ts'
+import { storedKinds } from './keys.ts'
+import type { Keys } from './keys.ts'
+import { readRecordName, readRecordValue } from './stored-value.ts'
+import type { BodyForm, NamedRecord, Related } from './stored-value.ts'
+
+/** What the reply says of the lock instead of a time to wait. */
+const LOCK_LOST = -1
+
+type Values = readonly (Buffer | null)[]
+
+/** The arguments behind the keys. */
+export function packLoad(keys: Keys, request: LoadRequest, related: Related): Argument[] {
+  const { needs, lock = '', reserver = '' } = request
+  const prefix = keys.partition(request.partition)
+  const indexKey = (index: string) => `${prefix}${storedKinds.index}${index}`
+  const args: Argument[] = [latin1(lock), request.holdsLock === true ? '1' : '', latin1(reserver)]
+  if (needs.records.size > 0) {
+    const start = args.push('k', 0)
+    for (const [type, ids] of needs.records) {
+      const head = prefix + storedKinds[type]
+      for (const id of ids) args.push(head + id)
+    }
+    args[start - 1] = args.length - start
+  }
+  for (const { index, limit, reserve } of needs.heads.values()) {
+    args.push('h', indexKey(index), limit, reserver === '' ? 0 : reserve)
+    pushTemplates(args, related.namedBy(index))
+  }
+  for (const { range } of needs.pages.values()) {
+    args.push('p')
+    pushRange(args, indexKey(range.index), range)
+    pushTemplates(args, related.namedBy(range.index))
+  }
+  for (const range of needs.counts.values()) {
+    args.push('c')
+    pushRange(args, indexKey(range.index), range)
+  }
+  for (const { index, id } of needs.scores.values()) args.push('s', indexKey(index), id)
+  if (needs.blobs.size > 0) {
+    args.push('b', CALL_REPLY_BYTES, needs.blobs.size)
+    for (const key of needs.blobs) args.push(`${prefix}${storedKinds.blob}${key}`)
+  }
+  return args
+}
+
+function pushTemplates(args: Argument[], named: readonly NamedRecord[]): void {
+  args.push(named.length)
+  for (const { type, before, after } of named) args.push(storedKinds[type] + before, after)
+}
+
+function pushRange(args: Argument[], key: string, { from, to, reverse, limit }: Range): void {
+  args.push(key, from?.score ?? '', from?.id ?? '', to ?? '', reverse === true ? '1' : '', limit)
+}
+
+/** Tokens and versions are bytes that programs hold as Latin-1 text. */
+function latin1(text: string): Argument {
+  return text === '' ? '' : Buffer.from(text, 'latin1')
+}
+
+/** Fills the working set with what the reply holds. Blobs that did not fit into the reply stay unknown to it. */
+export function readLoad(reply: unknown, request: LoadRequest, form: BodyForm, related: Related): LoadReply {
+  const [now, waitMs, ...found] = reply as [number, number, ...unknown[]]
+  if (waitMs === LOCK_LOST) return { now, isLockLost: true }
+  if (waitMs > 0) return { now, busyMs: waitMs }
+  new LoadReader(found, request.into, form, related).read(request)
+  return { now }
+}
+
+class LoadReader {
+  readonly #found: readonly unknown[]
+  readonly #into: WorkingSet
+  readonly #form: BodyForm
+  readonly #related: Related
+  #next = 0
+
+  constructor(found: readonly unknown[], into: WorkingSet, form: BodyForm, related: Related) {
+    this.#found = found
+    this.#into = into
+    this.#form = form
+    this.#related = related
+  }
+
+  read({ needs, reserver = '' }: LoadRequest): void {
+    const into = this.#into
+    if (needs.records.size > 0) {
+      const values = this.#take() as Values
+      let i = 0
+      for (const [type, ids] of needs.records) {
+        for (const id of ids) this.#keepRecord(type, id, values[i++])
+      }
+    }
+    for (const { index, limit, reserve } of needs.heads.values()) {
+      const entries = this.#entriesWithRecords(index)
+      into.keepHead(index, limit, entries, reserver === '' ? 0 : reserve, this.#take() === 1)
+    }
+    for (const [key, { range }] of needs.pages) into.keepPage(key, range, this.#entriesWithRecords(range.index))
+    for (const [key, range] of needs.counts) into.keepCount(key, range, this.#take() as number)
+    for (const key of needs.scores.keys()) {
+      const score = this.#take() as Buffer | null
+      into.keepScore(key, score === null ? undefined : Number(score))
+    }
+    if (needs.blobs.size > 0) {
+      const values = this.#take() as Values
+      let i = 0
+      for (const key of needs.blobs) {
+        if (i === values.length) break
+        into.keepBlob(key, asBytes(values[i++]))
+      }
+    }
+  }
+
+  #take(): unknown {
+    return this.#found[this.#next++]
+  }
+
+  /** Entries, the records that they name, and what these bring along. */
+  #entriesWithRecords(index: string): IndexEntry[] {
+    const flat = this.#take() as Buffer[]
+    const values = this.#take() as Values
+    const brought = this.#take() as Values
+    const named = this.#related.namedBy(index)
+    const entries: IndexEntry[] = []
+    for (let i = 0, value = 0; i + 1 < flat.length; i += 2) {
+      const id = String(flat[i])
+      entries.push({ index, score: Number(flat[i + 1]), id })
+      for (const { type, before, after } of named) this.#keepRecord(type, before + id + after, values[value++])
+    }
+    for (let i = 0; i + 1 < brought.length; i += 2) {
+      const name = readRecordName(String(brought[i]))
+      if (name !== undefined) this.#keepRecord(name.type, name.id, brought[i + 1])
+    }
+    return entries
+  }
+
+  #keepRecord(type: RecordType, id: string, value: Buffer | null | undefined): void {
+    const isAbsent = value === null || value === undefined
+    this.#into.keepRecord(type, id, isAbsent ? undefined : readRecordValue(type, value, this.#form))
+  }
+}
+
+/** Without what a Buffer adds: callers get the same kind of bytes from every store. */
+function asBytes(value: Buffer | null | undefined): Uint8Array | undefined {
+  return value === null || value === undefined
+    ? undefined
+    : new Uint8Array(value.buffer, value.byteOffset, value.length)
+}

@@ -1,0 +1,47 @@
+/** The text of the function library, and the names that carry its hash: programs of different versions share a server. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { LIBRARY_PREFIX } from './library.ts'
+
+export interface StoreLibrary {
+  readonly name: string
+  readonly text: string
+  readonly functions: StoreFunctions
+}
+
+export interface StoreFunctions {
+  /** Writes nothing, as the server knows. */
+  readonly load: string
+  readonly commit: string
+  /** The same, applied although the server's memory is full. */
+  readonly commitWhenFull: string
+  readonly readLog: string
+  readonly trimLog: string
+  /** Returns the commands that the caller's user may not run. */
+  readonly permissions: string
+}
+
+const HASH_LENGTH = 16
+const NAME_MARK = 'FUNCTION_NAME'
+
+let loaded: Promise<StoreLibrary> | undefined
+
+export function storeLibrary(): Promise<StoreLibrary> {
+  loaded ??= readFile(new URL('./library/library.lua', import.meta.url), 'utf8').then(storeLibraryOf)
+  return loaded
+}
+
+function storeLibraryOf(body: string): StoreLibrary {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_LENGTH)
+  const name = `${LIBRARY_PREFIX}${hash}`
+  const text = `#!lua name=${name}\n${body.replaceAll(NAME_MARK, name)}`
+  const functions = {
+    load: `${name}_load`,
+    commit: `${name}_commit`,
+    commitWhenFull: `${name}_commit_when_full`,
+    readLog: `${name}_read_log`,
+    trimLog: `${name}_trim_log`,
+    permissions: `${name}_permissions`,
+  }
+  return { name, text, functions }
+}

@@ -1,0 +1,101 @@
+/**
+ * The stored form of a record: 8 bytes of version, the number of records that it brings along, the name of each behind its
+ * length, then the body. And of an event: 6 bytes of time, then the body. The server reads all of it but the bodies.
+ */
+import type { AnyRecord, FabricEvent, Instant, RecordType } from '../../kernel/index.ts'
+import type { StoredRecord, Version } from '../working-set/backend.ts'
+import { storedKinds } from './keys.ts'
+
+/** The bytes of records and events behind what the server reads. */
+export interface BodyForm {
+  writeBody(record: AnyRecord): Buffer
+  /** Throws if the bytes from `start` on are no record of the type. */
+  readBody(type: RecordType, bytes: Buffer, start: number): AnyRecord
+  /** Without the time of the event. */
+  writeEventBody(event: FabricEvent): Buffer
+  readEventBody(bytes: Buffer, start: number, at: Instant): FabricEvent
+}
+
+export interface RecordName {
+  readonly type: RecordType
+  readonly id: string
+}
+
+/** The records that are read together with others. */
+export interface Related {
+  /** The records that are loaded with a record whenever an entry of an index names it. */
+  bringsOf(record: AnyRecord): readonly RecordName[]
+  /** The records that an entry of an index names: each has the id of the entry between two texts as its own id. */
+  namedBy(index: string): readonly NamedRecord[]
+}
+
+export interface NamedRecord {
+  readonly type: RecordType
+  readonly before: string
+  readonly after: string
+}
+
+/** The layout of keys and values. Data in another layout is not read. */
+export const LAYOUT_VERSION = 4
+
+export const VERSION_BYTES = 8
+const TIME_BYTES = 6
+/** What one byte can count. */
+const BYTE_MAX = 255
+
+/** A record brings others for speed only, so one whose name is too long is left out. */
+export function recordValue(version: Version, record: AnyRecord, form: BodyForm, related: Related): Buffer {
+  const names = related.bringsOf(record).map(({ type, id }) => Buffer.from(storedKinds[type] + id))
+  const brought = names.filter(({ length }) => length <= BYTE_MAX).slice(0, BYTE_MAX)
+  const body = form.writeBody(record)
+  const headLength = brought.reduce((sum, { length }) => sum + 1 + length, VERSION_BYTES + 1)
+  const value = Buffer.allocUnsafe(headLength + body.length)
+  value.write(version, 0, VERSION_BYTES, 'latin1')
+  let at = value.writeUInt8(brought.length, VERSION_BYTES)
+  for (const name of brought) {
+    at = value.writeUInt8(name.length, at)
+    at += name.copy(value, at)
+  }
+  body.copy(value, at)
+  return value
+}
+
+/** A record whose bytes cannot be read is there nevertheless, without its content. */
+export function readRecordValue(type: RecordType, value: Buffer, form: BodyForm): StoredRecord {
+  const version = value.toString('latin1', 0, VERSION_BYTES)
+  return { record: readBodyOf(type, value, form), version, length: value.length }
+}
+
+function readBodyOf(type: RecordType, value: Buffer, form: BodyForm): AnyRecord | undefined {
+  try {
+    let left = value.readUInt8(VERSION_BYTES)
+    let start = VERSION_BYTES + 1
+    for (; left > 0; left--) start += 1 + value.readUInt8(start)
+    return form.readBody(type, value, start)
+  } catch {
+    return undefined
+  }
+}
+
+const typesByKind = new Map<string, RecordType>()
+for (const [type, kind] of Object.entries(storedKinds)) {
+  if (type !== 'index' && type !== 'blob') typesByKind.set(kind, type as RecordType)
+}
+
+/** What a name behind the prefix of a partition stands for; undefined if it is not that of a record. */
+export function readRecordName(name: string): RecordName | undefined {
+  const kindEnd = name.indexOf(':') + 1
+  const type = typesByKind.get(name.slice(0, kindEnd))
+  return type === undefined ? undefined : { type, id: name.slice(kindEnd) }
+}
+
+export function eventValue(at: Instant, event: FabricEvent, form: BodyForm): Buffer {
+  const body = form.writeEventBody(event)
+  const value = Buffer.allocUnsafe(TIME_BYTES + body.length)
+  body.copy(value, value.writeUIntLE(at, 0, TIME_BYTES))
+  return value
+}
+
+export function readEventValue(value: Buffer, form: BodyForm): FabricEvent {
+  return form.readEventBody(value, TIME_BYTES, value.readUIntLE(0, TIME_BYTES))
+}

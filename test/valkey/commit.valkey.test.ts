@@ -1,0 +1,455 @@
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { DUE_INDEX } from '../../src/kernel/index.ts'
+import type { CommitReply } from '../../src/stores/working-set/backend.ts'
+import { Needs } from '../../src/stores/working-set/needs.ts'
+import { readEventValue } from '../../src/stores/valkey/stored-value.ts'
+import { OwnMessages, readWakeMessage } from '../../src/stores/valkey/wake-message.ts'
+import { startServer } from '../servers/server.ts'
+import { until } from '../servers/until.ts'
+import { locations } from './fabrics.ts'
+import {
+  storedIn,
+  LibraryPartition,
+  PARTITION,
+  SENDER,
+  absent,
+  entry,
+  event,
+  group,
+  jsonForm,
+  needs,
+  newVersion,
+  put,
+  within,
+} from './library-calls.ts'
+
+const READY = 'ready\u001fmain\u001fgreet'
+const WITHIN_MS = 5_000
+const LOCK_MS = 250
+const bytes = new Uint8Array([0, 255, 13, 10])
+
+function failedOf(reply: CommitReply): readonly number[] {
+  return reply.kind === 'applied' ? reply.failed : expect.fail(`refused: ${reply.reason}`)
+}
+
+describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
+  let at: LibraryPartition
+
+  beforeEach(async () => {
+    at = await LibraryPartition.open(locations()[program])
+  })
+
+  /** The messages of both channels, as far as they have come when one more was sent to each. */
+  async function listen(): Promise<() => Promise<string[]>> {
+    const subscriber = at.server.duplicate({ enableOfflineQueue: true })
+    onTestFinished(() => subscriber.disconnect())
+    const messages: string[] = []
+    subscriber.on('smessage', (_: string, message: string) => messages.push(message))
+    const channels = [at.keys.wakeChannel(PARTITION), at.keys.eventsChannel(PARTITION)]
+    await subscriber.connect().catch(() => undefined)
+    await subscriber.ssubscribe(...channels)
+    return async () => {
+      for (const channel of channels) await at.server.spublish(channel, 'end')
+      await until('the end', WITHIN_MS, async () => messages.filter((message) => message === 'end')[1])
+      return messages.splice(0).filter((message) => message !== 'end')
+    }
+  }
+
+  function membersOf(index: string): Promise<unknown> {
+    return at.server.call('ZRANGE', at.key('index', index), 0, -1)
+  }
+
+  async function eventsOf(): Promise<{ at: number; id: string }[]> {
+    const [, , found] = (await at.fcall('readLog', [0, 1_000])) as [number, number, Buffer[]]
+    return found.map((value) => readEventValue(value, jsonForm)).map((e) => ({ at: e.at, id: e.executionId }))
+  }
+
+  describe('under conditions', () => {
+    const everything = (id: string) => ({
+      records: [put(id, { text: 'new' }), { type: 'flow', id: 'f', record: undefined } as const],
+      entries: [entry(READY, id, 5), entry('created', 'old', undefined), entry(DUE_INDEX, id, 1)],
+      blobs: [
+        { key: `${id} new`, bytes, mayExist: false },
+        { key: 'old', bytes: undefined, mayExist: true },
+      ],
+      events: [event('execution_ended', id)],
+    })
+
+    beforeEach(async () => {
+      await at.commit([
+        group({
+          records: [put('a'), put('f', { type: 'flow' })],
+          entries: [entry('created', 'old', 1)],
+          blobs: [{ key: 'old', bytes, mayExist: false }],
+        }),
+      ])
+    })
+
+    test('that hold is applied as a whole, and every record gets its version', async () => {
+      const conditions = [await at.asStored('a'), await at.asStored('f', 'flow'), absent('b')]
+      const version = newVersion()
+
+      const reply = await at.commit([group({ conditions, ...everything('a') })], { version })
+
+      expect(reply).toMatchObject({ kind: 'applied', failed: [], lastSequence: 1, sent: [[]] })
+      const found = await at.contents()
+      expect(Object.keys(found)).toEqual(['b4:a new', 'events4', `i4:${DUE_INDEX}`, `i4:${READY}`, 'x4:a'])
+      expect(await at.asStored('a')).toMatchObject({ version })
+      expect(await at.server.getBuffer(at.key('blob', 'a new'))).toEqual(Buffer.from(bytes))
+    })
+
+    test.each([
+      ['a version that is another one', async () => ({ ...(await at.asStored('a')), version: newVersion() })],
+      ['a length that is another one', async () => ({ ...(await at.asStored('a')), length: 5 })],
+      ['a record that is absent', async () => ({ ...(await at.asStored('a')), id: 'b' })],
+      ['a record that is not absent', async () => absent('a')],
+    ])('that fail for %s leaves everything as it is', async (_, condition) => {
+      const messages = await listen()
+      const conditions = [await at.asStored('f', 'flow'), await condition()]
+      const before = await at.contents()
+
+      const reply = await at.commit([group({ conditions, ...everything('a') })], { holdersOf: ['a'] })
+
+      expect(reply).toMatchObject({ kind: 'applied', failed: [0], sent: [[]], lastSequence: 0 })
+      expect(await at.contents()).toEqual(before)
+      expect(await messages()).toEqual([])
+    })
+
+    test('applies every group that holds, whichever others fail', async () => {
+      const messages = await listen()
+      await at.commit([group({ blobs: [{ key: 'sent', bytes, mayExist: false }] })])
+      const ids = ['g0', 'g1', 'g2', 'g3', 'g4']
+      const groups = ids.map((id, i) =>
+        group({
+          conditions: [i === 1 ? absent('a') : absent(id)],
+          records: [put(id), { type: 'step', id, record: undefined }],
+          entries: [entry(READY, id, i), entry(DUE_INDEX, id, 10 + i), entry('created', `${id} gone`, undefined)],
+          blobs: [{ key: id, bytes, mayExist: false }],
+          events: [event('execution_created', id), event('execution_ended', id)],
+          sends: i === 3 ? ['sent', 'missing'] : ['sent'],
+        }),
+      )
+      for (const id of ids) {
+        await at.server.zadd(at.key('index', 'created'), 1, `${id} gone`)
+        await at.server.set(at.key('step', id), 'to be removed')
+      }
+
+      const reply = await at.commit(groups)
+
+      expect(reply).toMatchObject({ kind: 'applied', failed: [1, 3], lastSequence: 6 })
+      expect(reply.kind === 'applied' && reply.sent).toEqual([[bytes], [], [bytes], [], [bytes]])
+      expect(await membersOf(READY)).toEqual(['g0', 'g2', 'g4'])
+      expect(await membersOf(DUE_INDEX)).toEqual(['g0', 'g2', 'g4'])
+      expect(await membersOf('created')).toEqual(['g1 gone', 'g3 gone', 'old'])
+      const found = Object.keys(await at.contents())
+      expect(found.filter((key) => /^[xsb]4:g/.test(key))).toEqual([
+        'b4:g0',
+        'b4:g2',
+        'b4:g4',
+        's4:g1',
+        's4:g3',
+        'x4:g0',
+        'x4:g2',
+        'x4:g4',
+      ])
+      expect((await eventsOf()).map(({ id }) => id)).toEqual(['g0', 'g0', 'g2', 'g2', 'g4', 'g4'])
+      const head = `{"v":1,"sender":"${SENDER}"`
+      expect(await messages()).toEqual([
+        `${head},"first":1,"last":6,"at":1000,"ended":["g0","g2","g4"]}`,
+        `${head},"ready":["ready\\u001fmain\\u001fgreet"],"dueAt":10,"holdersOf":[]}`,
+      ])
+    })
+
+    test('without writes confirms them, sends blobs and wakes nobody', async () => {
+      const messages = await listen()
+      const stored = await at.asStored('a')
+      const before = await at.contents()
+
+      const replies = [
+        await at.commit([group({ conditions: [stored], sends: ['old'] }), group({ conditions: [absent('a')] })]),
+        await at.commit([], { holdersOf: ['a'] }),
+      ]
+
+      expect(replies.map(failedOf)).toEqual([[1], []])
+      expect(replies[0]).toMatchObject({ sent: [[bytes], []] })
+      expect(await at.contents()).toEqual(before)
+      expect(await messages()).toEqual([])
+    })
+
+    test('fails a group whose blob is missing', async () => {
+      const reply = await at.commit([group({ records: [put('z')], sends: ['nothing'] })])
+
+      expect(failedOf(reply)).toEqual([0])
+      expect((await at.asStored('z')).version).toBeUndefined()
+    })
+  })
+
+  test.each([
+    ['a record', 'execution', 'a'],
+    ['an index', 'index', 'created'],
+    ['an index of timers', 'index', DUE_INDEX],
+    ['an index that wakes', 'index', READY],
+    ['the log', 'events4', ''],
+    ['the count of trimmed events', 'trimmed4', ''],
+  ] as const)(
+    'that meets another kind of value instead of %s raises an error and writes nothing',
+    async (_, kind, id) => {
+      await at.server.sadd(at.key(kind, id), 'a set')
+      const before = await at.contents()
+
+      const committing = at.commit([
+        group({
+          conditions: [absent('a'), absent('b')],
+          records: [put('b')],
+          entries: [entry('created', 'b', 1), entry(READY, 'b', 1), entry(DUE_INDEX, 'b', 1)],
+          events: [event('execution_created', 'b')],
+        }),
+      ])
+
+      await expect(committing).rejects.toThrow('WRONGTYPE')
+      expect(await at.contents()).toEqual(before)
+    },
+  )
+
+  describe('and the lock', () => {
+    const lock = (token: string) => at.load(new Needs(), { lock: token })
+    const writes = [group({ records: [put('a')] })]
+
+    test('is refused while a token holds it, unless it passes or has the token', async () => {
+      const [, plain, wrong, passing, right, after] = await within(LOCK_MS, () =>
+        Promise.all([
+          lock('token 1.'),
+          at.commit(writes),
+          at.commit(writes, { lock: 'token 2.' }),
+          at.commit(writes, { passesLock: true }),
+          at.commit(writes, { lock: 'token 1.' }),
+          at.commit(writes),
+        ]),
+      )
+
+      expect([plain, wrong]).toMatchObject([{ reason: 'locked' }, { reason: 'lock_lost' }])
+      expect([passing, right, after].map(failedOf)).toEqual([[], [], []])
+    })
+
+    test('gives it back also if its conditions fail, but keeps it if its time is refused', async () => {
+      const [, failing, , late, right] = await within(LOCK_MS, () =>
+        Promise.all([
+          lock('token 1.'),
+          at.commit([group({ conditions: [{ ...absent('a'), version: newVersion() }] })], { lock: 'token 1.' }),
+          lock('token 2.'),
+          at.commit([], { lock: 'token 2.', lagMs: 0, now: 1 }),
+          at.commit([], { lock: 'token 2.' }),
+        ]),
+      )
+
+      expect(failedOf(failing)).toEqual([0])
+      expect(late).toMatchObject({ kind: 'refused', reason: 'clock' })
+      expect(right.kind).toBe('applied')
+    })
+
+    test('is applied without a token once it has expired', async () => {
+      await lock('token 1.')
+
+      await until('it expires', WITHIN_MS, async () =>
+        (await at.commit(writes)).kind === 'applied' ? true : undefined,
+      )
+
+      expect(await at.commit(writes, { lock: 'token 1.' })).toMatchObject({ reason: 'lock_lost' })
+    })
+  })
+
+  describe('and the clock', () => {
+    test('is refused if its time is ahead of the server, or further behind than it may be', async () => {
+      const now = await at.now()
+      const writes = [group({ records: [put('a')] })]
+
+      const ahead = await at.commit(writes, { now: now + 60_000, lagMs: 1_000 })
+      const behind = await at.commit(writes, { now: now - 60_000, lagMs: 59_999 })
+
+      for (const reply of [ahead, behind]) expect(reply).toMatchObject({ kind: 'refused', reason: 'clock' })
+      expect(ahead.now).toBeGreaterThanOrEqual(now)
+      expect((await at.asStored('a')).version).toBeUndefined()
+      expect((await at.commit(writes, { now: now - 60_000, lagMs: 90_000 })).kind).toBe('applied')
+      expect((await at.commit(writes, { now: now + 60_000 })).kind).toBe('applied')
+    })
+  })
+
+  describe('with events', () => {
+    const write = (id: string, now: number) => at.commit([group({ events: [event('execution_created', id)] })], { now })
+
+    test('never stamps one earlier than the newest of the log', async () => {
+      const replies = [await write('a', 2_000), await write('b', 1_500), await write('c', 2_500)]
+
+      expect(await eventsOf()).toEqual([
+        { at: 2_000, id: 'a' },
+        { at: 2_000, id: 'b' },
+        { at: 2_500, id: 'c' },
+      ])
+      expect(replies).toMatchObject([
+        { lastSequence: 1, eventsAt: 2_000 },
+        { lastSequence: 2, eventsAt: 2_000 },
+        { lastSequence: 3, eventsAt: 2_500 },
+      ])
+    })
+
+    test('numbers them without gaps, whatever was trimmed', async () => {
+      for (let i = 1; i <= 6; i++) await write(`e${i}`, 1_000 * i)
+
+      expect(await at.fcall('trimLog', [3_000, 100, 1])).toBe(1)
+      expect(await at.fcall('trimLog', [3_000, 100, 50])).toBe(1)
+      expect(await at.fcall('trimLog', [3_000, 100, 50])).toBe(0)
+      expect(await at.fcall('trimLog', [0, 3, 50])).toBe(1)
+      expect(await write('e7', 7_000)).toMatchObject({ lastSequence: 7 })
+      expect(await at.commit([])).toMatchObject({ lastSequence: 7 })
+
+      const [trimmed, count, found] = (await at.fcall('readLog', [4, 2])) as [number, number, Buffer[]]
+      expect([trimmed, count]).toEqual([3, 4])
+      expect(found.map((value) => readEventValue(value, jsonForm).executionId)).toEqual(['e5', 'e6'])
+      expect(await at.fcall('readLog', [7, 5])).toEqual([3, 4, []])
+      expect(await at.fcall('readLog', [0, 0])).toEqual([3, 4, []])
+    })
+  })
+
+  describe('wakes listeners', () => {
+    async function wakesOf(...commits: Parameters<LibraryPartition['commit']>[]): Promise<unknown[]> {
+      const messages = await listen()
+      for (const commit of commits) await at.commit(...commit)
+      return (await messages()).map((message) => {
+        expect(new OwnMessages(SENDER).has(Buffer.from(message))).toBe(true)
+        expect(new OwnMessages(`${SENDER}2`).has(Buffer.from(message))).toBe(false)
+        return readWakeMessage(PARTITION, Buffer.from(message))
+      })
+    }
+    const adds = (index: string, id: string, score: number) => [group({ entries: [entry(index, id, score)] })]
+    const nothing = { partition: PARTITION, ready: [], dueAt: undefined, hasEvents: false, holdersOf: [] }
+
+    test('when a ready index is no longer empty, and not again while it has entries', async () => {
+      const other = 'ready\u001fmain\u001f"quoted"'
+      const taken = [group({ entries: [entry(READY, 'a', undefined), entry(READY, 'b', undefined)] })]
+
+      const wakes = await wakesOf(
+        [adds(READY, 'a', 1)],
+        [adds(READY, 'b', 2)],
+        [adds('created', 'b', 2)],
+        [taken],
+        [[...adds(READY, 'c', 1), ...adds(other, 'c', 1)]],
+      )
+
+      expect(wakes).toEqual([
+        { ...nothing, ready: [READY] },
+        { ...nothing, ready: [READY, other] },
+      ])
+    })
+
+    test('when a timer is earlier than the first one was', async () => {
+      const wakes = await wakesOf(
+        [adds(DUE_INDEX, 'a', 1_700_000_000_123)],
+        [adds(DUE_INDEX, 'b', 1_700_000_000_124)],
+        [[...adds(DUE_INDEX, 'c', 1_600_000_000_002), ...adds(DUE_INDEX, 'd', 1_600_000_000_001)]],
+        [adds(DUE_INDEX, 'd', 1_600_000_000_001)],
+        [adds(DUE_INDEX, 'e', 0)],
+      )
+
+      expect(wakes).toEqual([
+        { ...nothing, dueAt: 1_700_000_000_123 },
+        { ...nothing, dueAt: 1_600_000_000_001 },
+        { ...nothing, dueAt: 0 },
+      ])
+    })
+
+    test('when holders have something to hear', async () => {
+      const wakes = await wakesOf([[group({ records: [put('a')] })], { holdersOf: ['a', 'b"'] }])
+
+      expect(wakes).toEqual([{ ...nothing, holdersOf: ['a', 'b"'] }])
+    })
+
+    test('of everything that the log grew by, with numbers of any size in full', async () => {
+      const trimmed = 9_007_199_254_000_000
+      await at.server.set(at.key('trimmed4'), trimmed)
+      const now = 1_700_000_000_123
+
+      const wakes = await wakesOf([
+        [group({ events: [event('execution_created', 'a'), event('flow_ended', 'f')] })],
+        { now },
+      ])
+
+      const growth = { first: trimmed + 1, last: trimmed + 2, at: now, ended: ['f'] }
+      expect(wakes).toEqual([{ partition: PARTITION, ready: [], hasEvents: true, holdersOf: [], growth }])
+    })
+  })
+
+  test('of more than the stack of Lua holds is applied, and fails, like any other', async () => {
+    const ids = Array.from({ length: 8_000 }, (_, i) => `id ${i}`)
+    const groups = (isAbsent: (i: number) => boolean, version: string | undefined, length: number) =>
+      ids.map((id, i) =>
+        group({
+          conditions: [isAbsent(i) ? absent(id) : { type: 'execution', id, version, length }],
+          records: [put(id, { text: String(version) })],
+          entries: [entry('created', id, i), entry('purge', id, undefined)],
+          events: [event('execution_created', id)],
+        }),
+      )
+    const version = 'version1'
+
+    const created = await at.commit(
+      groups(() => true, undefined, 0),
+      { version },
+    )
+    const length = (await at.asStored('id 1000')).length
+    const changed = await at.commit(groups((i) => i === 7_999, version, length))
+
+    expect(failedOf(created)).toEqual([])
+    const odd = ids.flatMap((id, i) => (id.length === 'id 1000'.length ? [] : [i]))
+    expect(failedOf(changed)).toEqual([...odd, 7_999])
+    expect(await at.server.zcard(at.key('index', 'created'))).toBe(8_000)
+    expect(changed).toMatchObject({ lastSequence: 8_000 + 8_000 - odd.length - 1 })
+
+    const removed = await at.commit([
+      group({
+        records: ids.map((id) => ({ type: 'execution', id, record: undefined })),
+        entries: ids.map((id) => entry('created', id, undefined)),
+      }),
+    ])
+    expect(failedOf(removed)).toEqual([])
+    expect(Object.keys(await at.contents())).toEqual(['events4'])
+  })
+
+  test.each([
+    ['no commit', []],
+    ['no commit', ['now', '', '', '', '', '', Buffer.alloc(36), '', '']],
+    ['no commit', ['1', '', '', '', '', '', Buffer.alloc(35), '', '']],
+    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(36), '', '', 'key']],
+    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(36), '', Buffer.alloc(12)]],
+    [
+      'not a score',
+      ['1', '', '', '', '', '', Buffer.alloc(36).fill(1, 32, 33), '', '', 'k', '', '0', '0', '1', 'nan', 'i'],
+    ],
+    ['not a count', ['1', '', '', '', '', '', Buffer.alloc(36).fill(1, 32, 33), '', '', 'k', '', '0', '0', '-1']],
+  ])('is refused as malformed: %s', async (reason, args) => {
+    await expect(at.fcall('commit', args)).rejects.toThrow(`ERR malformed arguments: ${reason}`)
+  })
+})
+
+test.each(['valkey-server', 'redis-server'] as const)(
+  'at full memory a %s still takes commits that finish work',
+  async (program) => {
+    await using server = await startServer({ program })
+    const at = await LibraryPartition.open(server.location)
+    const writes = [
+      group({ records: [put('a')], entries: [entry(READY, 'a', 1)], events: [event('execution_created', 'a')] }),
+    ]
+    await server.call('CONFIG', 'SET', 'maxmemory', '1')
+
+    await expect(at.commit(writes)).rejects.toThrow('OOM')
+    expect((await at.asStored('a')).version).toBeUndefined()
+    const reply = await at.commit(writes, { finishesWork: true })
+    const { set } = await at.load(
+      needs((all) => all.head(READY, 1, true, 1)),
+      { reserver: newVersion() },
+    )
+
+    expect(failedOf(reply)).toEqual([])
+    expect(storedIn(set, 'execution', 'a')?.record).toMatchObject({ id: 'a' })
+    expect(await at.fcall('trimLog', [5_000, 10, 10])).toBe(1)
+  },
+)

@@ -1,0 +1,196 @@
+/** Calls of the function library on real servers, with records whose bodies are JSON. */
+import { randomBytes } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { onTestFinished } from 'vitest'
+import type { AnyRecord, FabricEvent, RecordType } from '../../src/kernel/index.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import type {
+  StoredRecord,
+  Commit,
+  CommitGroup,
+  CommitReply,
+  Condition,
+  LoadReply,
+  LoadRequest,
+} from '../../src/stores/working-set/backend.ts'
+import { Needs } from '../../src/stores/working-set/needs.ts'
+import { UNREADABLE } from '../../src/stores/working-set/stored-data.ts'
+import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
+import { packCommit, readCommit } from '../../src/stores/valkey/commit-call.ts'
+import type { CommitForm } from '../../src/stores/valkey/commit-call.ts'
+import { Keys, storedKinds } from '../../src/stores/valkey/keys.ts'
+import { packLoad, readLoad } from '../../src/stores/valkey/load-call.ts'
+import { storeLibrary } from '../../src/stores/valkey/store-library.ts'
+import type { StoreFunctions } from '../../src/stores/valkey/store-library.ts'
+import { connectTo } from '../servers/connection.ts'
+import { newPrefix } from './fabrics.ts'
+
+export const PARTITION = executionPartition(3)
+export const SENDER = 'this process'
+const ATTEMPTS_MAX = 50
+
+/** Whatever a test keeps in a record; `brings` names the flows that it brings along. */
+export interface TestRecord {
+  readonly type: RecordType
+  readonly id: string
+  readonly text?: string
+  readonly brings?: readonly string[]
+}
+
+/** Bodies in JSON. Entries of `out<0x1F>a` name the edge from a and the execution it leads to, others an execution. */
+export const jsonForm: CommitForm = {
+  writeBody: (record) => Buffer.from(JSON.stringify(record)),
+  readBody: (_type, bytes, start) => JSON.parse(bytes.toString('utf8', start)) as AnyRecord,
+  writeEventBody: ({ at: _, ...event }) => Buffer.from(JSON.stringify(event)),
+  readEventBody: (bytes, start, at) => ({ ...(JSON.parse(bytes.toString('utf8', start)) as FabricEvent), at }),
+  bringsOf: (record) => ((record as TestRecord).brings ?? []).map((id) => ({ type: 'flow', id })),
+  namedBy(index) {
+    const execution = { type: 'execution', before: '', after: '' } as const
+    const [kind, upstream = ''] = index.split('\u001f')
+    return kind === 'out' ? [{ type: 'edge', before: `${upstream}\u001f`, after: '' }, execution] : [execution]
+  },
+}
+
+export function newVersion(): string {
+  return randomBytes(8).toString('latin1')
+}
+
+export function record(id: string, more: Partial<TestRecord> = {}): AnyRecord {
+  return { type: 'execution', id, ...more } as unknown as AnyRecord
+}
+
+export function event(type: FabricEvent['type'], executionId: string): FabricEvent {
+  return { type, executionId } as unknown as FabricEvent
+}
+
+export function group(more: Partial<CommitGroup>): CommitGroup {
+  return { conditions: [], records: [], entries: [], blobs: [], events: [], sends: [], ...more }
+}
+
+export function absent(id: string, type: RecordType = 'execution'): Condition {
+  return { type, id, version: undefined, length: 0 }
+}
+
+export function put(id: string, more: Partial<TestRecord> = {}) {
+  return { type: more.type ?? 'execution', id, record: record(id, more) } as const
+}
+
+export function entry(index: string, id: string, after: number | undefined) {
+  return { index, id, before: undefined, after }
+}
+
+export function needs(fill: (needs: Needs) => void): Needs {
+  const all = new Needs()
+  fill(all)
+  return all
+}
+
+/**
+ * Calls that are sent together and answered within a time, so that nothing expires between them. Where the machine was too
+ * busy for that, they are made again by a fresh attempt.
+ */
+export async function within<T extends readonly { readonly now: number }[] | []>(
+  limitMs: number,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+    const replies = await attempt()
+    const times = replies.map(({ now }) => now)
+    if (Math.max(...times) - Math.min(...times) < limitMs) return replies
+  }
+  throw new Error(`The server never answered within ${limitMs} ms.`)
+}
+
+/** One partition of a store of its own, with the library on its server. */
+export class LibraryPartition {
+  readonly keys = new Keys(newPrefix(), 0)
+  readonly server: Redis
+  readonly functions: StoreFunctions
+
+  private constructor(server: Redis, functions: StoreFunctions) {
+    this.server = server
+    this.functions = functions
+  }
+
+  static async open(location: string): Promise<LibraryPartition> {
+    const { hostname, port } = new URL(location)
+    const address = { host: hostname, port: Number(port) }
+    const server = await connectTo({ ...address, username: undefined, password: undefined, certificate: undefined })
+    onTestFinished(() => server.disconnect())
+    const { name, text, functions } = await storeLibrary()
+    const found = await server.call('FUNCTION', 'LIST', 'LIBRARYNAME', name)
+    if (Array.isArray(found) && found.length === 0) {
+      await server.call('FUNCTION', 'LOAD', text).catch((error: unknown) => {
+        if (!String(error).includes('already exists')) throw error
+      })
+    }
+    return new LibraryPartition(server, functions)
+  }
+
+  key(kind: keyof typeof storedKinds | 'events4' | 'trimmed4', id = ''): string {
+    const prefix = this.keys.partition(PARTITION)
+    return kind in storedKinds ? prefix + storedKinds[kind as keyof typeof storedKinds] + id : prefix + kind
+  }
+
+  async fcall(name: keyof StoreFunctions, args: readonly (string | number | Buffer)[]): Promise<unknown> {
+    const keys = [this.keys.partition(PARTITION), this.keys.channels(PARTITION)]
+    return await this.server.callBuffer('FCALL', this.functions[name], keys.length, ...keys, ...args)
+  }
+
+  async load(
+    wanted: Needs,
+    more: Partial<Omit<LoadRequest, 'needs'>> = {},
+  ): Promise<LoadReply & { readonly set: WorkingSet }> {
+    const set = more.into ?? new WorkingSet()
+    const request: LoadRequest = { partition: PARTITION, needs: wanted, into: set, ...more }
+    const reply = await this.fcall('load', packLoad(this.keys, request, jsonForm))
+    return { ...readLoad(reply, request, jsonForm, jsonForm), set }
+  }
+
+  async commit(groups: readonly CommitGroup[], more: Partial<Commit> = {}): Promise<CommitReply> {
+    const commit: Commit = {
+      partition: PARTITION,
+      now: 1_000,
+      lagMs: undefined,
+      version: newVersion(),
+      passesLock: false,
+      finishesWork: false,
+      groups,
+      reserved: [],
+      holdersOf: [],
+      ...more,
+    }
+    const name = commit.finishesWork ? 'commitWhenFull' : 'commit'
+    return readCommit(await this.fcall(name, packCommit(this.keys, commit, jsonForm, SENDER)), commit)
+  }
+
+  async now(): Promise<number> {
+    return (await this.load(new Needs())).now
+  }
+
+  /** The condition that a record is as it stands now. */
+  async asStored(id: string, type: RecordType = 'execution'): Promise<Condition> {
+    const { set } = await this.load(needs((all) => all.record(type, id)))
+    const stored = storedIn(set, type, id)
+    return { type, id, version: stored?.version, length: stored?.length ?? 0 }
+  }
+
+  /** Everything that the partition keeps, as bytes. */
+  async contents(): Promise<Record<string, unknown>> {
+    const prefix = this.keys.partition(PARTITION)
+    const names = await this.server.keys(`${prefix.replaceAll(/[*?[\]\\]/g, '\\$&')}*`)
+    const found: Record<string, unknown> = {}
+    for (const name of names.sort()) {
+      found[name.slice(prefix.length)] = (await this.server.dumpBuffer(name)).toString('latin1')
+    }
+    return found
+  }
+}
+
+/** A loaded record with its version; undefined if it is absent or was not loaded. */
+export function storedIn(set: WorkingSet, type: RecordType, id: string): StoredRecord | undefined {
+  const known = set.known(type, id)
+  if (known?.version === undefined) return undefined
+  const { record, version, length } = known
+  return { record: record === UNREADABLE ? undefined : record, version, length }
+}
