@@ -123,7 +123,8 @@ export class BatchRunner {
   async #runTogether(home: Home, calls: readonly Call[]): Promise<Answer[]> {
     const answers: (Answer | undefined)[] = calls.map(() => undefined)
     let open = calls.map((_, i) => i)
-    let mode: Mode = { isFresh: calls.every(isReading), isLocked: false }
+    let mode: Mode = { isFresh: calls.every((call) => isReading(call) || isLooseCall(call)), isLocked: false }
+    const name = this.#version()
     let conflictCount = 0
     for (let tries = 1; open.length > 0; tries++) {
       try {
@@ -131,6 +132,7 @@ export class BatchRunner {
           home,
           open.map((i) => calls[i] as Call),
           mode,
+          name,
         )
         for (const [k, i] of open.entries()) answers[i] = tried.answers[k]
         if (tried.hasConflict) conflictCount += 1
@@ -164,10 +166,11 @@ export class BatchRunner {
     return answers
   }
 
-  async #try(home: Home, calls: readonly Call[], mode: Mode): Promise<Tried> {
+  /** `name` tells the reservations of this batch, over all its tries, from those of others. */
+  async #try(home: Home, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
     const { cache, hot } = home
     const recall = cache.get.bind(cache)
-    const set = new WorkingSet(mode.isFresh ? undefined : { recall, assumesAbsent: true }, this.#version())
+    const set = new WorkingSet(mode.isFresh ? undefined : { recall, assumesAbsent: true }, name)
     if (mode.again !== undefined) set.planAgain(mode.again)
     set.plan(calls)
     const isLocked = mode.isLocked || hot.concerns(set, this.#runtime.monotonic())

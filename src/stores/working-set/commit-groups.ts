@@ -4,12 +4,13 @@ import type { BatchGroup } from './batch-groups.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /**
- * Whether the answers of a group count only once a commit has confirmed what it read. Of what it only read, nothing needs
- * to be confirmed that came from one load, nor what is documented as not of one moment.
+ * Whether the answers of a group count only once a commit has confirmed what it read. A group that writes nothing needs no
+ * confirmation if all came from one load, or if it was loaded and its answers are documented as not of one moment.
  */
 export function needsCommit(group: BatchGroup, set: WorkingSet, isLoose: boolean): boolean {
   if (group.hasWrites || group.late.length > 0) return true
-  return !isLoose && group.touched.length > 0 && !isOfOneLoad(group, set)
+  if (isLoose) return group.touched.some(({ type, id }) => set.momentOf(type, id) === 0)
+  return group.touched.length > 0 && !isOfOneLoad(group, set)
 }
 
 export function isOfOneLoad({ touched }: BatchGroup, set: WorkingSet): boolean {
