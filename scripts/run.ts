@@ -50,9 +50,29 @@ export async function capture(command: string, args: readonly string[], options:
 
 const running = new Set<ChildProcess>()
 
-/** Ends all programs that this process runs. */
-export function endAll(): void {
-  for (const child of running) child.kill()
+/** Kills a program and what it has started. A program leads a process group of its own. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+}
+
+function killAll(): void {
+  for (const child of running) killGroup(child)
+  running.clear()
+}
+
+let isGuarding = false
+
+/** Programs end with this process, however it ends, except by SIGKILL. */
+function guardPrograms(): void {
+  if (isGuarding) return
+  isGuarding = true
+  process.once('exit', killAll)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      killAll()
+      process.kill(process.pid, signal)
+    })
+  }
 }
 
 async function start(
@@ -61,17 +81,20 @@ async function start(
   { env, limitMs }: RunOptions,
   output: 'inherit' | number,
 ): Promise<number | undefined> {
+  guardPrograms()
   const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', output, output],
-    timeout: limitMs,
+    detached: true,
   })
   running.add(child)
+  const limit = limitMs === undefined ? undefined : setTimeout(() => killGroup(child), limitMs)
   try {
     const [code] = (await once(child, 'close')) as [number | null]
     return code ?? undefined
   } finally {
+    clearTimeout(limit)
     running.delete(child)
   }
 }

@@ -7,7 +7,7 @@
  *   node scripts/test.ts unit e2e      the suites named
  *
  * Suites run in two lanes: one that waits most of the time beside one that computes. The output of a suite is printed when the
- * suite ends. Suites share servers, which are started once and end with this process, however it ends.
+ * suite ends. Suites share servers, which are started once. Suites and servers end with this process.
  */
 import { parseArgs } from 'node:util'
 import { environmentOf, startSharedServers } from '../test/servers/shared-servers.ts'
@@ -16,7 +16,7 @@ import { runChecks } from './check.ts'
 import { ensureServers } from './ensure-servers.ts'
 import { runLanes } from './lanes.ts'
 import type { Job } from './lanes.ts'
-import { captureScript, endAll, seconds } from './run.ts'
+import { captureScript, seconds } from './run.ts'
 import { runSuite } from './run-suite.ts'
 import type { SuiteResult, TimedTest } from './run-suite.ts'
 import { chooseSuites } from './suites.ts'
@@ -91,15 +91,6 @@ function summarise(): void {
   const failed = counts.reduce((sum, count) => sum + count.failed, 0)
   console.log(`\n${passed} passed, ${failed} failed`)
   if (failed > 0) process.exitCode = 1
-}
-
-// The servers end with this process. The suites and checks that still run do not, so they are ended here.
-process.once('exit', endAll)
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => {
-    endAll()
-    process.kill(process.pid, signal)
-  })
 }
 
 const { values, positionals } = parseArgs({
