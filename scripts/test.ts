@@ -68,8 +68,9 @@ function prepared(succeeded: boolean, output = ''): Outcome {
 }
 
 async function check(): Promise<Outcome> {
-  const { failed, output } = await runChecks()
-  return prepared(failed.length === 0, output)
+  const lines: string[] = []
+  const failed = await runChecks((text) => lines.push(text))
+  return prepared(failed.length === 0, lines.join('\n'))
 }
 
 async function build(): Promise<Outcome> {
