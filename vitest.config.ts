@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
 import { isEmbedded } from './test/servers/embedded.ts'
 
-/** Starts servers for all test files of a suite. */
+/** Gives the test files of a suite the servers that they share. */
 const SUITE_SERVERS = 'test/servers/suite-servers.ts'
 
 /** A test file that needs a server says so in its name: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
@@ -16,7 +16,7 @@ interface Suite {
   readonly timeoutMs: number
   /** One file after the other, for tests that start processes of their own. */
   readonly isSerial?: boolean
-  /** Its test files share servers, unless they are to do without. */
+  /** Its test files use the shared servers, unless the tests run without servers. */
   readonly hasServers?: boolean
 }
 
@@ -31,7 +31,7 @@ const suites: Suite[] = [
   { name: 'differential', include: 'test/differential/**/*.test.ts', timeoutMs: 180_000, hasServers: true },
   { name: 'valkey', include: 'test/valkey/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
   { name: 'postgres', include: 'test/postgres/**/*.test.ts', timeoutMs: 60_000, hasServers: true },
-  { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 180_000, isSerial: true, hasServers: true },
+  { name: 'faults', include: 'test/faults/**/*.test.ts', timeoutMs: 180_000, isSerial: true },
   { name: 'crash', include: 'test/crash/**/*.test.ts', timeoutMs: 120_000, isSerial: true },
   { name: 'e2e', include: 'test/e2e/**/*.test.ts', timeoutMs: 60_000, isSerial: true },
 ]

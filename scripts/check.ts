@@ -1,11 +1,11 @@
-/** Runs all static checks, two at a time, and shows what those that failed have to say. */
+/** Runs all static checks, two at a time, and shows the output of those that failed. */
 import { captureScript, seconds } from './run.ts'
 
 const checks = ['lint', 'types', 'deadcode', 'imports', 'format', 'docs:check']
 const PARALLEL = 2
 
-/** Answers the names of the checks that failed. */
-export async function runChecks(): Promise<string[]> {
+/** Returns the names of the checks that failed. Prints the outcome of each check when it ends. */
+export async function runChecks(print: (text: string) => void): Promise<string[]> {
   const waiting = [...checks]
   const failed: string[] = []
 
@@ -13,10 +13,10 @@ export async function runChecks(): Promise<string[]> {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       const startedAt = performance.now()
       const { code, output } = await captureScript(name)
-      console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds(startedAt)})`)
+      print(`${code === 0 ? 'ok    ' : 'FAILED'} ${name} (${seconds(startedAt)})`)
       if (code === 0) continue
       failed.push(name)
-      console.log(output)
+      print(output)
     }
   }
 
@@ -25,7 +25,7 @@ export async function runChecks(): Promise<string[]> {
 }
 
 if (import.meta.main) {
-  const failed = await runChecks()
+  const failed = await runChecks(console.log)
   if (failed.length > 0) {
     console.log(`Failed: ${failed.join(', ')}`)
     process.exitCode = 1

@@ -1,5 +1,9 @@
 /** Runs the programs of the tool chain from the root of the repository. */
 import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 
 export const root = path.join(import.meta.dirname, '..')
@@ -18,41 +22,81 @@ export interface Ended {
 }
 
 /** Runs a program whose output goes straight to the terminal. */
-export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-  return start(command, args, options, 'inherit')
+export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  try {
+    return { code: await start(command, args, options, 'inherit'), output: '' }
+  } catch (error) {
+    return { code: undefined, output: String(error) }
+  }
 }
 
-/** Runs a program and keeps what it writes to both outputs. */
-export function capture(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-  return start(command, args, options, 'pipe')
+/**
+ * Runs a program and keeps what it writes to both outputs. The output goes through a file: a pipe would stay open for as
+ * long as a process that the program has left behind.
+ */
+export async function capture(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-output-'))
+  const file = path.join(folder, 'output.txt')
+  try {
+    await using handle = await open(file, 'a')
+    const code = await start(command, args, options, handle.fd)
+    return { code, output: await readFile(file, 'utf8') }
+  } catch (error) {
+    return { code: undefined, output: String(error) }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 }
 
-function start(
+const running = new Set<ChildProcess>()
+
+/** Kills a program and what it has started. A program leads a process group of its own. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+}
+
+function killAll(): void {
+  for (const child of running) killGroup(child)
+  running.clear()
+}
+
+let isGuarding = false
+
+/** Programs end with this process, however it ends, except by SIGKILL. */
+function guardPrograms(): void {
+  if (isGuarding) return
+  isGuarding = true
+  process.once('exit', killAll)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      killAll()
+      process.kill(process.pid, signal)
+    })
+  }
+}
+
+async function start(
   command: string,
   args: readonly string[],
   { env, limitMs }: RunOptions,
-  output: 'inherit' | 'pipe',
-): Promise<Ended> {
-  const { promise, resolve } = Promise.withResolvers<Ended>()
+  output: 'inherit' | number,
+): Promise<number | undefined> {
+  guardPrograms()
   const child = spawn(command, args, {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', output, output],
-    timeout: limitMs,
+    detached: true,
   })
-  const chunks: Buffer[] = []
-  const keep = (chunk: Buffer): void => {
-    chunks.push(chunk)
+  running.add(child)
+  const limit = limitMs === undefined ? undefined : setTimeout(() => killGroup(child), limitMs)
+  try {
+    const [code] = (await once(child, 'close')) as [number | null]
+    return code ?? undefined
+  } finally {
+    clearTimeout(limit)
+    running.delete(child)
   }
-  child.stdout?.on('data', keep)
-  child.stderr?.on('data', keep)
-  child.on('error', (error) => {
-    resolve({ code: undefined, output: error.message })
-  })
-  child.on('close', (code) => {
-    resolve({ code: code ?? undefined, output: Buffer.concat(chunks).toString() })
-  })
-  return promise
 }
 
 /** Runs one of the scripts of package.json and keeps what it writes. */

@@ -5,104 +5,84 @@
  *   node scripts/test.ts               the static checks, the build, every suite
  *   node scripts/test.ts --embedded    every suite, but only the tests that need no server
  *   node scripts/test.ts unit e2e      the suites named
+ *
+ * Suites run in two lanes: one that waits most of the time beside one that computes. The output of a suite is printed when the
+ * suite ends. Suites share servers, which are started once. Suites and servers end with this process.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
+import { environmentOf, startSharedServers } from '../test/servers/shared-servers.ts'
+import type { SharedServers } from '../test/servers/shared-servers.ts'
 import { runChecks } from './check.ts'
 import { ensureServers } from './ensure-servers.ts'
-import { root, run, seconds } from './run.ts'
+import { runLanes } from './lanes.ts'
+import type { Job } from './lanes.ts'
+import { captureScript, seconds } from './run.ts'
+import { runSuite } from './run-suite.ts'
+import type { SuiteResult, TimedTest } from './run-suite.ts'
+import { chooseSuites } from './suites.ts'
+import type { Suite } from './suites.ts'
 
-interface Suite {
+const SLOWEST_SHOWN = 10
+
+type Outcome = Pick<SuiteResult, 'passed' | 'failed' | 'output'>
+
+interface Count extends Outcome {
   readonly name: string
-  /** The suite uses what the build makes. */
-  readonly needsBuild: boolean
-  readonly server: 'never' | 'unless_embedded' | 'always'
-}
-
-const suites: Suite[] = [
-  { name: 'unit', needsBuild: false, server: 'never' },
-  { name: 'table', needsBuild: false, server: 'never' },
-  { name: 'table-valkey', needsBuild: true, server: 'always' },
-  { name: 'servers', needsBuild: false, server: 'always' },
-  { name: 'conformance', needsBuild: true, server: 'unless_embedded' },
-  { name: 'properties', needsBuild: true, server: 'unless_embedded' },
-  { name: 'simulation', needsBuild: false, server: 'never' },
-  { name: 'differential', needsBuild: true, server: 'unless_embedded' },
-  { name: 'valkey', needsBuild: true, server: 'always' },
-  { name: 'postgres', needsBuild: true, server: 'always' },
-  { name: 'faults', needsBuild: true, server: 'always' },
-  { name: 'crash', needsBuild: true, server: 'unless_embedded' },
-  { name: 'e2e', needsBuild: true, server: 'unless_embedded' },
-]
-
-const SUITE_LIMIT_MS = 20 * 60_000
-
-interface Count {
-  readonly name: string
-  readonly passed: number
-  readonly failed: number
   readonly time: string
 }
 
-const reportSchema = z.object({
-  numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  testResults: z.array(z.object({ status: z.string(), assertionResults: z.array(z.object({ status: z.string() })) })),
-})
+const counts: Count[] = []
+const tests: TimedTest[] = []
 
-/** A file that could not be loaded has no failed test of its own, and still is a failure. */
-function failuresIn(report: z.infer<typeof reportSchema>): number {
-  const broken = report.testResults.filter(
-    (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
-  )
-  return report.numFailedTests + broken.length
+function heading(text: string): void {
+  console.log(`\n== ${text}`)
 }
 
-async function readReport(file: string): Promise<{ passed: number; failed: number }> {
-  try {
-    const report = reportSchema.parse(JSON.parse(await readFile(file, 'utf8')))
-    return { passed: report.numPassedTests, failed: failuresIn(report) }
-  } catch {
-    return { passed: 0, failed: 0 }
+/** Runs a part of the run. Prints when it starts and ends, and its output in one piece. */
+async function part(name: string, work: () => Promise<Outcome>): Promise<void> {
+  const startedAt = performance.now()
+  console.log(`started ${name}`)
+  const outcome = await work().catch((error: unknown) => ({
+    passed: 0,
+    failed: 1,
+    output: String(error instanceof Error ? error.message : error),
+  }))
+  const count = { name, ...outcome, time: seconds(startedAt) }
+  counts.push(count)
+  if (count.output !== '') {
+    heading(`${name} (${count.time})`)
+    console.log(count.output.trimEnd())
+    console.log()
   }
+  console.log(`ended ${name} after ${count.time}: ${verdictOf(count)}`)
 }
 
-async function runSuite(name: string, isEmbedded: boolean): Promise<Count> {
-  const startedAt = performance.now()
-  const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-test-'))
-  const file = path.join(folder, 'report.json')
-  const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
-  const args = ['run', '--project', name, '--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
-  const { code } = await run(process.execPath, [vitest, ...args], {
-    env: isEmbedded ? { FLOWFABRIC_TEST_EMBEDDED: '1' } : {},
-    limitMs: SUITE_LIMIT_MS,
-  })
-  const { passed, failed } = await readReport(file)
-  await rm(folder, { recursive: true })
-
-  const isBroken = failed === 0 && (code !== 0 || passed === 0)
-  if (isBroken) console.log(`The suite ${name} ${passed === 0 ? 'ran no tests' : 'did not end well'}.`)
-  return { name, passed, failed: isBroken ? 1 : failed, time: seconds(startedAt) }
+function verdictOf({ passed, failed }: Outcome): string {
+  if (passed === 0) return failed === 0 ? 'ok' : 'FAILED'
+  return `${passed} passed, ${failed} failed`
 }
 
-/** Does something that the suites need. Only a failure counts: preparing is not a test. */
-async function prepare(name: string, work: () => Promise<boolean>): Promise<Count> {
-  const startedAt = performance.now()
-  const succeeded = await work().catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : error)
-    return false
-  })
-  return { name, passed: 0, failed: succeeded ? 0 : 1, time: seconds(startedAt) }
+/** The outcome of what the suites need. Only a failure counts: preparing is not a test. */
+function prepared(succeeded: boolean, output = ''): Outcome {
+  return { passed: 0, failed: succeeded ? 0 : 1, output }
 }
 
-function heading(name: string): void {
-  console.log(`\n== ${name}`)
+async function check(): Promise<Outcome> {
+  const lines: string[] = []
+  const failed = await runChecks((text) => lines.push(text))
+  return prepared(failed.length === 0, lines.join('\n'))
 }
 
-function summarise(counts: readonly Count[]): void {
+async function build(): Promise<Outcome> {
+  const { code, output } = await captureScript('build')
+  return prepared(code === 0, code === 0 ? '' : output)
+}
+
+function summarise(): void {
+  heading(`the ${SLOWEST_SHOWN} slowest tests`)
+  for (const { name, durationMs } of tests.sort((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST_SHOWN)) {
+    console.log(`${`${(durationMs / 1000).toFixed(1)} s`.padStart(8)}  ${name}`)
+  }
   heading('summary')
   for (const { name, passed, failed, time } of counts) {
     const verdict = failed === 0 ? 'ok    ' : 'FAILED'
@@ -114,36 +94,46 @@ function summarise(counts: readonly Count[]): void {
   if (failed > 0) process.exitCode = 1
 }
 
-function choose(names: readonly string[], isEmbedded: boolean): Suite[] {
-  for (const name of names) {
-    if (suites.every((suite) => suite.name !== name)) throw new Error(`There is no suite ${name}.`)
-  }
-  const named = names.length === 0 ? suites : suites.filter((suite) => names.includes(suite.name))
-  return isEmbedded ? named.filter((suite) => suite.server !== 'always') : named
-}
-
 const { values, positionals } = parseArgs({
   options: { embedded: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 const isEmbedded = values.embedded
-const chosen = choose(positionals, isEmbedded)
-const counts: Count[] = []
+const chosen = chooseSuites(positionals, isEmbedded)
+let servers: SharedServers | undefined
 
-if (positionals.length === 0 && !isEmbedded) {
-  heading('check')
-  counts.push(await prepare('check', async () => (await runChecks()).length === 0))
+async function installAndStart(): Promise<void> {
+  await part('installation', async () => prepared((await ensureServers()).length > 0))
+  // One suite alone starts its servers itself.
+  if (chosen.filter((suite) => suite.sharesServers).length < 2) return
+  await part('server start', async () => {
+    servers = await startSharedServers()
+    return prepared(true)
+  })
 }
-if (chosen.some((suite) => suite.needsBuild)) {
-  heading('build')
-  counts.push(await prepare('build', async () => (await run('npm', ['run', '--silent', 'build'])).code === 0))
+
+function suiteJob({ name }: Suite): Job {
+  return () =>
+    part(name, async () => {
+      const env = isEmbedded ? { FLOWFABRIC_TEST_EMBEDDED: '1' } : servers && environmentOf(servers.locations)
+      const result = await runSuite(name, { env: env ?? {}, output: chosen.length === 1 ? 'terminal' : 'result' })
+      tests.push(...result.tests)
+      return result
+    })
 }
-if (!isEmbedded && chosen.some((suite) => suite.server !== 'never')) {
-  heading('installation')
-  counts.push(await prepare('installation', async () => (await ensureServers()).length > 0))
+
+function laneOf(lane: Suite['lane']): Job[] {
+  return chosen.filter((suite) => suite.lane === lane).map(suiteJob)
 }
-for (const suite of chosen) {
-  heading(suite.name)
-  counts.push(await runSuite(suite.name, isEmbedded))
+
+const preparing: Job[] = []
+if (chosen.some((suite) => suite.needsBuild)) preparing.push(() => part('build', build))
+if (!isEmbedded && chosen.some((suite) => suite.server !== 'never')) preparing.push(installAndStart)
+await runLanes(preparing.map((job) => [job]))
+try {
+  const checking = positionals.length === 0 && !isEmbedded ? [() => part('check', check)] : []
+  await runLanes([[...checking, ...laneOf('computing')], laneOf('waiting')])
+} finally {
+  await servers?.stop()
 }
-summarise(counts)
+summarise()

@@ -118,6 +118,11 @@ export class Fleet implements AsyncDisposable {
     return member
   }
 
+  /** Resolves when each process that runs now is ready or has ended. */
+  async untilReady(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((member) => member.isReady))
+  }
+
   /** Kills one process, whatever it is doing, and starts it again. */
   async killAny(): Promise<void> {
     const member = this.#random.pick([...this.#running.values()])

@@ -11,7 +11,7 @@ const BETWEEN_KILLS_MS = 40
 test.each(['valkey', 'redis', 'cluster'] as const)(
   'all connections to a %s are ended again and again under load; afterwards work goes on and wake-ups are heard',
   async (name) => {
-    using target = await Target.open(name, 'lost-connections')
+    await using target = await Target.start(name)
     await using load = await Load.start(target.location)
     await using sleeper = await Sleeper.start(target.location, load.ledger)
     let killCount = 0

@@ -10,7 +10,7 @@ const BETWEEN_FLUSHES_MS = 150
 test.each(['valkey', 'redis', 'cluster'] as const)(
   'the functions of a %s are removed again and again under load, and callers notice nothing but the time it takes',
   async (name) => {
-    using target = await Target.open(name, 'lost-functions')
+    await using target = await Target.start(name)
     await using load = await Load.start(target.location)
 
     await load.untilBusy(50)

@@ -8,7 +8,7 @@ const KILLS = 12
 test.each<TargetName>(['valkey', 'cluster'])(
   'processes on a %s are killed at any moment, and what was acknowledged ends exactly once',
   async (name) => {
-    using target = await Target.open(name, 'processes')
+    await using target = await Target.start(name)
     await killProcesses(`processes on a ${name} killed`, target.location, KILLS)
   },
 )

@@ -26,8 +26,11 @@ test('whatever is killed, each submit in a transaction that was committed is run
   for (const number of [1, 2]) fleet.start(site.stager(`submitter-${number}`))
   for (let blow = 0; blow < BLOWS; blow++) {
     await untilAcknowledged(site, BETWEEN_BLOWS)
-    if (blow % 3 === 0) await server.terminateBackends()
-    else await fleet.killAny()
+    if (blow % 3 === 0) {
+      // A process that loses its connection while it opens its store ends, as it should.
+      await fleet.untilReady()
+      await server.terminateBackends()
+    } else await fleet.killAny()
   }
   await fleet.stop('submitter')
   await until('everything staged is taken', TAKEN_LIMIT_MS, async () => {

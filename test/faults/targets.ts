@@ -1,39 +1,36 @@
-/** The servers of the suite, as a store names them and as those see them who look after them. */
-import type { Redis } from 'ioredis'
-import { connectTo } from '../servers/connection.ts'
-import { serverLocations } from '../servers/server-locations.ts'
+/** Servers for one test, which may disconnect every client of them and remove every function. */
+import { startServer } from '../servers/server.ts'
+import type { Server } from '../servers/server.ts'
+import { CALM_NODE_TIMEOUT_MS, startCluster } from '../servers/start-cluster.ts'
 
 export type TargetName = 'valkey' | 'redis' | 'cluster'
 
-export class Target implements Disposable {
+export class Target implements AsyncDisposable {
   readonly location: string
-  readonly #servers: readonly Redis[]
+  readonly #primaries: readonly Server[]
+  readonly #stop: () => Promise<void>
 
-  private constructor(location: string, servers: readonly Redis[]) {
+  private constructor(location: string, primaries: readonly Server[], stop: () => Promise<void>) {
     this.location = location
-    this.#servers = servers
+    this.#primaries = primaries
+    this.#stop = stop
   }
 
-  /** A store of its own on a server, or on the primaries of the cluster. */
-  static async open(name: TargetName, prefix: string): Promise<Target> {
-    const location = serverLocations()?.[name] ?? ''
-    const addresses = /:\/\/(.*)$/.exec(location)?.[1]?.split(',') ?? []
-    const servers = await Promise.all(addresses.map(connect))
-    return new Target(`${location}?prefix=${prefix}`, servers)
+  static async start(name: TargetName): Promise<Target> {
+    if (name !== 'cluster') {
+      const server = await startServer({ program: `${name}-server` })
+      return new Target(server.location, [server], () => server.stop())
+    }
+    const cluster = await startCluster({ nodeTimeoutMs: CALM_NODE_TIMEOUT_MS })
+    return new Target(cluster.location, await cluster.primaries(), () => cluster.stop())
   }
 
-  /** Has every server do a command. */
+  /** Runs a command on the server, or on every primary of the cluster. */
   async callEach(command: string, ...parts: readonly string[]): Promise<unknown[]> {
-    return await Promise.all(this.#servers.map((server) => server.call(command, ...parts)))
+    return await Promise.all(this.#primaries.map((server) => server.call(command, ...parts)))
   }
 
-  [Symbol.dispose](): void {
-    for (const server of this.#servers) server.disconnect()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop()
   }
-}
-
-async function connect(address: string): Promise<Redis> {
-  const [host = '', port] = address.split(':')
-  const anybody = { username: undefined, password: undefined, certificate: undefined }
-  return await connectTo({ host, port: Number(port), ...anybody })
 }

@@ -1,17 +1,7 @@
-/** How tests learn of the servers that their suite has started for all of them. */
+/** Where a test finds the servers that it shares with all others. */
 import { inject } from 'vitest'
 import { isEmbedded } from './embedded.ts'
-
-/** One server of every kind that a store can be opened on, in the form in which a program names its store. */
-export interface ServerLocations {
-  readonly valkey: string
-  readonly redis: string
-  readonly cluster: string
-  /** The PostgreSQL that the machine has. */
-  readonly postgres: string
-  /** The newest PostgreSQL that can be had. */
-  readonly postgresNewest: string
-}
+import type { ServerLocations } from './shared-servers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,8 +10,8 @@ declare module 'vitest' {
 }
 
 /**
- * The servers of this suite, shared by all of its test files: what a test keeps there needs names of its own. Undefined if
- * the tests are to do without servers.
+ * Returns the locations of the shared servers; undefined if the tests run without servers. Test files of all suites use these
+ * servers at the same time. So a test keeps its data under a unique name and runs no command that affects other clients.
  */
 export function serverLocations(): ServerLocations | undefined {
   if (isEmbedded) return undefined

@@ -17,6 +17,8 @@ export interface ClusterOptions extends MemberOptions {
 const PRIMARIES = 3
 const SLOTS = 16_384
 const NODE_TIMEOUT_MS = 2_000
+/** For a cluster that must not fail over, however busy the machine is. */
+export const CALM_NODE_TIMEOUT_MS = 30_000
 const JOIN_LIMIT_MS = 30_000
 
 function startMember(nodeTimeoutMs: number, { settings, ...others }: MemberOptions): Promise<Server> {

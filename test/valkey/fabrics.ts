@@ -12,7 +12,7 @@ import type { Store } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/worker/fabric.ts'
 import type { FabricOptions } from '../../src/worker/fabric.ts'
 import { serverLocations } from '../servers/server-locations.ts'
-import type { ServerLocations } from '../servers/server-locations.ts'
+import type { ServerLocations } from '../servers/shared-servers.ts'
 
 const runtime = systemRuntime()
 
