@@ -12,6 +12,7 @@ import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
+import { RefusedRecord } from './backend.ts'
 import type { Backend, CommitGroup, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
 import { commitGroupOf, isOfOneLoad, needsCommit } from './commit-groups.ts'
@@ -83,9 +84,17 @@ interface Tried {
   readonly hasConflict: boolean
 }
 
-/** An operation threw: it is at fault itself, whatever the store does. */
+/** An operation threw, or wrote what cannot be stored: it is at fault itself, whatever the store does. */
 class OperationFailed extends Error {
   override readonly name = 'OperationFailed'
+
+  answerTo({ operation, input }: Call): Answer {
+    if (this.cause instanceof RefusedRecord) {
+      return { kind: 'fault', reason: this.cause.message, recordId: this.cause.recordId }
+    }
+    const recordId = 'executionId' in input ? input.executionId : operation
+    return { kind: 'fault', reason: `${operation} failed: ${this.message}`, recordId }
+  }
 }
 
 /** The lock expired between two loads, so what was loaded before may have changed. */
@@ -155,8 +164,7 @@ export class BatchRunner {
         answers.push(...(await this.#runTogether(home, [call])))
       } catch (error) {
         if (error instanceof OperationFailed) {
-          const reason = `${call.operation} failed: ${error.message}`
-          answers.push({ kind: 'fault', reason, recordId: recordIdOf(call) })
+          answers.push(error.answerTo(call))
           continue
         }
         if (answers.length === 0) throw error
@@ -234,7 +242,9 @@ export class BatchRunner {
       else answer(group)
     }
     if (uncertain.length === 0 && lock === undefined) return { answers, next, hasConflict: false }
-    const reply = await this.#commit(home, calls, uncertain, run)
+    const reply = await this.#commit(home, calls, uncertain, run).catch((error: unknown) => {
+      throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
+    })
     home.clock.observe(reply.now)
     if (reply.kind === 'refused') {
       if (reply.reason === 'clock') home.clock.restart(reply.now)
@@ -351,10 +361,6 @@ function isReading({ operation }: Call): boolean {
 
 function isLooseCall(call: Call | undefined): boolean {
   return call !== undefined && classOf(call.operation, call.input) === 'loose'
-}
-
-function recordIdOf({ operation, input }: Call): string {
-  return 'executionId' in input ? input.executionId : operation
 }
 
 function contended(partition: Partition): EngineError {
