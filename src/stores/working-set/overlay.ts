@@ -37,6 +37,7 @@ import type {
 import { IndexOverlay } from './index-overlay.ts'
 import type { Answer, Call, LogGrowth, Partition, Wake } from '../store.ts'
 import type { BlobWrite, EntryWrite, EventWrite, KeptRecord, RecordWrite, StoredData, Writes } from './stored-data.ts'
+import { runVerified } from './verified-tx.ts'
 
 interface HeldRecord {
   readonly type: RecordType
@@ -156,7 +157,7 @@ export class Overlay {
       input: Call<N>['input'],
     ) => Extract<Answer<N>, { kind: 'answered' }>['result']
     try {
-      const result = operation(this.#tx, call.input)
+      const result = runVerified(this.#tx, call, operation, (type, id) => this.#get(type, id))
       this.#callWork += this.#written.size
       return { kind: 'answered', result, blobs: this.#replyBlobs }
     } catch (error) {
