@@ -13,7 +13,8 @@ import { virtualRuntime } from '../../runtime/index.ts'
 import { MemoryStore } from '../memory/memory-store.ts'
 import { PARTITION, creation } from '../store.fixture.ts'
 import type { Call } from '../store.ts'
-import { verifyOperations, verifyTx } from './verified-tx.ts'
+import { verifyOperations } from './verification.ts'
+import { verifyTx } from './verified-tx.ts'
 
 const FLOW = 'f0-a' as FlowId
 const UPSTREAM = '0-a' as ExecutionId

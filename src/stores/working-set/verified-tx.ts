@@ -13,6 +13,7 @@ import type {
   Tx,
 } from '../../kernel/index.ts'
 import type { Call } from '../store.ts'
+import { isVerifying } from './verification.ts'
 
 /** Reads a record as the operation sees it, without counting the read as one of the operation. */
 export type Peek = <T extends RecordType>(type: T, id: string) => RecordTypes[T] | undefined
@@ -24,13 +25,6 @@ export interface VerifiedTx {
   readonly problems: () => string[]
 }
 
-let isVerifying = false
-
-/** Switches the test mode on or off for all stores of this process. */
-export function verifyOperations(isOn: boolean): void {
-  isVerifying = isOn
-}
-
 /** Runs an operation. Throws in the test mode if it breaks a rule; operations that only tests know are left alone. */
 export function runVerified<N extends OperationName, R>(
   tx: Tx,
@@ -38,7 +32,7 @@ export function runVerified<N extends OperationName, R>(
   run: (tx: Tx, input: OperationInput<N>) => R,
   peek: Peek,
 ): R {
-  if (!isVerifying || !Object.hasOwn(operationClasses, operation)) return run(tx, input)
+  if (!isVerifying() || !Object.hasOwn(operationClasses, operation)) return run(tx, input)
   const verified = verifyTx(tx, operation, input, peek)
   const result = run(verified.tx, input)
   const problems = verified.problems()
