@@ -241,7 +241,10 @@ export class BatchRunner {
       else if (needsCommit(group, set, isLoose)) uncertain.push(group)
       else answer(group)
     }
-    if (uncertain.length === 0 && lock === undefined) return { answers, next, hasConflict: false }
+    if (uncertain.length === 0 && lock === undefined) {
+      if (set.reserved.length > 0) this.#release(home, run)
+      return { answers, next, hasConflict: false }
+    }
     const reply = await this.#commit(home, calls, uncertain, run).catch((error: unknown) => {
       throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
@@ -254,6 +257,14 @@ export class BatchRunner {
     const applied = uncertain.filter((_, i) => !reply.failed.includes(i))
     for (const group of applied) answer(group)
     return { answers, next, hasConflict: applied.length < uncertain.length }
+  }
+
+  /**
+   * Ends the reservations of a batch that commits nothing. It travels ahead of everything that this process sends later, so
+   * that nothing has to wait for it; should it get lost, the reservations end by themselves.
+   */
+  #release(home: Home, run: Run): void {
+    this.#commit(home, [], [], run).catch(() => undefined)
   }
 
   async #commit(home: Home, calls: readonly Call[], uncertain: readonly BatchGroup[], run: Run): Promise<CommitReply> {
