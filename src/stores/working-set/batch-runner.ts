@@ -192,12 +192,7 @@ export class BatchRunner {
     }
   }
 
-  async #runInPasses(
-    home: Home,
-    calls: readonly Call[],
-    set: WorkingSet,
-    lock: LockToken | undefined,
-  ): Promise<Run> {
+  async #runInPasses(home: Home, calls: readonly Call[], set: WorkingSet, lock: LockToken | undefined): Promise<Run> {
     const passes = new Passes(calls)
     let now = this.#now?.() ?? home.clock.now()
     if (lock !== undefined || now === undefined || set.isMissingAny) {
@@ -216,7 +211,14 @@ export class BatchRunner {
     const since = this.#runtime.monotonic()
     const holdsLock = lock !== undefined && set.loadCount > 1
     for (;;) {
-      const { now, busyMs, isLockLost } = await this.#backend.load({ partition, needs, into: set, lock, holdsLock, reserver: set.name })
+      const { now, busyMs, isLockLost } = await this.#backend.load({
+        partition,
+        needs,
+        into: set,
+        lock,
+        holdsLock,
+        reserver: set.name,
+      })
       clock.observe(now)
       if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) return now
