@@ -8,6 +8,7 @@ import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, Call, Partition, StoreSettings } from '../store.ts'
 import type { Backend, Commit, CommitReply, Condition, LoadReply, LoadRequest } from '../working-set/backend.ts'
 import { BatchRunner } from '../working-set/batch-runner.ts'
+import type { EventWrite } from '../working-set/stored-data.ts'
 import type { MemoryPartition } from './memory-partition.ts'
 import { MemoryStore } from './memory-store.ts'
 
@@ -88,6 +89,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     const data = this.partition(partition)
     const failed: number[] = []
     const sent: Uint8Array[][] = []
+    const events: (EventWrite & { readonly place: number })[] = []
     for (const [i, group] of commit.groups.entries()) {
       this.#commitCount += 1
       const blobs = group.sends.map((key) => data.blob(key))
@@ -101,10 +103,15 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
       data.apply({
         ...group,
         records: group.records.map((record) => ({ ...record, existed: false })),
-        events: group.events.map((event) => ({ event, isForHolder: false })),
+        events: [],
       })
+      for (const [k, event] of group.events.entries()) {
+        events.push({ event, isForHolder: false, place: group.eventPlaces?.[k] ?? 0 })
+      }
       for (const { type, id } of group.records) this.#versions.set(keyOf(partition, type, id), commit.version)
     }
+    events.sort((a, b) => a.place - b.place)
+    data.apply({ records: [], entries: [], blobs: [], events })
     return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt: commit.now }
   }
 

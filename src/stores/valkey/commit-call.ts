@@ -60,14 +60,15 @@ class MergedGroups {
     this.#form = form
     for (const { index, id } of commit.reserved) this.#index(index).unreserved.add(id)
     commit.groups.forEach((group, i) => this.#add(group, i + 1))
+    this.#addEvents()
   }
 
   get plain(): Section[] {
     return [this.absent, this.present, this.sends, this.sets, this.removes, this.events, this.ended]
   }
 
-  #add({ conditions, records, entries, blobs, events, sends }: CommitGroup, group: number): void {
-    const { now, version } = this.#commit
+  #add({ conditions, records, entries, blobs, sends }: CommitGroup, group: number): void {
+    const { version } = this.#commit
     for (const condition of conditions) {
       const key = this.#key(condition.type, condition.id)
       if (condition.version === undefined) {
@@ -97,11 +98,20 @@ class MergedGroups {
       if (after === undefined) removed.add(group, id)
       else added.add(group, after, id)
     }
-    for (const event of events) {
+    for (const key of sends) this.sends.add(group, this.#key('blob', key))
+  }
+
+  /** In the order of their places, whichever groups they are of. */
+  #addEvents(): void {
+    const { now, groups } = this.#commit
+    const all = groups.flatMap(({ events, eventPlaces }, i) =>
+      events.map((event, k) => ({ event, group: i + 1, place: eventPlaces?.[k] ?? 0 })),
+    )
+    all.sort((a, b) => a.place - b.place)
+    for (const { event, group } of all) {
       this.events.add(group, eventValue(now, event, this.#form))
       if (tellsEnd(event.type)) this.ended.add(group, JSON.stringify(event.executionId))
     }
-    for (const key of sends) this.sends.add(group, this.#key('blob', key))
   }
 
   #key(kind: keyof typeof storedKinds, id: string): string {

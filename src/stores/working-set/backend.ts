@@ -70,6 +70,8 @@ export interface CommitGroup {
   readonly entries: readonly EntryWrite[]
   readonly blobs: readonly BlobWrite[]
   readonly events: readonly FabricEvent[]
+  /** Where each event stands among those of all groups. Left out, behind the events of the groups before. */
+  readonly eventPlaces?: readonly number[] | undefined
   /** Keys of blobs that the answers carry. They are read in the same step; a missing one fails the group. */
   readonly sends: readonly string[]
 }

@@ -19,6 +19,8 @@ export interface BatchGroup {
   readonly entries: EntryWrite[]
   readonly blobs: BlobWrite[]
   readonly events: EventWrite[]
+  /** Where each event stands among those of the batch. */
+  readonly eventPlaces: number[]
   readonly late: LateBlob[]
   /** Whether an operation met an impossible state. */
   hasFault: boolean
@@ -102,7 +104,11 @@ export class BatchGroups {
       }
     }
     for (const [key, blob] of blobs) groupOf(blob.operation).blobs.push({ key, ...blob })
-    for (const event of events) groupOf(event.operation).events.push(event)
+    for (const [place, event] of events.entries()) {
+      const group = groupOf(event.operation)
+      group.events.push(event)
+      group.eventPlaces.push(place)
+    }
     for (const blob of late) groupOf(blob.operation).late.push(blob)
     for (const operation of this.#faulted) groupOf(operation).hasFault = true
     for (const { operation, index, guard } of this.#reads) {
@@ -133,6 +139,7 @@ function newGroup(operation: number): BatchGroup {
     entries: [],
     blobs: [],
     events: [],
+    eventPlaces: [],
     late: [],
     hasFault: false,
     hasWrites: false,

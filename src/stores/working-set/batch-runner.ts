@@ -236,13 +236,19 @@ export class BatchRunner {
     }
     const uncertain: BatchGroup[] = []
     let next: Mode = { isFresh: true, isLocked: lock !== undefined }
-    for (const group of pass.overlay.groups()) {
+    let isCertain = true
+    const groups = pass.overlay.groups()
+    for (const group of groups) {
       const isLoose = group.operations.every((i) => isLooseCall(calls[i]))
       if (lock === undefined && needsLock(group)) next = { ...next, isLocked: true }
       else if (lock === undefined && !isLoose && isTorn(group, set)) next = behind(next, mode, set)
       else if (needsCommit(group, set, isLoose)) uncertain.push(group)
-      else answer(group)
+      else continue
+      isCertain &&= uncertain.at(-1) === group
     }
+    // The whole batch runs again, so that its operations keep their order where nothing stands in the way.
+    if (!isCertain) return { answers, next, hasConflict: false }
+    for (const group of groups) if (!uncertain.includes(group)) answer(group)
     if (uncertain.length === 0 && lock === undefined) {
       if (set.reserved.length > 0) this.#release(home, run)
       return { answers, next, hasConflict: false }

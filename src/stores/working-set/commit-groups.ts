@@ -24,6 +24,7 @@ export function commitGroupOf(group: BatchGroup, set: WorkingSet): CommitGroup {
     entries: group.entries,
     blobs: group.blobs,
     events: group.events.map(({ event }) => event),
+    eventPlaces: group.eventPlaces,
     sends: group.late.map(({ key }) => key),
   }
 }
