@@ -41,7 +41,6 @@ import type {
   Tx,
 } from '../../../src/kernel/index.ts'
 import { canonicalText } from './canonical-text.ts'
-import { storedText } from './memory.ts'
 import type { Platform } from './platform.ts'
 import { newWorld, say } from './world.ts'
 import type { World } from './world.ts'
@@ -273,13 +272,4 @@ export function takeStep(walk: Walk): string {
     walk.world.memory.platform,
     say(walk.world, ['bytes'], (tx) => anyStep(walk, tx)),
   )
-}
-
-/** All answers of a walk in order, then everything that is stored in the end. */
-export function walkText(platform: Platform, seed: number, steps: number): string {
-  const walk = newWalk(platform, seed)
-  const lines: string[] = []
-  for (let i = 0; i < steps; i++) lines.push(takeStep(walk))
-  lines.push(storedText(walk.world.memory))
-  return lines.join('\n')
 }
