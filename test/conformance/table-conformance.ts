@@ -1,6 +1,6 @@
 /** Goes through the whole table of operations and phases with stores. It is long: each kind of store has a file of its own. */
 import { describe, expect, test } from 'vitest'
-import { rowText, trialName, trials } from '../table/dialect/table.ts'
+import { rowText, trialName, trials } from '../table/trials/table.ts'
 import { nodePlatform } from '../table/node-platform.ts'
 import type { StoreTarget } from './store-target.ts'
 import { rowThrough } from './table-row.ts'

@@ -1,5 +1,5 @@
 /** The table's platform in Node. */
-import type { Fault, Platform } from './dialect/platform.ts'
+import type { Fault, Platform } from './trials/platform.ts'
 
 class Stopped extends Error {
   readonly fault: Fault

@@ -11,11 +11,11 @@ import type {
   OperationResult,
   Tx,
 } from '../../src/kernel/index.ts'
-import type { Fault } from './dialect/platform.ts'
-import { storedEvents, storedRecord } from './dialect/memory.ts'
-import type { Said } from './dialect/memory.ts'
-import { newClaim, newSubmit, newWorld, say } from './dialect/world.ts'
-import type { World } from './dialect/world.ts'
+import type { Fault } from './trials/platform.ts'
+import { storedEvents, storedRecord } from './trials/memory.ts'
+import type { Said } from './trials/memory.ts'
+import { newClaim, newSubmit, newWorld, say } from './trials/world.ts'
+import type { World } from './trials/world.ts'
 import { nodePlatform } from './node-platform.ts'
 
 const ID_DIGITS = 4

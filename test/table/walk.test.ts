@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { entriesOf } from '../../src/kernel/index.ts'
 import type { Execution } from '../../src/kernel/index.ts'
-import { storedEntries, storedRecords } from './dialect/memory.ts'
-import { newWalk, takeStep } from './dialect/walk.ts'
-import type { Walk } from './dialect/walk.ts'
+import { storedEntries, storedRecords } from './trials/memory.ts'
+import { newWalk, takeStep } from './trials/walk.ts'
+import type { Walk } from './trials/walk.ts'
 import { nodePlatform } from './node-platform.ts'
 
 const SEEDS = [11, 12, 13, 14, 15, 16]
