@@ -11,12 +11,11 @@ import type {
   OperationResult,
   Tx,
 } from '../../src/kernel/index.ts'
-import type { Fault } from './trials/platform.ts'
+import type { Fault } from './trials/fault.ts'
 import { storedEvents, storedRecord } from './trials/memory.ts'
 import type { Said } from './trials/memory.ts'
 import { newClaim, newSubmit, newWorld, say } from './trials/world.ts'
 import type { World } from './trials/world.ts'
-import { nodePlatform } from './node-platform.ts'
 
 const ID_DIGITS = 4
 
@@ -26,7 +25,7 @@ export function idOf(number: number): ExecutionId {
 }
 
 export class Partition {
-  readonly world: World = newWorld(nodePlatform)
+  readonly world: World = newWorld()
   #submitted = 0
   #claims = 0
 

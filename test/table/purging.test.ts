@@ -48,7 +48,7 @@ describe('purging', () => {
     expect(partition.run('purgeExecutions', {}).purged).toEqual([id])
     const { memory } = partition.world
     expect([storedRecords(memory), storedEntries(memory)]).toEqual([[], []])
-    expect(memory.blobKeys.filter((key) => memory.blobs[key] !== undefined)).toEqual([])
+    expect([...memory.blobs.keys()]).toEqual([])
     expect(partition.eventsOf(id).at(-1)).toBe('execution_purged')
   })
 

@@ -9,9 +9,8 @@ import { runTrial, situationsOf, trialName, trials } from './trials/table.ts'
 import type { Outcome, Saying } from './trials/table.ts'
 import { executionId } from './trials/world.ts'
 import { goldenLine } from './golden-line.ts'
-import { nodePlatform } from './node-platform.ts'
 
-const rows = trials.map((trial) => situationsOf(trial).map((situation) => runTrial(nodePlatform, trial, situation)))
+const rows = trials.map((trial) => situationsOf(trial).map((situation) => runTrial(trial, situation)))
 const outcomes = rows.flat()
 const operationNames = Object.keys(operations) as OperationName[]
 

@@ -3,6 +3,7 @@
  * operation can see to brings about is written directly.
  */
 import type { CreateInput, EdgeGroup, Execution, ExecutionState, PolicyInput } from '../../../src/kernel/index.ts'
+import { stop } from './fault.ts'
 import {
   addChild,
   addMember,
@@ -21,7 +22,6 @@ import {
   upstreamId,
 } from './flow-world.ts'
 import { awaitingReply } from './journal-world.ts'
-import type { Platform } from './platform.ts'
 import { failed, fresh, held, heldAgain, inState, submitted } from './situations.ts'
 import type { Situation } from './situations.ts'
 import {
@@ -47,42 +47,42 @@ function beside(world: World): World {
 }
 
 /** A member of an open flow, with another one behind it. */
-function member(platform: Platform): World {
-  const world = openFlows(newWorld(platform), false)
+function member(): World {
+  const world = openFlows(newWorld(), false)
   addMember(world, newMember(executionId, []))
   addMember(world, newMember(downstreamId, [{ upstreamId: executionId }]))
   return world
 }
 
 /** A member behind another one of an open flow, with a third behind itself. */
-function dependent(platform: Platform): World {
-  const world = openFlows(newWorld(platform), false)
+function dependent(): World {
+  const world = openFlows(newWorld(), false)
   addMember(world, newMember(executionId, [{ upstreamId }]))
   addMember(world, newMember(downstreamId, [{ upstreamId: executionId }]))
   return world
 }
 
-function met(platform: Platform): World {
-  const world = dependent(platform)
+function met(): World {
+  const world = dependent()
   endOther(world, upstreamId, 'completed')
   return world
 }
 
 /** A member that runs: what comes before it has completed, what comes behind it waits. */
-export function heldMember(platform: Platform): World {
-  return heldAgain(met(platform), LEASE_MS)
+export function heldMember(): World {
+  return heldAgain(met(), LEASE_MS)
 }
 
 /** A member of a flow that is held. */
-function heldBack(platform: Platform, create: CreateInput): World {
-  const world = openFlows(newWorld(platform), true)
+function heldBack(create: CreateInput): World {
+  const world = openFlows(newWorld(), true)
   addMember(world, { ...newMember(executionId, []), create })
   return world
 }
 
 /** An execution that had failed before it became a member of a held flow, and the one under test behind it. */
-function behindFailed(platform: Platform): World {
-  const world = openFlows(newWorld(platform), false)
+function behindFailed(): World {
+  const world = openFlows(newWorld(), false)
   endOther(world, upstreamId, 'failed')
   changeFlow(world, (flow) => {
     flow.state = { phase: 'held', until: undefined }
@@ -91,32 +91,32 @@ function behindFailed(platform: Platform): World {
   return world
 }
 
-function waiting(platform: Platform): World {
-  const world = heldMember(platform)
+function waiting(): World {
+  const world = heldMember()
   addChild(world)
   step(world, 500, { operation: 'waitForChildren', input: { executionId, fence: ownFence } })
   return world
 }
 
 /** Two upstreams of which one is enough; the first has completed, and the other was let run. */
-function decided(platform: Platform): World {
-  const world = openFlows(newWorld(platform), false)
+function decided(): World {
+  const world = openFlows(newWorld(), false)
   const after = [{ upstreamId }, { upstreamId: siblingId }]
   addMember(world, { ...newMember(executionId, after), policy: { ...anyOf, losers: 'let_run' } })
   endOther(world, upstreamId, 'completed')
   return world
 }
 
-function groupOf(world: World, execution: Execution): EdgeGroup {
+function groupOf(execution: Execution): EdgeGroup {
   const group = execution.member?.group
   if (group !== undefined) return group
-  return world.memory.platform.stop({ reason: 'the execution has no group', recordId: execution.id })
+  return stop({ reason: 'the execution has no group', recordId: execution.id })
 }
 
-function owingCancels(platform: Platform): World {
-  const world = decided(platform)
+function owingCancels(): World {
+  const world = decided()
   const execution = theExecution(world)
-  const group = groupOf(world, execution)
+  const group = groupOf(execution)
   group.losers = 'cancel'
   group.owedFrom = ''
   putDirectly(world, execution)
@@ -124,8 +124,8 @@ function owingCancels(platform: Platform): World {
 }
 
 /** Has completed, and nobody behind it knows. */
-function owingEdges(platform: Platform): World {
-  const world = heldMember(platform)
+function owingEdges(): World {
+  const world = heldMember()
   const execution = theExecution(world)
   execution.state = { phase: 'ended', outcome: 'completed', at: world.now, reason: undefined, by: undefined }
   execution.lastLease = { id: ownFence.leaseId, epoch: ownFence.epoch, how: 'completed', until: undefined }
@@ -139,8 +139,8 @@ function owingEdges(platform: Platform): World {
 }
 
 /** Blocked still, although what it waited for has ended. */
-function unmoved(platform: Platform, outcome: 'completed' | 'failed'): World {
-  const world = dependent(platform)
+function unmoved(outcome: 'completed' | 'failed'): World {
+  const world = dependent()
   endOther(world, upstreamId, outcome)
   const execution = theExecution(world)
   const from = outcome === 'completed' ? 'waiting' : 'skipped'
@@ -153,8 +153,8 @@ function unmoved(platform: Platform, outcome: 'completed' | 'failed'): World {
   return world
 }
 
-function beingReplayed(platform: Platform): World {
-  const world = member(platform)
+function beingReplayed(): World {
+  const world = member()
   const execution = theExecution(world)
   execution.state = { phase: 'blocked', by: 'hold' }
   execution.lastReplay = { requestId: 'begun-before', reason: undefined, by: undefined, at: execution.createdAt }
@@ -166,15 +166,15 @@ function beingReplayed(platform: Platform): World {
   return world
 }
 
-function beingCancelled(platform: Platform): World {
-  const world = member(platform)
+function beingCancelled(): World {
+  const world = member()
   cancelUnderWay(world)
   return world
 }
 
 /** The whole graph, or its first node only. */
-function submittedFlow(platform: Platform, isWhole: boolean): World {
-  const world = newWorld(platform)
+function submittedFlow(isWhole: boolean): World {
+  const world = newWorld()
   const input = newSubmission(flowId)
   const part = isWhole ? input : { ...input, nodes: input.nodes.slice(0, 1), edges: [] }
   step(world, 0, { operation: 'submitFlow', input: part }, payload)
@@ -189,34 +189,34 @@ function failedFor(world: World): World {
 
 /** Beside a flow, in every phase: what can become a member. */
 export const besideSituations: readonly Situation[] = [
-  { name: 'absent, beside a flow', build: (platform) => beside(newWorld(platform)) },
-  { name: 'eligible, beside a flow', build: (platform) => beside(fresh(platform)) },
+  { name: 'absent, beside a flow', build: () => beside(newWorld()) },
+  { name: 'eligible, beside a flow', build: () => beside(fresh()) },
   {
     name: 'delayed, beside a flow',
-    build: (platform) => beside(submitted(platform, { ...newSubmit(submitRequest), delayMs: DELAY_MS })),
+    build: () => beside(submitted({ ...newSubmit(submitRequest), delayMs: DELAY_MS })),
   },
   {
     name: 'blocked, beside a flow',
-    build: (platform) => beside(inState(fresh(platform), { phase: 'blocked', by: 'limit' })),
+    build: () => beside(inState(fresh(), { phase: 'blocked', by: 'limit' })),
   },
-  { name: 'active, beside a flow', build: (platform) => beside(held(platform)) },
+  { name: 'active, beside a flow', build: () => beside(held()) },
   {
     name: 'suspended, beside a flow',
-    build: (platform) => beside(awaitingReply(held(platform))),
+    build: () => beside(awaitingReply(held())),
   },
-  { name: 'ended, beside a flow', build: (platform) => beside(failed(platform, 'permanent')) },
+  { name: 'ended, beside a flow', build: () => beside(failed('permanent')) },
 ]
 
 export const memberSituations: readonly Situation[] = [
-  { name: 'eligible, a member', build: (platform) => member(platform) },
-  { name: 'eligible, its dependency met', build: (platform) => met(platform) },
-  { name: 'eligible, owing cancels', build: (platform) => owingCancels(platform) },
-  { name: 'eligible, its flow being cancelled', build: (platform) => beingCancelled(platform) },
-  { name: 'eligible, of a submitted flow', build: (platform) => submittedFlow(platform, true) },
+  { name: 'eligible, a member', build: () => member() },
+  { name: 'eligible, its dependency met', build: () => met() },
+  { name: 'eligible, owing cancels', build: () => owingCancels() },
+  { name: 'eligible, its flow being cancelled', build: () => beingCancelled() },
+  { name: 'eligible, of a submitted flow', build: () => submittedFlow(true) },
   {
     name: 'delayed, a member',
-    build: (platform) => {
-      const world = openFlows(newWorld(platform), false)
+    build: () => {
+      const world = openFlows(newWorld(), false)
       const create = { ...newSubmit(submitRequest), delayMs: DELAY_MS }
       addMember(world, { ...newMember(executionId, []), create })
       addMember(world, newMember(downstreamId, [{ upstreamId: executionId }]))
@@ -225,38 +225,38 @@ export const memberSituations: readonly Situation[] = [
   },
   {
     name: 'delayed, a member that is retried',
-    build: (platform) => {
-      const world = heldMember(platform)
+    build: () => {
+      const world = heldMember()
       const failure = { category: 'error', message: 'no luck' }
       step(world, 1_000, { operation: 'failExecution', input: { executionId, fence: ownFence, failure, seed: 7 } })
       return world
     },
   },
-  { name: 'blocked by a dependency', build: (platform) => dependent(platform) },
-  { name: 'blocked, its dependency met unseen', build: (platform) => unmoved(platform, 'completed') },
-  { name: 'blocked, its dependency failed unseen', build: (platform) => unmoved(platform, 'failed') },
-  { name: 'blocked by a hold', build: (platform) => heldBack(platform, newSubmit(submitRequest)) },
+  { name: 'blocked by a dependency', build: () => dependent() },
+  { name: 'blocked, its dependency met unseen', build: () => unmoved('completed') },
+  { name: 'blocked, its dependency failed unseen', build: () => unmoved('failed') },
+  { name: 'blocked by a hold', build: () => heldBack(newSubmit(submitRequest)) },
   {
     name: 'blocked by a hold, to be delayed',
-    build: (platform) => heldBack(platform, { ...newSubmit(submitRequest), delayMs: DELAY_MS }),
+    build: () => heldBack({ ...newSubmit(submitRequest), delayMs: DELAY_MS }),
   },
-  { name: 'blocked by a hold, to be skipped', build: (platform) => behindFailed(platform) },
-  { name: 'blocked, of an unfinished submission', build: (platform) => submittedFlow(platform, false) },
-  { name: 'blocked, waiting for a child', build: (platform) => waiting(platform) },
-  { name: 'blocked, being replayed', build: (platform) => beingReplayed(platform) },
-  { name: 'active, a member', build: (platform) => heldMember(platform) },
+  { name: 'blocked by a hold, to be skipped', build: () => behindFailed() },
+  { name: 'blocked, of an unfinished submission', build: () => submittedFlow(false) },
+  { name: 'blocked, waiting for a child', build: () => waiting() },
+  { name: 'blocked, being replayed', build: () => beingReplayed() },
+  { name: 'active, a member', build: () => heldMember() },
   {
     name: 'active, with a child to wait for',
-    build: (platform) => {
-      const world = heldMember(platform)
+    build: () => {
+      const world = heldMember()
       addChild(world)
       return world
     },
   },
   {
     name: 'active, its child failed',
-    build: (platform) => {
-      const world = heldMember(platform)
+    build: () => {
+      const world = heldMember()
       addChild(world)
       endOther(world, childId, 'failed')
       return world
@@ -264,37 +264,37 @@ export const memberSituations: readonly Situation[] = [
   },
   {
     name: 'active, its flow cancelled around it',
-    build: (platform) => cancelled(heldMember(platform), 'cancel_pending', false),
+    build: () => cancelled(heldMember(), 'cancel_pending', false),
   },
   {
     name: 'ended, completed in a flow',
-    build: (platform) => {
-      const world = heldMember(platform)
+    build: () => {
+      const world = heldMember()
       step(world, 1_000, { operation: 'completeExecution', input: { executionId, fence: ownFence } })
       return world
     },
   },
-  { name: 'ended, failed in a flow', build: (platform) => failedFor(heldMember(platform)) },
+  { name: 'ended, failed in a flow', build: () => failedFor(heldMember()) },
   {
     name: 'ended, and its flow with it',
-    build: (platform) => failedFor(heldAgain(submittedFlow(platform, true), LEASE_MS)),
+    build: () => failedFor(heldAgain(submittedFlow(true), LEASE_MS)),
   },
   {
     name: 'ended, skipped',
-    build: (platform) => {
-      const world = dependent(platform)
+    build: () => {
+      const world = dependent()
       endOther(world, upstreamId, 'failed')
       return world
     },
   },
   {
     name: 'ended, cancelled with its flow',
-    build: (platform) => cancelled(heldMember(platform), 'cancel_all', true),
+    build: () => cancelled(heldMember(), 'cancel_all', true),
   },
   {
     name: 'ended, lost to another',
-    build: (platform) => {
-      const world = openFlows(newWorld(platform), false)
+    build: () => {
+      const world = openFlows(newWorld(), false)
       addMember(world, newMember(executionId, []))
       const after = [{ upstreamId }, { upstreamId: executionId }]
       addMember(world, { ...newMember(downstreamId, after), policy: anyOf })
@@ -303,5 +303,5 @@ export const memberSituations: readonly Situation[] = [
       return world
     },
   },
-  { name: 'ended, with edges to tell', build: (platform) => owingEdges(platform) },
+  { name: 'ended, with edges to tell', build: () => owingEdges() },
 ]

@@ -16,7 +16,6 @@ import {
   awaitingReply,
   withoutValue,
 } from './journal-world.ts'
-import type { Platform } from './platform.ts'
 import { fresh, held } from './situations.ts'
 import type { Situation } from './situations.ts'
 import { CANCEL_GRACE_MS, RETRY_DELAY_MS, executionId, ownFence, payload, step, submitWithoutPayload } from './world.ts'
@@ -36,22 +35,22 @@ function cancelled(world: World): World {
 }
 
 /** Waits at a waitpoint that was opened before, and has been told less than it needs. */
-function halfAnswered(platform: Platform): World {
-  const world = remembering(held(platform))
+function halfAnswered(): World {
+  const world = remembering(held())
   const input = waitInput(ownFence, REPLY, 'escalate')
   const nodes = input.nodes.map((node) => ({ ...node, need: 2, by: 'signals' as const }))
   return wait(world, { ...input, nodes, opens: [], remindEveryMs: STEP_MS })
 }
 
 /** Its time was up, and it waits on for an operator. */
-function escalated(platform: Platform): World {
-  const world = wait(held(platform), { ...waitInput(ownFence, REPLY, 'escalate'), timeoutMs: 0 })
+function escalated(): World {
+  const world = wait(held(), { ...waitInput(ownFence, REPLY, 'escalate'), timeoutMs: 0 })
   step(world, 0, { operation: 'runDue', input: { limit: 10, seed: 7 } })
   return world
 }
 
-function replayedFromStart(platform: Platform): World {
-  const world = held(platform)
+function replayedFromStart(): World {
+  const world = held()
   record(world, STEP, withoutValue)
   completed(world)
   const input = { executionId, requestId: 'replay-0', from: { kind: 'start' as const } }
@@ -59,8 +58,8 @@ function replayedFromStart(platform: Platform): World {
   return world
 }
 
-function inAnothersPlace(platform: Platform): World {
-  const world = held(platform)
+function inAnothersPlace(): World {
+  const world = held()
   record(world, STEP, withoutValue)
   completed(world)
   const input = { ...submitWithoutPayload('submit-0'), ifExists: 'replace' as const }
@@ -70,60 +69,60 @@ function inAnothersPlace(platform: Platform): World {
 
 /** What any operation may meet. */
 export const journalSituations: readonly Situation[] = [
-  { name: 'eligible, replayed from the start', build: (platform) => replayedFromStart(platform) },
-  { name: 'eligible, in the place of another', build: (platform) => inAnothersPlace(platform) },
-  { name: 'active, remembering', build: (platform) => remembering(held(platform)) },
-  { name: 'suspended, half answered', build: (platform) => halfAnswered(platform) },
+  { name: 'eligible, replayed from the start', build: () => replayedFromStart() },
+  { name: 'eligible, in the place of another', build: () => inAnothersPlace() },
+  { name: 'active, remembering', build: () => remembering(held()) },
+  { name: 'suspended, half answered', build: () => halfAnswered() },
   {
     name: 'suspended, at a mailbox',
-    build: (platform) => wait(held(platform), waitInput(ownFence, MAILBOX, 'resume_with_signal')),
+    build: () => wait(held(), waitInput(ownFence, MAILBOX, 'resume_with_signal')),
   },
   {
     name: 'suspended, to fail in time',
-    build: (platform) => wait(held(platform), waitInput(ownFence, REPLY, 'fail')),
+    build: () => wait(held(), waitInput(ownFence, REPLY, 'fail')),
   },
   {
     name: 'suspended, to try a step again',
-    build: (platform) => {
-      const world = held(platform)
+    build: () => {
+      const world = held()
       step(world, STEP_MS, { operation: 'recordStep', input: stepInput(ownFence, STEP, stepRetried(true)) })
       return world
     },
   },
-  { name: 'ended, remembering', build: (platform) => completed(remembering(held(platform))) },
-  { name: 'ended, cancelled as it waited', build: (platform) => cancelled(awaitingReply(held(platform))) },
+  { name: 'ended, remembering', build: () => completed(remembering(held())) },
+  { name: 'ended, cancelled as it waited', build: () => cancelled(awaitingReply(held())) },
 ]
 
 /** What matters to those alone that concern what an execution remembers, or waits for. */
 export const furtherSituations: readonly Situation[] = [
   {
     name: 'eligible, told something before it began',
-    build: (platform) => {
-      const world = fresh(platform)
+    build: () => {
+      const world = fresh()
       signal(world, MAILBOX, 'early')
       return world
     },
   },
   {
     name: 'eligible, remembering',
-    build: (platform) => {
-      const world = remembering(held(platform))
+    build: () => {
+      const world = remembering(held())
       step(world, 0, { operation: 'releaseExecution', input: { executionId, fence: ownFence, reason: 'shutdown' } })
       return world
     },
   },
   {
     name: 'eligible, answered',
-    build: (platform) => {
-      const world = awaitingReply(held(platform))
+    build: () => {
+      const world = awaitingReply(held())
       signal(world, REPLY, 'early')
       return world
     },
   },
   {
     name: 'delayed, remembering',
-    build: (platform) => {
-      const world = remembering(held(platform))
+    build: () => {
+      const world = remembering(held())
       const input = { executionId, fence: ownFence, delayMs: RETRY_DELAY_MS }
       step(world, 0, { operation: 'delayExecution', input })
       return world
@@ -131,19 +130,19 @@ export const furtherSituations: readonly Situation[] = [
   },
   {
     name: 'delayed, answered',
-    build: (platform) => {
-      const world = wait(held(platform), slowWait())
+    build: () => {
+      const world = wait(held(), slowWait())
       signal(world, REPLY, 'early')
       return world
     },
   },
-  { name: 'suspended, to be answered after a while', build: (platform) => wait(held(platform), slowWait()) },
-  { name: 'suspended, asleep', build: (platform) => wait(held(platform), sleepInput(ownFence)) },
-  { name: 'suspended, escalated', build: (platform) => escalated(platform) },
+  { name: 'suspended, to be answered after a while', build: () => wait(held(), slowWait()) },
+  { name: 'suspended, asleep', build: () => wait(held(), sleepInput(ownFence)) },
+  { name: 'suspended, escalated', build: () => escalated() },
   {
     name: 'ended, being removed',
-    build: (platform) => {
-      const world = completed(remembering(held(platform)))
+    build: () => {
+      const world = completed(remembering(held()))
       removalBegun(world)
       return world
     },

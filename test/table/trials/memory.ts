@@ -1,6 +1,6 @@
 /**
- * A store in miniature, in the kernel's dialect: records as packed cells, ordered index entries, blobs and events. It
- * runs one operation at a time and takes everything back that a faulty one wrote.
+ * A store in miniature: records as packed cells, ordered index entries, blobs and events. It runs one operation at a time and
+ * undoes everything that a faulty one wrote.
  */
 import {
   OPERATION_WORK_LIMIT,
@@ -25,8 +25,9 @@ import type {
   RecordTypes,
   Tx,
 } from '../../../src/kernel/index.ts'
-import { canonicalText, nameText, numberText, sortedText } from './canonical-text.ts'
-import type { Fault, Platform } from './platform.ts'
+import { canonicalText, nameText } from './canonical-text.ts'
+import { faultIn, stop } from './fault.ts'
+import type { Fault } from './fault.ts'
 
 interface StoredRecord {
   readonly type: RecordType
@@ -34,15 +35,10 @@ interface StoredRecord {
   readonly cells: Cell[]
 }
 
-/** Names are remembered in lists of their own, because the dialect cannot loop over the keys of an object. */
 export interface Memory {
-  readonly platform: Platform
-  readonly records: Record<string, StoredRecord | undefined>
-  readonly recordKeys: string[]
-  readonly indexes: Record<string, IndexEntry[] | undefined>
-  readonly indexNames: string[]
-  readonly blobs: Record<string, string | undefined>
-  readonly blobKeys: string[]
+  readonly records: Map<string, StoredRecord>
+  readonly indexes: Map<string, readonly IndexEntry[]>
+  readonly blobs: Map<string, string>
   readonly events: Cell[][]
   /** Steps that take the running operation's writes back, newest last. */
   readonly undo: (() => void)[]
@@ -53,18 +49,8 @@ export type Said<R> =
   | { readonly kind: 'answered'; readonly result: R; readonly blobs: string[] }
   | { readonly kind: 'fault'; readonly fault: Fault }
 
-export function newMemory(platform: Platform): Memory {
-  return {
-    platform,
-    records: {},
-    recordKeys: [],
-    indexes: {},
-    indexNames: [],
-    blobs: {},
-    blobKeys: [],
-    events: [],
-    undo: [],
-  }
+export function newMemory(): Memory {
+  return { records: new Map(), indexes: new Map(), blobs: new Map(), events: [], undo: [] }
 }
 
 /** Runs one operation as a store would: all of its writes are kept, or none. */
@@ -75,71 +61,56 @@ export function runOperation<R>(
   operation: (tx: Tx) => R,
 ): Said<R> {
   const replyBlobs: string[] = []
-  while (memory.undo.length > 0) memory.undo.pop()
-  const attempted = memory.platform.attempt(() => operation(beginTx(memory, now, callBlobs, replyBlobs)))
-  if (attempted.kind === 'finished') return { kind: 'answered', result: attempted.value, blobs: replyBlobs }
-  for (let step = memory.undo.pop(); step !== undefined; step = memory.undo.pop()) step()
-  return { kind: 'fault', fault: attempted.fault }
+  memory.undo.length = 0
+  try {
+    return { kind: 'answered', result: operation(beginTx(memory, now, callBlobs, replyBlobs)), blobs: replyBlobs }
+  } catch (error) {
+    for (const step of memory.undo.reverse()) step()
+    return { kind: 'fault', fault: faultIn(error) }
+  }
 }
 
 export function storedRecord<T extends RecordType>(memory: Memory, type: T, id: string): RecordTypes[T] | undefined {
-  const stored = memory.records[joinName(type, id)]
+  const stored = memory.records.get(joinName(type, id))
   return stored === undefined ? undefined : unpackRecord(type, stored.cells)
 }
 
 export function storedRecords(memory: Memory): AnyRecord[] {
-  const records: AnyRecord[] = []
-  for (const key of memory.recordKeys) {
-    const stored = memory.records[key]
-    if (stored !== undefined) records.push(unpackRecord(stored.type, stored.cells))
-  }
-  return records
+  return [...memory.records.values()].map(({ type, cells }) => unpackRecord(type, cells))
 }
 
 export function storedEntries(memory: Memory): IndexEntry[] {
-  const entries: IndexEntry[] = []
-  for (const name of memory.indexNames) for (const entry of memory.indexes[name] ?? []) entries.push(entry)
-  return entries
+  return [...memory.indexes.values()].flat()
 }
 
 export function storedEvents(memory: Memory, from: number): FabricEvent[] {
-  const events: FabricEvent[] = []
-  for (let i = from; i < memory.events.length; i++) {
-    const cells = memory.events[i]
-    if (cells !== undefined) events.push(unpackEvent(cells))
-  }
-  return events
+  return memory.events.slice(from).map(unpackEvent)
 }
 
 /** Everything in the store except its events: records in their packed form, index entries, blobs. */
 export function storedText(memory: Memory): string {
-  const lines: string[] = []
-  for (const key of memory.recordKeys) {
-    const stored = memory.records[key]
-    if (stored !== undefined) lines.push(nameText(key) + ' ' + canonicalText(memory.platform, stored.cells))
-  }
-  for (const entry of storedEntries(memory)) lines.push(entryText(entry))
-  for (const key of memory.blobKeys) {
-    const bytes = memory.blobs[key]
-    if (bytes !== undefined) lines.push(nameText(joinName('blob', key)) + ' ' + bytes)
-  }
-  return sortedText(lines).join('\n')
+  const lines = [
+    ...[...memory.records].map(([key, { cells }]) => `${nameText(key)} ${canonicalText(cells)}`),
+    ...storedEntries(memory).map(entryText),
+    ...[...memory.blobs].map(([key, bytes]) => `${nameText(joinName('blob', key))} ${bytes}`),
+  ]
+  return lines.sort().join('\n')
 }
 
 function entryText(entry: IndexEntry): string {
-  return nameText(joinName('index', entry.index)) + ' ' + numberText(entry.score) + ' ' + entry.id
+  return `${nameText(joinName('index', entry.index))} ${entry.score} ${entry.id}`
 }
 
 function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], replyBlobs: string[]): Tx {
   let work = 0
   let reads = 0
-  const written: Record<string, boolean> = {}
-  const fail = (reason: string, recordId: string): never => memory.platform.stop({ reason, recordId })
+  const written = new Set<string>()
+  const fail = (reason: string, recordId: string): never => stop({ reason, recordId })
   const count = (type: RecordType, recordId: string): void => {
     const key = joinName(type, recordId)
-    if (written[key] === true) return
+    if (written.has(key)) return
     if (work >= OPERATION_WORK_LIMIT) fail('the operation writes more records than it may', recordId)
-    written[key] = true
+    written.add(key)
     work = work + 1
   }
   return {
@@ -148,7 +119,7 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
       reads = reads + 1
       return storedRecord(memory, type, id)
     },
-    has: (type, id) => memory.records[joinName(type, id)] !== undefined,
+    has: (type, id) => memory.records.has(joinName(type, id)),
     getMany: (type, ids) => {
       reads = reads + ids.length
       return getMany(memory, type, ids)
@@ -163,7 +134,7 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
     },
     range: (range) => readRange(memory, range),
     scan: (range, type) => {
-      const ids = idsOf(readRange(memory, range))
+      const ids = readRange(memory, range).map(({ id }) => id)
       reads = reads + ids.length
       return getMany(memory, type, ids)
     },
@@ -177,10 +148,11 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
         memory.events.pop()
       })
     },
-    keep: (key, blob) => setBlob(memory, key, callBlobs[blob] ?? fail('a blob did not come with the call', key)),
-    forget: (key) => setBlob(memory, key, undefined),
+    keep: (key, blob) =>
+      assign(memory, memory.blobs, key, callBlobs[blob] ?? fail('a blob did not come with the call', key)),
+    forget: (key) => assign(memory, memory.blobs, key, undefined),
     send: (key) => {
-      const bytes = memory.blobs[key]
+      const bytes = memory.blobs.get(key)
       if (bytes === undefined) return undefined
       replyBlobs.push(bytes)
       return replyBlobs.length - 1
@@ -199,22 +171,12 @@ function getMany<T extends RecordType>(memory: Memory, type: T, ids: readonly st
   return found
 }
 
-function idsOf(entries: readonly IndexEntry[]): string[] {
-  const ids: string[] = []
-  for (const entry of entries) ids.push(entry.id)
-  return ids
-}
-
 function writeRecord(memory: Memory, type: RecordType, id: string, record: AnyRecord | undefined): void {
   const key = joinName(type, id)
-  const before = memory.records[key]
+  const before = memory.records.get(key)
   const entriesBefore = before === undefined ? [] : entriesOf(unpackRecord(type, before.cells))
   const entriesAfter = record === undefined ? [] : entriesOf(record)
-  if (!memory.recordKeys.includes(key)) memory.recordKeys.push(key)
-  memory.records[key] = record === undefined ? undefined : { type, id, cells: packRecord(record) }
-  memory.undo.push(() => {
-    memory.records[key] = before
-  })
+  assign(memory, memory.records, key, record === undefined ? undefined : { type, id, cells: packRecord(record) })
   for (const entry of entriesBefore) {
     const isLeft = entriesAfter.some((other) => other.index === entry.index && other.id === entry.id)
     if (!isLeft) setEntry(memory, entry.index, entry.id, undefined)
@@ -223,33 +185,37 @@ function writeRecord(memory: Memory, type: RecordType, id: string, record: AnyRe
 }
 
 function setEntry(memory: Memory, index: string, id: string, score: number | undefined): void {
-  const before = memory.indexes[index]
-  if (before === undefined && !memory.indexNames.includes(index)) memory.indexNames.push(index)
-  const after: IndexEntry[] = []
-  const added: IndexEntry | undefined = score === undefined ? undefined : { index, score, id }
-  let isAdded = added === undefined
-  for (const entry of before ?? []) {
-    if (entry.id === id) continue
-    if (added !== undefined && !isAdded && comesBefore(added, entry)) {
-      after.push(added)
-      isAdded = true
-    }
-    after.push(entry)
+  const after = entriesIn(memory, index).filter((entry) => entry.id !== id)
+  if (score !== undefined) {
+    const added = { index, score, id }
+    const place = after.findIndex((entry) => comesBefore(added, entry))
+    after.splice(place === -1 ? after.length : place, 0, added)
   }
-  if (added !== undefined && !isAdded) after.push(added)
-  memory.indexes[index] = after
-  memory.undo.push(() => {
-    memory.indexes[index] = before
-  })
+  assign(memory, memory.indexes, index, after)
+}
+
+/** Sets the value of a key, or removes the key. */
+function assign<V>(memory: Memory, map: Map<string, V>, key: string, value: V | undefined): void {
+  const before = map.get(key)
+  setOrDelete(map, key, value)
+  memory.undo.push(() => setOrDelete(map, key, before))
+}
+
+function setOrDelete<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+}
+
+function entriesIn(memory: Memory, index: string): readonly IndexEntry[] {
+  return memory.indexes.get(index) ?? []
 }
 
 function scoreOf(memory: Memory, index: string, id: string): number | undefined {
-  for (const entry of memory.indexes[index] ?? []) if (entry.id === id) return entry.score
-  return undefined
+  return entriesIn(memory, index).find((entry) => entry.id === id)?.score
 }
 
 function readRange(memory: Memory, range: Range): IndexEntry[] {
-  const entries = memory.indexes[range.index] ?? []
+  const entries = entriesIn(memory, range.index)
   const found: IndexEntry[] = []
   for (let i = 0; i < entries.length && found.length < range.limit; i++) {
     const entry = entries[range.reverse === true ? entries.length - 1 - i : i]
@@ -266,13 +232,4 @@ function isInRange(range: Range, entry: IndexEntry): boolean {
   if (from.id === undefined) return (entry.score - from.score) * sign >= 0
   const place = { score: from.score, id: from.id }
   return range.reverse === true ? comesBefore(entry, place) : comesBefore(place, entry)
-}
-
-function setBlob(memory: Memory, key: string, bytes: string | undefined): void {
-  const before = memory.blobs[key]
-  if (!memory.blobKeys.includes(key)) memory.blobKeys.push(key)
-  memory.blobs[key] = bytes
-  memory.undo.push(() => {
-    memory.blobs[key] = before
-  })
 }

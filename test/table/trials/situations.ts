@@ -6,7 +6,6 @@
 import { REPLAY_CAP } from '../../../src/kernel/index.ts'
 import type { CreateInput, ExecutionState } from '../../../src/kernel/index.ts'
 import { awaitingReply } from './journal-world.ts'
-import type { Platform } from './platform.ts'
 import {
   CANCEL_GRACE_MS,
   DELAY_MS,
@@ -31,21 +30,21 @@ import type { World } from './world.ts'
 
 export interface Situation {
   readonly name: string
-  readonly build: (platform: Platform) => World
+  readonly build: () => World
 }
 
 const STEP_MS = 1_000
 /** Less than it takes to get to the second lease and lose it. */
 const SHORT_TOTAL_TIMEOUT_MS = 3_500
 
-export function submitted(platform: Platform, input: CreateInput): World {
-  const world = newWorld(platform)
+export function submitted(input: CreateInput): World {
+  const world = newWorld()
   submit(world, input)
   return world
 }
 
-export function fresh(platform: Platform): World {
-  return submitted(platform, newSubmit(submitRequest))
+export function fresh(): World {
+  return submitted(newSubmit(submitRequest))
 }
 
 export function heldAgain(world: World, leaseTtlMs: number): World {
@@ -56,8 +55,8 @@ export function heldAgain(world: World, leaseTtlMs: number): World {
   return world
 }
 
-export function held(platform: Platform): World {
-  return heldAgain(fresh(platform), LEASE_MS)
+export function held(): World {
+  return heldAgain(fresh(), LEASE_MS)
 }
 
 export function inState(world: World, state: ExecutionState): World {
@@ -69,15 +68,15 @@ export function inState(world: World, state: ExecutionState): World {
   return world
 }
 
-function cancelRequested(platform: Platform, leaseTtlMs: number): World {
-  const world = heldAgain(fresh(platform), leaseTtlMs)
+function cancelRequested(leaseTtlMs: number): World {
+  const world = heldAgain(fresh(), leaseTtlMs)
   const input = { executionId, reason: 'unwanted', by: 'ada', force: false, graceMs: CANCEL_GRACE_MS }
   step(world, STEP_MS / 2, { operation: 'cancelExecution', input })
   return world
 }
 
-function completed(platform: Platform): World {
-  const world = held(platform)
+function completed(): World {
+  const world = held()
   const result = { blob: 0, size: 6, encoding: 'json' as const }
   step(world, STEP_MS, { operation: 'completeExecution', input: { executionId, fence: ownFence, result } }, ['result'])
   return world
@@ -88,8 +87,8 @@ function revoked(world: World): World {
   return world
 }
 
-export function failed(platform: Platform, category: string): World {
-  const world = held(platform)
+export function failed(category: string): World {
+  const world = held()
   const input = { executionId, fence: ownFence, failure: { category, message: 'no luck' }, seed: 7 }
   step(world, STEP_MS, { operation: 'failExecution', input })
   return world
@@ -101,12 +100,12 @@ function afterDuePass(world: World): World {
 }
 
 export const situations: readonly Situation[] = [
-  { name: 'absent', build: (platform) => newWorld(platform) },
-  { name: 'eligible', build: (platform) => fresh(platform) },
+  { name: 'absent', build: () => newWorld() },
+  { name: 'eligible', build: () => fresh() },
   {
     name: 'eligible, released',
-    build: (platform) => {
-      const world = held(platform)
+    build: () => {
+      const world = held()
       const input = { executionId, fence: ownFence, reason: 'shutdown' }
       step(world, STEP_MS, { operation: 'releaseExecution', input })
       return world
@@ -114,56 +113,56 @@ export const situations: readonly Situation[] = [
   },
   {
     name: 'eligible, lease expired',
-    build: (platform) => afterDuePass(heldAgain(fresh(platform), SHORT_LEASE_MS)),
+    build: () => afterDuePass(heldAgain(fresh(), SHORT_LEASE_MS)),
   },
   {
     name: 'eligible, lease revoked',
-    build: (platform) => revoked(held(platform)),
+    build: () => revoked(held()),
   },
   {
     name: 'delayed',
-    build: (platform) => submitted(platform, { ...newSubmit(submitRequest), delayMs: DELAY_MS }),
+    build: () => submitted({ ...newSubmit(submitRequest), delayMs: DELAY_MS }),
   },
-  { name: 'delayed, retrying', build: (platform) => failed(platform, 'error') },
+  { name: 'delayed, retrying', build: () => failed('error') },
   {
     name: 'delayed, parked',
-    build: (platform) => {
-      const world = held(platform)
+    build: () => {
+      const world = held()
       const input = { executionId, fence: ownFence, delayMs: RETRY_DELAY_MS }
       step(world, STEP_MS, { operation: 'delayExecution', input })
       return world
     },
   },
-  { name: 'blocked', build: (platform) => inState(fresh(platform), { phase: 'blocked', by: 'limit' }) },
-  { name: 'active', build: (platform) => held(platform) },
+  { name: 'blocked', build: () => inState(fresh(), { phase: 'blocked', by: 'limit' }) },
+  { name: 'active', build: () => held() },
   {
     name: 'active, cancel requested',
-    build: (platform) => cancelRequested(platform, LEASE_MS),
+    build: () => cancelRequested(LEASE_MS),
   },
-  { name: 'active, lease lapsed', build: (platform) => heldAgain(fresh(platform), SHORT_LEASE_MS) },
+  { name: 'active, lease lapsed', build: () => heldAgain(fresh(), SHORT_LEASE_MS) },
   {
     name: 'suspended',
-    build: (platform) => awaitingReply(held(platform)),
+    build: () => awaitingReply(held()),
   },
   {
     name: 'ended, completed',
-    build: (platform) => completed(platform),
+    build: () => completed(),
   },
   {
     name: 'ended, no replay left',
-    build: (platform) => {
-      const world = completed(platform)
+    build: () => {
+      const world = completed()
       const execution = theExecution(world)
       execution.replayCount = REPLAY_CAP
       putDirectly(world, execution)
       return world
     },
   },
-  { name: 'ended, failed', build: (platform) => failed(platform, 'permanent') },
+  { name: 'ended, failed', build: () => failed('permanent') },
   {
     name: 'ended, cancelled',
-    build: (platform) => {
-      const world = held(platform)
+    build: () => {
+      const world = held()
       const input = { executionId, reason: 'unwanted', by: 'ada', force: true, graceMs: CANCEL_GRACE_MS }
       step(world, STEP_MS, { operation: 'cancelExecution', input })
       return world
@@ -171,17 +170,17 @@ export const situations: readonly Situation[] = [
   },
   {
     name: 'ended, cancelled as its lease expired',
-    build: (platform) => afterDuePass(cancelRequested(platform, SHORT_LEASE_MS)),
+    build: () => afterDuePass(cancelRequested(SHORT_LEASE_MS)),
   },
   {
     name: 'ended, cancelled as its lease was revoked',
-    build: (platform) => revoked(cancelRequested(platform, LEASE_MS)),
+    build: () => revoked(cancelRequested(LEASE_MS)),
   },
   {
     name: 'ended, expired',
-    build: (platform) => {
+    build: () => {
       const input = { ...newSubmit(submitRequest), totalTimeoutMs: SHORT_TOTAL_TIMEOUT_MS }
-      return afterDuePass(heldAgain(submitted(platform, input), LEASE_MS))
+      return afterDuePass(heldAgain(submitted(input), LEASE_MS))
     },
   },
 ]

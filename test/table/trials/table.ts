@@ -12,7 +12,6 @@ import { journalTrials } from './journal-trials.ts'
 import { storedEvents, storedRecord, storedText } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
-import type { Platform } from './platform.ts'
 import { situations } from './situations.ts'
 import type { Situation } from './situations.ts'
 import type { Trial } from './trial.ts'
@@ -39,8 +38,8 @@ export function situationsOf(trial: Trial): readonly Situation[] {
 }
 
 /** Brings a situation about, and whatever the trial wants to have happened. */
-export function arrange(platform: Platform, trial: Trial, situation: Situation): World {
-  const world = situation.build(platform)
+export function arrange(trial: Trial, situation: Situation): World {
+  const world = situation.build()
   trial.prepare?.(world)
   return world
 }
@@ -72,8 +71,8 @@ export function trialName(trial: Trial): string {
   return trial.manner === '' ? trial.operation : trial.operation + ', ' + trial.manner
 }
 
-export function runTrial(platform: Platform, trial: Trial, situation: Situation): Outcome {
-  const world = arrange(platform, trial, situation)
+export function runTrial(trial: Trial, situation: Situation): Outcome {
+  const world = arrange(trial, situation)
   const memory = world.memory
   const phaseBefore = phaseIn(memory)
   const epochBefore = storedRecord(memory, 'execution', executionId)?.epoch ?? 0
@@ -106,21 +105,21 @@ function phaseIn(memory: Memory): Phase | 'absent' {
   return storedRecord(memory, 'execution', executionId)?.state.phase ?? 'absent'
 }
 
-/** All that one row of the table came to, to the last field, in words that both languages print alike. */
-export function rowText(platform: Platform, trial: Trial): string {
+/** All that one row of the table came to, to the last field. */
+export function rowText(trial: Trial): string {
   const lines: string[] = []
   for (const situation of situationsOf(trial)) {
-    const outcome = runTrial(platform, trial, situation)
-    lines.push(cellText(platform, trial, situation, [outcome.first, outcome.again]))
+    const outcome = runTrial(trial, situation)
+    lines.push(cellText(trial, situation, [outcome.first, outcome.again]))
   }
   return lines.join('\n')
 }
 
-export function cellText(platform: Platform, trial: Trial, situation: Situation, sayings: readonly Saying[]): string {
+export function cellText(trial: Trial, situation: Situation, sayings: readonly Saying[]): string {
   const lines = ['== ' + trialName(trial) + ' x ' + situation.name]
   for (const saying of sayings) {
-    lines.push(canonicalText(platform, saying.said))
-    for (const event of saying.events) lines.push(canonicalText(platform, event))
+    lines.push(canonicalText(saying.said))
+    for (const event of saying.events) lines.push(canonicalText(event))
     lines.push(saying.stored)
   }
   return lines.join('\n')

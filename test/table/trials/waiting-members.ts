@@ -9,21 +9,21 @@ import { executionId, ownFence, step } from './world.ts'
 export const waitingMembers: readonly Situation[] = [
   {
     name: 'active, asked to stop by its flow',
-    build: (platform) => cancelled(heldMember(platform), 'cancel_all', false),
+    build: () => cancelled(heldMember(), 'cancel_all', false),
   },
-  { name: 'suspended, a member', build: (platform) => awaitingReply(heldMember(platform)) },
+  { name: 'suspended, a member', build: () => awaitingReply(heldMember()) },
   {
     name: 'suspended, its flow held',
-    build: (platform) => {
-      const world = openFlows(awaitingReply(held(platform)), true)
+    build: () => {
+      const world = openFlows(awaitingReply(held()), true)
       addMember(world, newMember(executionId, []))
       return world
     },
   },
   {
     name: 'blocked, remembering, waiting for a child',
-    build: (platform) => {
-      const world = remembering(heldMember(platform))
+    build: () => {
+      const world = remembering(heldMember())
       addChild(world)
       step(world, 0, { operation: 'waitForChildren', input: { executionId, fence: ownFence } })
       return world
@@ -31,8 +31,8 @@ export const waitingMembers: readonly Situation[] = [
   },
   {
     name: 'blocked by a hold, answered',
-    build: (platform) => {
-      const world = openFlows(awaitingReply(held(platform)), true)
+    build: () => {
+      const world = openFlows(awaitingReply(held()), true)
       addMember(world, newMember(executionId, []))
       signal(world, REPLY, 'early')
       return world

@@ -1,6 +1,6 @@
 /**
  * A long random life of one small partition: every operation, in any order, with fences right and wrong, as time goes by.
- * The same seed takes the same walk in both languages.
+ * The same seed takes the same walk.
  */
 import {
   cancelExecution,
@@ -41,7 +41,6 @@ import type {
   Tx,
 } from '../../../src/kernel/index.ts'
 import { canonicalText } from './canonical-text.ts'
-import type { Platform } from './platform.ts'
 import { newWorld, say } from './world.ts'
 import type { World } from './world.ts'
 
@@ -69,8 +68,8 @@ export interface Walk {
   reconcileCursor: ReconcileCursor | undefined
 }
 
-export function newWalk(platform: Platform, seed: number): Walk {
-  const world = newWorld(platform)
+export function newWalk(seed: number): Walk {
+  const world = newWorld()
   return { world, seed, requests: 0, grasps: [], listCursor: undefined, reconcileCursor: undefined }
 }
 
@@ -268,8 +267,5 @@ function anyStep(walk: Walk, tx: Tx): unknown {
 /** Goes one step further and says what it came to. */
 export function takeStep(walk: Walk): string {
   walk.world.now = walk.world.now + oneOf(walk, stepsMs, 0)
-  return canonicalText(
-    walk.world.memory.platform,
-    say(walk.world, ['bytes'], (tx) => anyStep(walk, tx)),
-  )
+  return canonicalText(say(walk.world, ['bytes'], (tx) => anyStep(walk, tx)))
 }

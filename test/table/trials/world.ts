@@ -9,11 +9,11 @@ import type {
   Instant,
   Tx,
 } from '../../../src/kernel/index.ts'
+import { stop } from './fault.ts'
 import { newMemory, runOperation, storedRecord } from './memory.ts'
 import type { Memory, Said } from './memory.ts'
 import { perform } from './operation-call.ts'
 import type { OperationCall } from './operation-call.ts'
-import type { Platform } from './platform.ts'
 
 /** When every world begins. Times below count from here. */
 export const START_AT = 1_700_000_000_000
@@ -46,8 +46,8 @@ export interface World {
   now: Instant
 }
 
-export function newWorld(platform: Platform): World {
-  return { memory: newMemory(platform), steps: [], now: START_AT }
+export function newWorld(): World {
+  return { memory: newMemory(), steps: [], now: START_AT }
 }
 
 /** Runs an operation at the world's time. */
@@ -60,7 +60,7 @@ export function step(world: World, afterMs: number, call: OperationCall, blobs: 
   world.now = world.now + afterMs
   world.steps.push({ kind: 'call', at: world.now, call, blobs })
   const said = say(world, blobs, (tx) => perform(tx, call))
-  if (said.kind === 'fault') world.memory.platform.stop(said.fault)
+  if (said.kind === 'fault') stop(said.fault)
 }
 
 /** Writes a record as it would come about through operations of other parts of the engine. */
@@ -70,13 +70,13 @@ export function putDirectly(world: World, record: AnyRecord): void {
     tx.put(record)
     return true
   })
-  if (said.kind === 'fault') world.memory.platform.stop(said.fault)
+  if (said.kind === 'fault') stop(said.fault)
 }
 
 export function theExecution(world: World): Execution {
   const execution = storedRecord(world.memory, 'execution', executionId)
   if (execution !== undefined) return execution
-  return world.memory.platform.stop({ reason: 'the world has no execution', recordId: executionId })
+  return stop({ reason: 'the world has no execution', recordId: executionId })
 }
 
 export function newSubmit(requestId: string): CreateInput {
