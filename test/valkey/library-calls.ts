@@ -20,8 +20,8 @@ import { packCommit, readCommit } from '../../src/stores/valkey/commit-call.ts'
 import type { CommitForm } from '../../src/stores/valkey/commit-call.ts'
 import { Keys, storedKinds } from '../../src/stores/valkey/keys.ts'
 import { packLoad, readLoad } from '../../src/stores/valkey/load-call.ts'
-import { storeLibrary } from '../../src/stores/valkey/store-library.ts'
-import type { StoreFunctions } from '../../src/stores/valkey/store-library.ts'
+import { functionLibrary } from '../../src/stores/valkey/store-library.ts'
+import type { FunctionNames } from '../../src/stores/valkey/store-library.ts'
 import { connectTo } from '../servers/connection.ts'
 import { newPrefix } from './fabrics.ts'
 
@@ -105,9 +105,9 @@ export async function within<T extends readonly { readonly now: number }[] | []>
 export class LibraryPartition {
   readonly keys = new Keys(newPrefix(), 0)
   readonly server: Redis
-  readonly functions: StoreFunctions
+  readonly functions: FunctionNames
 
-  private constructor(server: Redis, functions: StoreFunctions) {
+  private constructor(server: Redis, functions: FunctionNames) {
     this.server = server
     this.functions = functions
   }
@@ -117,7 +117,7 @@ export class LibraryPartition {
     const address = { host: hostname, port: Number(port) }
     const server = await connectTo({ ...address, username: undefined, password: undefined, certificate: undefined })
     onTestFinished(() => server.disconnect())
-    const { name, text, functions } = await storeLibrary()
+    const { name, text, functions } = await functionLibrary()
     const found = await server.call('FUNCTION', 'LIST', 'LIBRARYNAME', name)
     if (Array.isArray(found) && found.length === 0) {
       await server.call('FUNCTION', 'LOAD', text).catch((error: unknown) => {
@@ -132,7 +132,7 @@ export class LibraryPartition {
     return kind in storedKinds ? prefix + storedKinds[kind as keyof typeof storedKinds] + id : prefix + kind
   }
 
-  async fcall(name: keyof StoreFunctions, args: readonly (string | number | Buffer)[]): Promise<unknown> {
+  async fcall(name: keyof FunctionNames, args: readonly (string | number | Buffer)[]): Promise<unknown> {
     const keys = [this.keys.partition(PARTITION), this.keys.channels(PARTITION)]
     return await this.server.callBuffer('FCALL', this.functions[name], keys.length, ...keys, ...args)
   }

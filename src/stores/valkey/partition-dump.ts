@@ -21,7 +21,8 @@ export async function dumpPartition(
 ): Promise<PartitionDump> {
   const prefix = keys.partition(partition)
   const names = (await connection.onEachPrimary((server) => keysOn(server, prefix))).flat()
-  const under = (kind: keyof typeof storedKinds) => names.filter((name) => name.startsWith(`${prefix}${storedKinds[kind]}`))
+  const under = (kind: keyof typeof storedKinds) =>
+    names.filter((name) => name.startsWith(`${prefix}${storedKinds[kind]}`))
   const records = await Promise.all(
     recordTypes.flatMap((type) => under(type).map((key) => readRecord(connection, type, key))),
   )

@@ -1,15 +1,14 @@
 /** The text of the function library, and the names that carry its hash: programs of different versions share a server. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { LIBRARY_PREFIX } from './library.ts'
 
-export interface StoreLibrary {
+export interface FunctionLibrary {
   readonly name: string
   readonly text: string
-  readonly functions: StoreFunctions
+  readonly functions: FunctionNames
 }
 
-export interface StoreFunctions {
+export interface FunctionNames {
   /** Writes nothing, as the server knows. */
   readonly load: string
   readonly commit: string
@@ -21,17 +20,20 @@ export interface StoreFunctions {
   readonly permissions: string
 }
 
+/** Every library of ours begins like this. */
+export const LIBRARY_PREFIX = 'flowfabric_'
+
 const HASH_LENGTH = 16
 const NAME_MARK = 'FUNCTION_NAME'
 
-let loaded: Promise<StoreLibrary> | undefined
+let loaded: Promise<FunctionLibrary> | undefined
 
-export function storeLibrary(): Promise<StoreLibrary> {
-  loaded ??= readFile(new URL('./library/library.lua', import.meta.url), 'utf8').then(storeLibraryOf)
+export function functionLibrary(): Promise<FunctionLibrary> {
+  loaded ??= readFile(new URL('./library/library.lua', import.meta.url), 'utf8').then(libraryOf)
   return loaded
 }
 
-function storeLibraryOf(body: string): StoreLibrary {
+export function libraryOf(body: string): FunctionLibrary {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, HASH_LENGTH)
   const name = `${LIBRARY_PREFIX}${hash}`
   const text = `#!lua name=${name}\n${body.replaceAll(NAME_MARK, name)}`
