@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Argument, Connection } from './connection.ts'
-import type { FunctionLibrary } from './store-library.ts'
+import type { FunctionLibrary } from './library.ts'
 import { isFunctionMissing, refusalWord } from './valkey-error.ts'
 
 /** How often one call has the library loaded anew before its caller hears of it: somebody keeps removing it. */

@@ -10,7 +10,7 @@ import { errorFields } from '../../runtime/index.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionSettings } from './connection.ts'
 import { LIBRARIES_KEY } from './keys.ts'
-import { LIBRARY_PREFIX } from './store-library.ts'
+import { LIBRARY_PREFIX } from './library.ts'
 import { asEngineError } from './valkey-error.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LIBRARY_PREFIX, functionLibrary, libraryOf } from './store-library.ts'
+import { LIBRARY_PREFIX, functionLibrary, libraryOf } from './library.ts'
 
 const BODY =
   "redis.register_function('FUNCTION_NAME_load', load)\nredis.register_function('FUNCTION_NAME_commit', commit)\n"
