@@ -18,7 +18,7 @@ import { UNREADABLE } from '../../src/stores/working-set/stored-data.ts'
 import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
 import { packCommit, readCommit } from '../../src/stores/valkey/commit-call.ts'
 import type { CommitForm } from '../../src/stores/valkey/commit-call.ts'
-import { Keys, storedKinds } from '../../src/stores/valkey/keys.ts'
+import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
 import { packLoad, readLoad } from '../../src/stores/valkey/load-call.ts'
 import { functionLibrary } from '../../src/stores/valkey/library.ts'
 import type { FunctionNames } from '../../src/stores/valkey/library.ts'
@@ -127,9 +127,9 @@ export class LibraryPartition {
     return new LibraryPartition(server, functions)
   }
 
-  key(kind: keyof typeof storedKinds | 'events4' | 'trimmed4', id = ''): string {
+  key(kind: keyof typeof keyKinds | 'events4' | 'trimmed4', id = ''): string {
     const prefix = this.keys.partition(PARTITION)
-    return kind in storedKinds ? prefix + storedKinds[kind as keyof typeof storedKinds] + id : prefix + kind
+    return kind in keyKinds ? prefix + keyKinds[kind as keyof typeof keyKinds] + id : prefix + kind
   }
 
   async fcall(name: keyof FunctionNames, args: readonly (string | number | Buffer)[]): Promise<unknown> {
