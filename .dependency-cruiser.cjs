@@ -61,7 +61,7 @@ module.exports = {
       severity: 'error',
       comment: 'Source never imports tests, benchmarks, examples or scripts.',
       from: { path: '^src/' },
-      to: { path: '^(test|bench|examples|scripts|eslint|dashboard)/' },
+      to: { path: '^(test|bench|examples|scripts|dashboard)/' },
     },
     {
       name: 'no-cycles',
