@@ -1,5 +1,5 @@
 /** A partition for tests of single rules: submit, claim, move the clock, look. */
-import { integerText, operations } from '../../src/kernel/index.ts'
+import { operations } from '../../src/kernel/index.ts'
 import type {
   ClaimInput,
   Claimed,
@@ -21,7 +21,7 @@ const ID_DIGITS = 4
 
 /** Ids sort as their numbers do. */
 export function idOf(number: number): ExecutionId {
-  return `0-${integerText(number).padStart(ID_DIGITS, '0')}` as ExecutionId
+  return `0-${String(number).padStart(ID_DIGITS, '0')}` as ExecutionId
 }
 
 export class Partition {

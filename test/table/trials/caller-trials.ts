@@ -1,5 +1,5 @@
 /** What somebody without a lease may ask: submit, claim, steer and look. */
-import { TAG_COUNT_MAX, integerText } from '../../../src/kernel/index.ts'
+import { TAG_COUNT_MAX } from '../../../src/kernel/index.ts'
 import type { ClaimInput, CreateInput, Tag } from '../../../src/kernel/index.ts'
 import { busyFlow, upstreamReplayed } from './flow-world.ts'
 import { DEADLINE_OVER_MS, LEASES_OVER_MS, SOON_MS } from './trial.ts'
@@ -37,7 +37,7 @@ function claim(manner: string, atMs: number, input: ClaimInput): Trial {
 
 function manyTags(): Tag[] {
   const tags: Tag[] = []
-  for (let i = 0; i < TAG_COUNT_MAX; i++) tags.push({ name: 't' + integerText(i), value: 'v', indexed: false })
+  for (let i = 0; i < TAG_COUNT_MAX; i++) tags.push({ name: 't' + String(i), value: 'v', indexed: false })
   return tags
 }
 

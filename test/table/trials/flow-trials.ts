@@ -1,5 +1,5 @@
 /** What somebody may ask of a flow as a whole: open, submit, seal, cancel, label and look; and what looks after flows. */
-import { FLOW_MEMBER_MAX, TAG_COUNT_MAX, integerText } from '../../../src/kernel/index.ts'
+import { FLOW_MEMBER_MAX, TAG_COUNT_MAX } from '../../../src/kernel/index.ts'
 import type { CreateFlowInput, EdgeInput, FlowCancelPolicy, SubmitFlowInput, Tag } from '../../../src/kernel/index.ts'
 import {
   addMember,
@@ -67,7 +67,7 @@ function cancel(policy: FlowCancelPolicy, force: boolean): Trial {
 
 function tooManyTags(): Tag[] {
   const tags: Tag[] = []
-  for (let i = 0; i < TAG_COUNT_MAX; i++) tags.push({ name: 't' + integerText(i), value: 'v', indexed: false })
+  for (let i = 0; i < TAG_COUNT_MAX; i++) tags.push({ name: 't' + String(i), value: 'v', indexed: false })
   return tags
 }
 

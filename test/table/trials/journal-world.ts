@@ -7,7 +7,6 @@ import {
   SIGNAL_MAX,
   STEP_MAX,
   STEP_TOTAL_BYTES,
-  integerText,
   joinName,
 } from '../../../src/kernel/index.ts'
 import type {
@@ -222,7 +221,7 @@ export function busySender(world: World): void {
 
 export function manySenders(world: World): void {
   const senders: SenderCount[] = []
-  for (let i = 0; i < SENDER_MAX; i++) senders.push({ identity: 'sender ' + integerText(i), count: 1 })
+  for (let i = 0; i < SENDER_MAX; i++) senders.push({ identity: 'sender ' + String(i), count: 1 })
   changeReply(world, senders)
 }
 
@@ -240,7 +239,7 @@ export function manyWaitpoints(world: World): void {
   if (execution === undefined || execution.state.phase === 'ended') return
   changeJournal(world, (journal) => {
     for (let i = journal.open.length; i < OPEN_WAITPOINT_MAX; i++) {
-      journal.open.push({ target: 'w' + integerText(i), since: world.now, expiresAt: undefined })
+      journal.open.push({ target: 'w' + String(i), since: world.now, expiresAt: undefined })
     }
   })
 }

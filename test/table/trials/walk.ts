@@ -14,7 +14,6 @@ import {
   explainExecution,
   failExecution,
   inspectPartition,
-  integerText,
   listExecutions,
   nextSeed,
   publicStates,
@@ -86,11 +85,11 @@ function oneOf<T extends string | number>(walk: Walk, list: readonly T[], otherw
 /** One of few request ids, so that some calls repeat an earlier one. */
 function request(walk: Walk): string {
   if (draw(walk, 4) > 0) walk.requests = walk.requests + 1
-  return 'request-' + integerText(walk.requests)
+  return 'request-' + String(walk.requests)
 }
 
 function anId(walk: Walk): ExecutionId {
-  return ('0-' + integerText(draw(walk, EXECUTION_COUNT))) as ExecutionId
+  return ('0-' + String(draw(walk, EXECUTION_COUNT))) as ExecutionId
 }
 
 function aGrasp(walk: Walk): Grasp {
@@ -104,7 +103,7 @@ function someTags(walk: Walk): Tag[] {
   const tags: Tag[] = []
   for (let i = draw(walk, 4); i > 0; i--) {
     const name = oneOf(walk, tagNames, 'plan')
-    tags.push({ name, value: 'v' + integerText(draw(walk, 2)), indexed: name === 'plan' || name === 'team' })
+    tags.push({ name, value: 'v' + String(draw(walk, 2)), indexed: name === 'plan' || name === 'team' })
   }
   return tags
 }
@@ -152,7 +151,7 @@ function aClaim(walk: Walk): ClaimInput {
   return {
     requestId: request(walk),
     workerId: 'pool',
-    workerInstanceId: 'pool-' + integerText(draw(walk, 2)),
+    workerInstanceId: 'pool-' + String(draw(walk, 2)),
     queues,
     count: 1 + draw(walk, 4),
     leaseTtlMs: oneOf(walk, [1_000, 30_000, 60_000], 30_000),
