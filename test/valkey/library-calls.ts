@@ -5,7 +5,6 @@ import { onTestFinished } from 'vitest'
 import type { AnyRecord, FabricEvent, RecordType } from '../../src/kernel/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type {
-  StoredRecord,
   Commit,
   CommitGroup,
   CommitReply,
@@ -15,6 +14,7 @@ import type {
 } from '../../src/stores/working-set/backend.ts'
 import { Needs } from '../../src/stores/working-set/needs.ts'
 import { UNREADABLE } from '../../src/stores/working-set/stored-data.ts'
+import type { StoredRecord } from '../../src/stores/working-set/stored-data.ts'
 import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
 import { packCommit, readCommit } from '../../src/stores/valkey/commit-call.ts'
 import type { CommitForm } from '../../src/stores/valkey/commit-call.ts'
