@@ -18,6 +18,14 @@ test('the user must be allowed every command that the store runs, and no other',
   expect(checked.sort()).toEqual([...new Set([...used, ...SENT_DIRECTLY])].sort())
 })
 
+test('the documentation lists the same commands', async () => {
+  const text = await readFile(new URL('../../../docs/valkey.md', import.meta.url), 'utf8')
+  const [, listed = ''] = /run on keys and channels: ([^.]*)\./.exec(text) ?? []
+  const documented = [...listed.matchAll(/`([A-Z]+)`/g)].map(([, command = '']) => command)
+
+  expect(documented).toEqual(commandLines(new Keys('ff', 0)).map(([command]) => command))
+})
+
 test('all of it is on keys and channels that begin with the prefix', () => {
   for (const line of commandLines(new Keys('shop', 3)).filter(([command]) => command !== 'TIME')) {
     expect(line.filter((word) => word.startsWith('shop:'))).toHaveLength(1)
