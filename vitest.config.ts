@@ -10,12 +10,10 @@ const VERIFY_OPERATIONS = 'test/verify-operations.ts'
 
 /** A test file that needs a server says so in its name: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
 const SERVER_TESTS = '**/{*.,}{valkey,postgres}.test.ts'
-const VALKEY_TESTS = '**/{*.,}valkey.test.ts'
 
 interface Suite {
   readonly name: string
   readonly include: string
-  readonly exclude?: string
   readonly timeoutMs: number
   /** One file after the other, for tests that start processes of their own. */
   readonly isSerial?: boolean
@@ -24,9 +22,8 @@ interface Suite {
 }
 
 const suites: Suite[] = [
-  { name: 'unit', include: '{src,eslint,scripts}/**/*.test.ts', timeoutMs: 10_000 },
-  { name: 'table', include: 'test/table/**/*.test.ts', exclude: VALKEY_TESTS, timeoutMs: 10_000 },
-  { name: 'table-valkey', include: `test/table/${VALKEY_TESTS}`, timeoutMs: 60_000 },
+  { name: 'unit', include: '{src,scripts}/**/*.test.ts', timeoutMs: 10_000 },
+  { name: 'table', include: 'test/table/**/*.test.ts', timeoutMs: 10_000 },
   { name: 'servers', include: 'test/servers/**/*.test.ts', timeoutMs: 90_000, hasServers: true },
   { name: 'conformance', include: 'test/conformance/**/*.test.ts', timeoutMs: 20_000, hasServers: true },
   { name: 'properties', include: 'test/properties/**/*.test.ts', timeoutMs: 120_000, hasServers: true },
@@ -42,19 +39,16 @@ const suites: Suite[] = [
 function project({
   name,
   include,
-  exclude,
   timeoutMs,
   isSerial = false,
   hasServers = false,
 }: Suite): TestProjectInlineConfiguration {
-  const excluded = exclude === undefined ? [] : [exclude]
-  if (isEmbedded) excluded.push(SERVER_TESTS)
   return {
     extends: true,
     test: {
       name,
       include: [include],
-      exclude: excluded,
+      exclude: isEmbedded ? [SERVER_TESTS] : [],
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
       fileParallelism: !isSerial,

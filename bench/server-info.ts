@@ -31,15 +31,3 @@ function parsePair(text: string): [string, number] {
   const [name = '', value = ''] = text.split('=')
   return [name, Number(value)]
 }
-
-export interface CallLatency {
-  readonly p50Micros: number
-  readonly p99Micros: number
-}
-
-/** How long calls of functions kept the server from everybody else since its counters were set to zero. */
-export async function functionLatency(server: Server): Promise<CallLatency> {
-  const info = await readInfo(server, ['latencystats'])
-  const values = new Map(info.lists('latency_percentiles_usec_')).get('fcall')
-  return { p50Micros: values?.get('p50') ?? Number.NaN, p99Micros: values?.get('p99') ?? Number.NaN }
-}

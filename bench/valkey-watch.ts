@@ -23,8 +23,6 @@ export interface ValkeyUse {
   readonly cpuMicros: number
 }
 
-/** Commands that run others; their time contains the time of those. */
-const CALLERS = ['fcall', 'fcall_ro', 'eval', 'evalsha', 'exec']
 /** The looking itself. */
 const RESET = 'config|resetstat'
 const MICROS_PER_SECOND = 1_000_000
@@ -81,11 +79,6 @@ function cpuSeconds(info: ServerInfo): number {
 /** Calls of functions and the time they took. */
 export function functionCalls(use: ValkeyUse): CommandUse {
   return use.commands.get('fcall') ?? NOTHING
-}
-
-/** Commands that functions and scripts called inside the server. Right only while nobody else sends such commands. */
-export function nestedCalls(use: ValkeyUse): CommandUse {
-  return sum([...use.commands].filter(([name]) => !CALLERS.includes(name)).map(([, command]) => command))
 }
 
 /** Every command, those included that functions and scripts called. */

@@ -30,7 +30,6 @@ const suites: readonly Suite[] = [
   { name: 'servers', lane: 'waiting', ...shared, needsBuild: false, server: 'always' },
   { name: 'postgres', lane: 'waiting', ...shared, server: 'always' },
   { name: 'valkey', lane: 'waiting', ...shared, server: 'always' },
-  { name: 'table-valkey', lane: 'waiting', ...own, server: 'always' },
 ]
 
 /** Returns the suites with these names, or all; embedded, only those with tests that need no server. */

@@ -44,10 +44,6 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     sizes: ['length'],
     load: async () => (await import('./steps.ts')).steps,
   },
-  'server-cost': {
-    stores: ['valkey'],
-    load: async () => (await import('./server-cost.ts')).serverCost,
-  },
   memory: {
     stores: ['valkey'],
     load: async () => (await import('./memory.ts')).memory,

@@ -2,11 +2,11 @@
 import { expectAbsent } from './expect-absent.ts'
 import { ATTEMPT_HISTORY_MAX } from './limits.ts'
 import type { Attempt, AttemptOutcome, Execution, Failure, Instant } from './records.ts'
-import { integerText, joinName } from './text.ts'
+import { joinName } from './text.ts'
 import type { Tx } from './tx.ts'
 
 export function attemptId(executionId: string, attempt: number): string {
-  return joinName(executionId, integerText(attempt))
+  return joinName(executionId, String(attempt))
 }
 
 /** The current attempt as history would tell it. */

@@ -59,7 +59,7 @@ export const blobInfo: readonly Field[] = [
 ]
 
 /** A failure as somebody reports it. */
-export const failureTexts: readonly Field[] = [
+const failureTexts: readonly Field[] = [
   { name: 'category', of: text },
   { name: 'message', of: text },
   { name: 'stack', of: text },

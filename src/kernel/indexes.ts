@@ -132,7 +132,6 @@ function executionEntries(execution: Execution): IndexEntry[] {
   const created = { index: CREATED_INDEX, score: execution.createdAt, id }
   const queued = queueEntry(execution)
   const timed = timedEntry(execution)
-  // Written in one go: inside Valkey a list that grows costs as much as everything else here.
   const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
   if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
   const journal = execution.journal

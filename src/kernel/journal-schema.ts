@@ -5,29 +5,22 @@ import type { Blank } from './field-kinds.ts'
 import type { Signal, Step, Waitpoint } from './journal-records.ts'
 
 /** The wait that brought an execution back. */
-export const resumed: FieldKind = object([
+const resumed: FieldKind = object([
   { name: 'step', of: text },
   { name: 'cause', of: word(['signal', 'operator', 'timeout', 'step_retry']) },
 ])
 
-export const timeoutBehaviour: FieldKind = word([
-  'fail',
-  'cancel',
-  'expire',
-  'resume',
-  'resume_with_signal',
-  'escalate',
-])
+const timeoutBehaviour: FieldKind = word(['fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate'])
 
-export const signalEffect: FieldKind = word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'])
+const signalEffect: FieldKind = word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'])
 
-export const signalSource: FieldKind = object([
+const signalSource: FieldKind = object([
   { name: 'type', of: word(['token', 'caller', 'operator', 'engine']) },
   { name: 'identity', of: text },
 ])
 
 /** A node of a condition, as it is asked for. */
-export const conditionNode: readonly Field[] = [
+const conditionNode: readonly Field[] = [
   { name: 'kind', of: word(['group', 'leaf', 'operator', 'timeout']) },
   { name: 'parent', of: whole },
   { name: 'need', of: whole },

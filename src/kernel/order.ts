@@ -1,5 +1,4 @@
-/** Sorting that gives the same order everywhere: a total order by a number, then by an ASCII id. */
-import { isTextBefore } from './text.ts'
+/** The order of every index: by score, then by id. Ids are ASCII, so their order is that of their bytes in every store. */
 
 export interface Keyed {
   readonly score: number
@@ -7,7 +6,7 @@ export interface Keyed {
 }
 
 export function comesBefore(a: Keyed, b: Keyed): boolean {
-  return a.score < b.score || (a.score === b.score && isTextBefore(a.id, b.id))
+  return a.score < b.score || (a.score === b.score && a.id < b.id)
 }
 
 /** Merges lists that are each in order into the first `limit` of their union. */

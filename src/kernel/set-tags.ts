@@ -3,7 +3,6 @@ import { TAG_COUNT_MAX } from './limits.ts'
 import type { ExecutionId, Tag } from './records.ts'
 import { refused } from './results.ts'
 import type { Refused } from './results.ts'
-import { isTextBefore } from './text.ts'
 import type { Tx } from './tx.ts'
 
 export interface SetTagsInput {
@@ -51,7 +50,7 @@ function insertTag(tags: Tag[], tag: Tag): void {
   let place = 0
   while (place < tags.length) {
     const other = tags[place]
-    if (other === undefined || !isTextBefore(other.name, tag.name)) break
+    if (other === undefined || other.name >= tag.name) break
     place = place + 1
   }
   if (tags[place]?.name === tag.name) tags[place] = copy

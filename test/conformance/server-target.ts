@@ -13,7 +13,7 @@ import { openStore } from '../../src/stores/open-store.ts'
 import type { Partition, Store } from '../../src/stores/store.ts'
 import { ByteWriter } from '../../src/stores/valkey/byte-writer.ts'
 import { Connection } from '../../src/stores/valkey/connection.ts'
-import { Keys, storedKinds } from '../../src/stores/valkey/keys.ts'
+import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
 import { recordValue } from '../../src/stores/valkey/stored-value.ts'
 import { storedForm } from '../../src/stores/valkey/valkey-backend.ts'
 import { damagedBytes } from './damage.ts'
@@ -98,11 +98,11 @@ async function damageValue(connection: Connection, key: string, damage: Damage, 
 }
 
 function recordKey(keys: Keys, partition: Partition, type: RecordType, id: string): string {
-  return `${keys.partition(partition)}${storedKinds[type]}${id}`
+  return `${keys.partition(partition)}${keyKinds[type]}${id}`
 }
 
 function indexKey(keys: Keys, partition: Partition, index: string): string {
-  return `${keys.partition(partition)}${storedKinds.index}${index}`
+  return `${keys.partition(partition)}${keyKinds.index}${index}`
 }
 
 /** A connection that is none of a store's, made when it is first needed and shared by the tests of a file. */

@@ -1,14 +1,13 @@
 /** Goes through the whole table of operations and phases with stores. It is long: each kind of store has a file of its own. */
 import { describe, expect, test } from 'vitest'
-import { rowText, trialName, trials } from '../table/dialect/table.ts'
-import { nodePlatform } from '../table/node-platform.ts'
+import { rowText, trialName, trials } from '../table/trials/table.ts'
 import type { StoreTarget } from './store-target.ts'
 import { rowThrough } from './table-row.ts'
 
 const rows = trials.map((trial) => ({
   name: trialName(trial),
   trial,
-  kernelAlone: once(() => rowText(nodePlatform, trial)),
+  kernelAlone: once(() => rowText(trial)),
 }))
 
 export function tableConforms(targets: readonly StoreTarget[]): void {

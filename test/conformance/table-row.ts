@@ -7,16 +7,15 @@ import type { AnyRecord, Cell, OperationName, OperationResult } from '../../src/
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Partition, PartitionDump } from '../../src/stores/store.ts'
-import { newMemory, storedText } from '../table/dialect/memory.ts'
-import type { Said } from '../table/dialect/memory.ts'
-import type { OperationCall } from '../table/dialect/operation-call.ts'
-import type { Situation } from '../table/dialect/situations.ts'
-import { REPEAT_AFTER_MS, arrange, cellText, situationsOf } from '../table/dialect/table.ts'
-import type { Saying } from '../table/dialect/table.ts'
-import type { Trial } from '../table/dialect/trial.ts'
-import { START_AT, executionId } from '../table/dialect/world.ts'
-import type { WorldStep } from '../table/dialect/world.ts'
-import { nodePlatform } from '../table/node-platform.ts'
+import { newMemory, storedText } from '../table/trials/memory.ts'
+import type { Said } from '../table/trials/memory.ts'
+import type { OperationCall } from '../table/trials/operation-call.ts'
+import type { Situation } from '../table/trials/situations.ts'
+import { REPEAT_AFTER_MS, arrange, cellText, situationsOf } from '../table/trials/table.ts'
+import type { Saying } from '../table/trials/table.ts'
+import type { Trial } from '../table/trials/trial.ts'
+import { START_AT, executionId } from '../table/trials/world.ts'
+import type { WorldStep } from '../table/trials/world.ts'
 import type { OpenedTarget, StoreTarget } from './store-target.ts'
 
 export async function rowThrough(target: StoreTarget, trial: Trial): Promise<string> {
@@ -50,7 +49,7 @@ class TableCell {
   #eventCount: number
 
   constructor(target: OpenedTarget, trial: Trial, situation: Situation, number: number) {
-    const world = arrange(nodePlatform, trial, situation)
+    const world = arrange(trial, situation)
     this.#target = target
     this.#trial = trial
     this.#situation = situation
@@ -66,7 +65,7 @@ class TableCell {
   }
 
   get text(): string {
-    return cellText(nodePlatform, this.#trial, this.#situation, this.#sayings)
+    return cellText(this.#trial, this.#situation, this.#sayings)
   }
 
   /** Does what happens at this instant. */
@@ -147,19 +146,17 @@ function saidIn(answer: Answer): Said<{ readonly kind: string }> {
 
 /** What a dump shows, in the form of the table's own store. A dump knows which bytes there are, looks have shown them. */
 function storedIn(dump: PartitionDump, seen: ReadonlyMap<string, string>): string {
-  const memory = newMemory(nodePlatform)
+  const memory = newMemory()
   for (const record of dump.records) {
     const key = joinName(record.type, record.id)
-    memory.recordKeys.push(key)
-    memory.records[key] = { type: record.type, id: record.id, cells: packRecord(record) satisfies Cell[] }
+    memory.records.set(key, { type: record.type, id: record.id, cells: packRecord(record) satisfies Cell[] })
   }
   for (const entry of dump.entries) {
-    if (!memory.indexNames.includes(entry.index)) memory.indexNames.push(entry.index)
-    memory.indexes[entry.index] = [...(memory.indexes[entry.index] ?? []), entry]
+    memory.indexes.set(entry.index, [...(memory.indexes.get(entry.index) ?? []), entry])
   }
   for (const key of dump.blobKeys) {
-    memory.blobKeys.push(key)
-    memory.blobs[key] = seen.get(key)
+    const bytes = seen.get(key)
+    if (bytes !== undefined) memory.blobs.set(key, bytes)
   }
   return storedText(memory)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CLAIM_COUNT_MAX, CLAIM_PAYLOAD_BYTES, RECLAIM_CAP } from '../../src/kernel/index.ts'
-import { LEASE_MS, newClaim } from './dialect/world.ts'
+import { LEASE_MS, newClaim } from './trials/world.ts'
 import { Partition, idOf } from './partition.ts'
 
 const MANY = 50

@@ -1,12 +1,12 @@
 /** One cell of the table as a line that a person can check against the specification. Times count from the start. */
 import type { Execution, ExecutionId, FabricEvent, OperationName, OperationResult } from '../../src/kernel/index.ts'
-import { nameText } from './dialect/canonical-text.ts'
-import { flowId, nodeName } from './dialect/flow-world.ts'
-import { storedEntries, storedRecord } from './dialect/memory.ts'
-import type { Memory } from './dialect/memory.ts'
-import { trialName } from './dialect/table.ts'
-import type { Outcome, Saying } from './dialect/table.ts'
-import { START_AT, executionId } from './dialect/world.ts'
+import { nameText } from './trials/canonical-text.ts'
+import { flowId, nodeName } from './trials/flow-world.ts'
+import { storedEntries, storedRecord } from './trials/memory.ts'
+import type { Memory } from './trials/memory.ts'
+import { trialName } from './trials/table.ts'
+import type { Outcome, Saying } from './trials/table.ts'
+import { START_AT, executionId } from './trials/world.ts'
 import { journalResultText, journalText, suspensionText } from './journal-line.ts'
 
 type AnyResult = OperationResult<OperationName>

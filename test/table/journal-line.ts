@@ -1,6 +1,6 @@
 /** What an execution remembers and waits for, in the words of a line of the table. */
 import type { Execution, ExecutionState, OperationName, OperationResult, Step } from '../../src/kernel/index.ts'
-import { nameText } from './dialect/canonical-text.ts'
+import { nameText } from './trials/canonical-text.ts'
 
 type JournalResult = Extract<
   OperationResult<OperationName>,

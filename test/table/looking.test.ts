@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AHEAD_COUNT_MAX, QUEUE_SCAN_COUNT } from '../../src/kernel/index.ts'
 import type { LaneCounts, Position } from '../../src/kernel/index.ts'
-import { LEASE_MS } from './dialect/world.ts'
+import { LEASE_MS } from './trials/world.ts'
 import { Partition } from './partition.ts'
 
 describe('the answer to why an execution is not running', () => {

@@ -1,5 +1,5 @@
 /** A partition for tests of single rules: submit, claim, move the clock, look. */
-import { integerText, operations } from '../../src/kernel/index.ts'
+import { operations } from '../../src/kernel/index.ts'
 import type {
   ClaimInput,
   Claimed,
@@ -11,22 +11,21 @@ import type {
   OperationResult,
   Tx,
 } from '../../src/kernel/index.ts'
-import type { Fault } from './dialect/platform.ts'
-import { storedEvents, storedRecord } from './dialect/memory.ts'
-import type { Said } from './dialect/memory.ts'
-import { newClaim, newSubmit, newWorld, say } from './dialect/world.ts'
-import type { World } from './dialect/world.ts'
-import { nodePlatform } from './node-platform.ts'
+import type { Fault } from './trials/fault.ts'
+import { storedEvents, storedRecord } from './trials/memory.ts'
+import type { Said } from './trials/memory.ts'
+import { newClaim, newSubmit, newWorld, say } from './trials/world.ts'
+import type { World } from './trials/world.ts'
 
 const ID_DIGITS = 4
 
 /** Ids sort as their numbers do. */
 export function idOf(number: number): ExecutionId {
-  return `0-${integerText(number).padStart(ID_DIGITS, '0')}` as ExecutionId
+  return `0-${String(number).padStart(ID_DIGITS, '0')}` as ExecutionId
 }
 
 export class Partition {
-  readonly world: World = newWorld(nodePlatform)
+  readonly world: World = newWorld()
   #submitted = 0
   #claims = 0
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ATTEMPT_HISTORY_MAX, OPERATION_WORK_LIMIT, PURGE_COUNT_MAX } from '../../src/kernel/index.ts'
 import type { ExecutionId, Position } from '../../src/kernel/index.ts'
-import { storedEntries, storedRecords } from './dialect/memory.ts'
-import { RETENTION_MS } from './dialect/world.ts'
+import { storedEntries, storedRecords } from './trials/memory.ts'
+import { RETENTION_MS } from './trials/world.ts'
 import { Partition } from './partition.ts'
 
 function end(partition: Partition, id: ExecutionId): void {
@@ -48,7 +48,7 @@ describe('purging', () => {
     expect(partition.run('purgeExecutions', {}).purged).toEqual([id])
     const { memory } = partition.world
     expect([storedRecords(memory), storedEntries(memory)]).toEqual([[], []])
-    expect(memory.blobKeys.filter((key) => memory.blobs[key] !== undefined)).toEqual([])
+    expect([...memory.blobs.keys()]).toEqual([])
     expect(partition.eventsOf(id).at(-1)).toBe('execution_purged')
   })
 

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { entriesOf } from '../../src/kernel/index.ts'
 import type { IndexProblem, ReconcileCursor, TenantFilter } from '../../src/kernel/index.ts'
-import { storedEntries, storedRecords } from './dialect/memory.ts'
+import { storedEntries, storedRecords } from './trials/memory.ts'
 import type { Partition } from './partition.ts'
 
 /** Walks the whole partition once and says what was repaired. */

@@ -4,14 +4,13 @@ import type { EventType, OperationName, OperationResult, RefusalDetail } from '.
 import { publicState } from '../../src/kernel/state.ts'
 import { places, transitions } from '../../src/kernel/transitions.ts'
 import type { Place, Transition } from '../../src/kernel/transitions.ts'
-import { storedEntries, storedRecord, storedRecords } from './dialect/memory.ts'
-import { runTrial, situationsOf, trialName, trials } from './dialect/table.ts'
-import type { Outcome, Saying } from './dialect/table.ts'
-import { executionId } from './dialect/world.ts'
+import { storedEntries, storedRecord, storedRecords } from './trials/memory.ts'
+import { runTrial, situationsOf, trialName, trials } from './trials/table.ts'
+import type { Outcome, Saying } from './trials/table.ts'
+import { executionId } from './trials/world.ts'
 import { goldenLine } from './golden-line.ts'
-import { nodePlatform } from './node-platform.ts'
 
-const rows = trials.map((trial) => situationsOf(trial).map((situation) => runTrial(nodePlatform, trial, situation)))
+const rows = trials.map((trial) => situationsOf(trial).map((situation) => runTrial(trial, situation)))
 const outcomes = rows.flat()
 const operationNames = Object.keys(operations) as OperationName[]
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { OPERATION_WORK_LIMIT } from '../../src/kernel/index.ts'
 import type { DueResult, Position } from '../../src/kernel/index.ts'
-import { LEASE_MS } from './dialect/world.ts'
+import { LEASE_MS } from './trials/world.ts'
 import { Partition } from './partition.ts'
 
 function runDue(partition: Partition, from?: Position): DueResult {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { entriesOf } from '../../src/kernel/index.ts'
 import type { Execution } from '../../src/kernel/index.ts'
-import { storedEntries, storedRecords } from './dialect/memory.ts'
-import { newWalk, takeStep } from './dialect/walk.ts'
-import type { Walk } from './dialect/walk.ts'
-import { nodePlatform } from './node-platform.ts'
+import { storedEntries, storedRecords } from './trials/memory.ts'
+import { newWalk, takeStep } from './trials/walk.ts'
+import type { Walk } from './trials/walk.ts'
 
 const SEEDS = [11, 12, 13, 14, 15, 16]
 const STEPS = 500
@@ -26,7 +25,7 @@ function leaseOf(execution: Execution): string | undefined {
 
 describe('a random walk through all operations', () => {
   test.each(SEEDS)('meets no impossible state, and records and indexes always agree (seed %i)', (seed) => {
-    const walk = newWalk(nodePlatform, seed)
+    const walk = newWalk(seed)
     for (let i = 0; i < STEPS; i++) {
       const said = takeStep(walk)
       const { memory } = walk.world
@@ -38,7 +37,7 @@ describe('a random walk through all operations', () => {
   })
 
   test.each(SEEDS)('raises the epoch with every lease and at no other time (seed %i)', (seed) => {
-    const walk = newWalk(nodePlatform, seed)
+    const walk = newWalk(seed)
     for (let i = 0; i < STEPS; i++) {
       const before = executions(walk)
       const said = takeStep(walk)
@@ -53,7 +52,7 @@ describe('a random walk through all operations', () => {
   })
 
   test.each(SEEDS)('leaves what has ended alone, unless it is replayed or replaced (seed %i)', (seed) => {
-    const walk = newWalk(nodePlatform, seed)
+    const walk = newWalk(seed)
     for (let i = 0; i < STEPS; i++) {
       const before = executions(walk)
       const said = takeStep(walk)

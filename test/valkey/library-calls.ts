@@ -5,7 +5,6 @@ import { onTestFinished } from 'vitest'
 import type { AnyRecord, FabricEvent, RecordType } from '../../src/kernel/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type {
-  StoredRecord,
   Commit,
   CommitGroup,
   CommitReply,
@@ -15,13 +14,14 @@ import type {
 } from '../../src/stores/working-set/backend.ts'
 import { Needs } from '../../src/stores/working-set/needs.ts'
 import { UNREADABLE } from '../../src/stores/working-set/stored-data.ts'
+import type { StoredRecord } from '../../src/stores/working-set/stored-data.ts'
 import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
 import { packCommit, readCommit } from '../../src/stores/valkey/commit-call.ts'
 import type { CommitForm } from '../../src/stores/valkey/commit-call.ts'
-import { Keys, storedKinds } from '../../src/stores/valkey/keys.ts'
+import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
 import { packLoad, readLoad } from '../../src/stores/valkey/load-call.ts'
-import { storeLibrary } from '../../src/stores/valkey/store-library.ts'
-import type { StoreFunctions } from '../../src/stores/valkey/store-library.ts'
+import { functionLibrary } from '../../src/stores/valkey/library.ts'
+import type { FunctionNames } from '../../src/stores/valkey/library.ts'
 import { connectTo } from '../servers/connection.ts'
 import { newPrefix } from './fabrics.ts'
 
@@ -105,9 +105,9 @@ export async function within<T extends readonly { readonly now: number }[] | []>
 export class LibraryPartition {
   readonly keys = new Keys(newPrefix(), 0)
   readonly server: Redis
-  readonly functions: StoreFunctions
+  readonly functions: FunctionNames
 
-  private constructor(server: Redis, functions: StoreFunctions) {
+  private constructor(server: Redis, functions: FunctionNames) {
     this.server = server
     this.functions = functions
   }
@@ -117,7 +117,7 @@ export class LibraryPartition {
     const address = { host: hostname, port: Number(port) }
     const server = await connectTo({ ...address, username: undefined, password: undefined, certificate: undefined })
     onTestFinished(() => server.disconnect())
-    const { name, text, functions } = await storeLibrary()
+    const { name, text, functions } = await functionLibrary()
     const found = await server.call('FUNCTION', 'LIST', 'LIBRARYNAME', name)
     if (Array.isArray(found) && found.length === 0) {
       await server.call('FUNCTION', 'LOAD', text).catch((error: unknown) => {
@@ -127,12 +127,12 @@ export class LibraryPartition {
     return new LibraryPartition(server, functions)
   }
 
-  key(kind: keyof typeof storedKinds | 'events4' | 'trimmed4', id = ''): string {
+  key(kind: keyof typeof keyKinds | 'events4' | 'trimmed4', id = ''): string {
     const prefix = this.keys.partition(PARTITION)
-    return kind in storedKinds ? prefix + storedKinds[kind as keyof typeof storedKinds] + id : prefix + kind
+    return kind in keyKinds ? prefix + keyKinds[kind as keyof typeof keyKinds] + id : prefix + kind
   }
 
-  async fcall(name: keyof StoreFunctions, args: readonly (string | number | Buffer)[]): Promise<unknown> {
+  async fcall(name: keyof FunctionNames, args: readonly (string | number | Buffer)[]): Promise<unknown> {
     const keys = [this.keys.partition(PARTITION), this.keys.channels(PARTITION)]
     return await this.server.callBuffer('FCALL', this.functions[name], keys.length, ...keys, ...args)
   }

@@ -8,7 +8,7 @@ import { resumeFrom } from '../journal/waits.ts'
 import type { Answer } from '../journal/waits.ts'
 import type { Step, Wait } from '../journal-records.ts'
 import type { Execution } from '../records.ts'
-import { integerText, joinName } from '../text.ts'
+import { joinName } from '../text.ts'
 import type { Tx } from '../tx.ts'
 import type { DueCase } from './due-case.ts'
 
@@ -103,7 +103,7 @@ function tellOfTimeout(tx: Tx, execution: Execution, step: Step, wait: Wait): vo
   const waitpoint = mailboxAt(tx, execution, journal, target, existing)
   const { sequence } = recordSignal(tx, execution, journal, waitpoint, {
     // One lease lets go once, so its epoch tells this timeout from any other.
-    key: joinName(SUSPENSION_TIMEOUT, integerText(execution.epoch)),
+    key: joinName(SUSPENSION_TIMEOUT, String(execution.epoch)),
     name: TIMEOUT_SIGNAL,
     source: { type: 'engine', identity: SUSPENSION_TIMEOUT },
     effect: 'resumed',

@@ -1,7 +1,7 @@
 /** The names of what belongs to an execution's journal, and what can be told from the journal alone. */
 import type { Cut, Journal, OpenWaitpoint, Signal, Step, StepKind } from '../journal-records.ts'
 import type { Execution, Instant } from '../records.ts'
-import { integerText, joinName, nameBefore } from '../text.ts'
+import { joinName, nameBefore } from '../text.ts'
 
 const FIRST_LIFE = 0
 const MAILBOX_PREFIX = '@'
@@ -33,7 +33,7 @@ export function journalOf(execution: Execution): Journal {
 
 /** What the ids of everything begin with that belongs to one life of an execution. */
 export function scopeIn(executionId: string, life: number): string {
-  return life === FIRST_LIFE ? executionId : joinName(executionId, integerText(life))
+  return life === FIRST_LIFE ? executionId : joinName(executionId, String(life))
 }
 
 export function scopeOf(executionId: string, journal: Journal | undefined): string {
@@ -55,7 +55,7 @@ export function waitpointIdIn(scope: string, target: string): string {
 }
 
 export function signalIdAt(waitpointId: string, round: number, key: string): string {
-  return joinName(waitpointId, joinName(integerText(round), key))
+  return joinName(waitpointId, joinName(String(round), key))
 }
 
 export function scopeOfStep(step: Step): string {
@@ -67,7 +67,7 @@ export function scopeOfWaitpoint(waitpointId: string, target: string): string {
 }
 
 export function waitpointOfSignal(signal: Signal): string {
-  return nameBefore(signal.id, joinName(integerText(signal.round), signal.key))
+  return nameBefore(signal.id, joinName(String(signal.round), signal.key))
 }
 
 export function mailboxOf(signalName: string): string {

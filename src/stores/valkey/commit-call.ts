@@ -5,7 +5,7 @@
 import { DUE_INDEX, isReadyIndex, tellsEnd } from '../../kernel/index.ts'
 import type { Commit, CommitGroup, CommitReply, Condition } from '../working-set/backend.ts'
 import type { Argument } from './connection.ts'
-import { storedKinds } from './keys.ts'
+import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
 import { VERSION_BYTES, eventValue, recordValue } from './stored-value.ts'
 import type { BodyForm, Related } from './stored-value.ts'
@@ -114,8 +114,8 @@ class MergedGroups {
     }
   }
 
-  #key(kind: keyof typeof storedKinds, id: string): string {
-    return this.#prefix + storedKinds[kind] + id
+  #key(kind: keyof typeof keyKinds, id: string): string {
+    return this.#prefix + keyKinds[kind] + id
   }
 
   #index(index: string): IndexSection {
@@ -146,7 +146,7 @@ export function packCommit(keys: Keys, commit: Commit, form: CommitForm, sender:
   ]
   for (const section of merged.plain) pushAll(args, section.args)
   for (const [index, { unreserved, removed, added }] of merged.indexes) {
-    args.push(prefix + storedKinds.index + index, markOf(index), unreserved.size, removed.count, added.count)
+    args.push(prefix + keyKinds.index + index, markOf(index), unreserved.size, removed.count, added.count)
     for (const id of unreserved) args.push(id)
     pushAll(args, removed.args)
     pushAll(args, added.args)

@@ -3,21 +3,21 @@ import type { Redis } from 'ioredis'
 import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Argument, Connection } from './connection.ts'
-import type { StoreLibrary } from './store-library.ts'
+import type { FunctionLibrary } from './library.ts'
 import { isFunctionMissing, refusalWord } from './valkey-error.ts'
 
 /** How often one call has the library loaded anew before its caller hears of it: somebody keeps removing it. */
 const LOADS_PER_CALL = 3
 
 export class FunctionLoader {
-  readonly library: StoreLibrary
+  readonly library: FunctionLibrary
   readonly #connection: Connection
   readonly #log: Log
   readonly #mayLoad: boolean
   #loading: Promise<void> | undefined
   #onReloaded: () => Promise<void> = async () => undefined
 
-  constructor(connection: Connection, library: StoreLibrary, mayLoad: boolean, log: Log) {
+  constructor(connection: Connection, library: FunctionLibrary, mayLoad: boolean, log: Log) {
     this.#connection = connection
     this.library = library
     this.#mayLoad = mayLoad

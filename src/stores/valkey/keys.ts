@@ -4,19 +4,19 @@
  *
  * | key                                | type       | holds                                                     |
  * | ---------------------------------- | ---------- | --------------------------------------------------------- |
- * | `<prefix>:{fp:3}:x:<id>`           | string     | the record of an execution, as src/stores/valkey/layout.ts lays it out |
- * | `<prefix>:{fp:3}:a:<id>`           | string     | the record of an attempt                                  |
- * | `<prefix>:{fp:3}:q:<id>`           | string     | the record of a queue                                     |
- * | `<prefix>:{fp:3}:f:<id>`           | string     | the record of a flow                                      |
- * | `<prefix>:{fp:3}:e:<id>`           | string     | the record of an edge                                     |
- * | `<prefix>:{fp:3}:s:<id>`           | string     | the record of a step                                      |
- * | `<prefix>:{fp:3}:w:<id>`           | string     | the record of a waitpoint                                 |
- * | `<prefix>:{fp:3}:g:<id>`           | string     | the record of a signal                                    |
- * | `<prefix>:{fp:3}:i:<name>`         | sorted set | one index: ids by score                                   |
- * | `<prefix>:{fp:3}:b:<key>`          | string     | raw bytes: a payload, a result, a step's value            |
- * | `<prefix>:{fp:3}:events`           | list       | the event log, oldest first                               |
- * | `<prefix>:{fp:3}:trimmed`          | string     | how many events were ever removed from the log            |
- * | `<prefix>:{m}:settings`            | string     | what was fixed at first use, as JSON                      |
+ * | `<prefix>:{fp:3}:x4:<id>`          | string     | the record of an execution, as src/stores/valkey/stored-value.ts describes |
+ * | `<prefix>:{fp:3}:a4:<id>`          | string     | the record of an attempt                                  |
+ * | `<prefix>:{fp:3}:q4:<id>`          | string     | the record of a queue                                     |
+ * | `<prefix>:{fp:3}:f4:<id>`          | string     | the record of a flow                                      |
+ * | `<prefix>:{fp:3}:e4:<id>`          | string     | the record of an edge                                     |
+ * | `<prefix>:{fp:3}:s4:<id>`          | string     | the record of a step                                      |
+ * | `<prefix>:{fp:3}:w4:<id>`          | string     | the record of a waitpoint                                 |
+ * | `<prefix>:{fp:3}:g4:<id>`          | string     | the record of a signal                                    |
+ * | `<prefix>:{fp:3}:i4:<name>`        | sorted set | one index: ids by score                                   |
+ * | `<prefix>:{fp:3}:b4:<key>`         | string     | raw bytes: a payload, a result, the value of a step       |
+ * | `<prefix>:{fp:3}:events4`          | list       | the event log, oldest first                               |
+ * | `<prefix>:{fp:3}:trimmed4`         | string     | how many events were ever removed from the log            |
+ * | `<prefix>:{m}:settings`            | string     | the settings that were fixed at first use, as JSON        |
  * | `flowfabric:{m}:libraries`         | hash       | when a process last announced each function library       |
  *
  * Channels: `<prefix>:{fp:3}:<database>:wake` and `…:events`. Everything with a partition in its name is written by the
@@ -28,25 +28,11 @@ import type { Partition } from '../store.ts'
 
 export const LIBRARIES_KEY = 'flowfabric:{m}:libraries'
 
-/** What follows the prefix of a partition, by what the key holds. */
-export const keyKinds = {
-  execution: 'x:',
-  attempt: 'a:',
-  queue: 'q:',
-  flow: 'f:',
-  edge: 'e:',
-  step: 's:',
-  waitpoint: 'w:',
-  signal: 'g:',
-  index: 'i:',
-  blob: 'b:',
-} as const
-
 /**
- * The same in the layout of library.lua. Every kind carries the number of the layout, so that no program takes a value of
- * one layout for a value of another; the log of that layout is `events4`, the number of its removed events `trimmed4`.
+ * What follows the prefix of a partition, by what the key holds. Every kind carries the number of the layout, so that no
+ * program takes a value of one layout for a value of another.
  */
-export const storedKinds = {
+export const keyKinds = {
   execution: 'x4:',
   attempt: 'a4:',
   queue: 'q4:',
@@ -58,6 +44,20 @@ export const storedKinds = {
   index: 'i4:',
   blob: 'b4:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
+
+/** The same in layout 3, whose log is `events` and whose count of removed events is `trimmed`. */
+export const oldKeyKinds = {
+  execution: 'x:',
+  attempt: 'a:',
+  queue: 'q:',
+  flow: 'f:',
+  edge: 'e:',
+  step: 's:',
+  waitpoint: 'w:',
+  signal: 'g:',
+  index: 'i:',
+  blob: 'b:',
+} as const satisfies Record<keyof typeof keyKinds, string>
 
 export class Keys {
   readonly #prefix: string

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import { LIBRARY_PREFIX, libraryOf } from './library.ts'
+import { LIBRARY_PREFIX, functionLibrary, libraryOf } from './library.ts'
 
-const BODY = "redis.register_function('FUNCTION_NAME', serve)\nredis.register_function('FUNCTION_NAME_read', serve)\n"
+const BODY =
+  "redis.register_function('FUNCTION_NAME_load', load)\nredis.register_function('FUNCTION_NAME_commit', commit)\n"
 
 test('the name of a library and of all its functions carries the hash of its text', () => {
   const { name, text, functions } = libraryOf(BODY)
 
   expect(name).toMatch(/^flowfabric_[0-9a-f]{16}$/)
   expect(name.startsWith(LIBRARY_PREFIX)).toBe(true)
-  expect(functions).toMatchObject({ ordinary: name, whenFull: `${name}_when_full`, read: `${name}_read` })
   const names = Object.values<string>({ ...functions })
-  expect(names.every((own) => own.startsWith(name))).toBe(true)
+  expect(names.every((own) => own.startsWith(`${name}_`))).toBe(true)
   expect(new Set(names).size).toBe(names.length)
   expect(text).toBe(
-    `#!lua name=${name}\nredis.register_function('${name}', serve)\nredis.register_function('${name}_read', serve)\n`,
+    `#!lua name=${name}\nredis.register_function('${name}_load', load)\nredis.register_function('${name}_commit', commit)\n`,
   )
 })
 
@@ -22,4 +22,11 @@ test('the same text has the same name, any other text another one', () => {
 
   expect(libraryOf(BODY).name).toBe(names[0])
   expect(new Set(names).size).toBe(names.length)
+})
+
+test('the library registers each function under the name by which it is called', async () => {
+  const { name, text, functions } = await functionLibrary()
+  const registered = [...text.matchAll(/^register\('(_[a-z_]+)'/gm)].map(([, suffix = '']) => name + suffix)
+
+  expect(registered.sort()).toEqual(Object.values<string>({ ...functions }).sort())
 })

@@ -4,7 +4,7 @@ import type { IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import type { LoadReply, LoadRequest } from '../working-set/backend.ts'
 import type { WorkingSet } from '../working-set/working-set.ts'
 import type { Argument } from './connection.ts'
-import { storedKinds } from './keys.ts'
+import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
 import { readRecordName, readRecordValue } from './stored-value.ts'
 import type { BodyForm, NamedRecord, Related } from './stored-value.ts'
@@ -18,12 +18,12 @@ type Values = readonly (Buffer | null)[]
 export function packLoad(keys: Keys, request: LoadRequest, related: Related): Argument[] {
   const { needs, lock = '', reserver = '' } = request
   const prefix = keys.partition(request.partition)
-  const indexKey = (index: string) => `${prefix}${storedKinds.index}${index}`
+  const indexKey = (index: string) => `${prefix}${keyKinds.index}${index}`
   const args: Argument[] = [latin1(lock), request.holdsLock === true ? '1' : '', latin1(reserver)]
   if (needs.records.size > 0) {
     const start = args.push('k', 0)
     for (const [type, ids] of needs.records) {
-      const head = prefix + storedKinds[type]
+      const head = prefix + keyKinds[type]
       for (const id of ids) args.push(head + id)
     }
     args[start - 1] = args.length - start
@@ -44,14 +44,14 @@ export function packLoad(keys: Keys, request: LoadRequest, related: Related): Ar
   for (const { index, id } of needs.scores.values()) args.push('s', indexKey(index), id)
   if (needs.blobs.size > 0) {
     args.push('b', CALL_REPLY_BYTES, needs.blobs.size)
-    for (const key of needs.blobs) args.push(`${prefix}${storedKinds.blob}${key}`)
+    for (const key of needs.blobs) args.push(`${prefix}${keyKinds.blob}${key}`)
   }
   return args
 }
 
 function pushTemplates(args: Argument[], named: readonly NamedRecord[]): void {
   args.push(named.length)
-  for (const { type, before, after } of named) args.push(storedKinds[type] + before, after)
+  for (const { type, before, after } of named) args.push(keyKinds[type] + before, after)
 }
 
 function pushRange(args: Argument[], key: string, { from, to, reverse, limit }: Range): void {

@@ -5,7 +5,7 @@ import type { AnyRecord, IndexEntry } from '../../kernel/index.ts'
 import type { Partition, PartitionDump } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { EventLog } from './event-log.ts'
-import { storedKinds } from './keys.ts'
+import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
 import { readRecordValue } from './stored-value.ts'
 import { storedForm } from './valkey-backend.ts'
@@ -21,17 +21,17 @@ export async function dumpPartition(
 ): Promise<PartitionDump> {
   const prefix = keys.partition(partition)
   const names = (await connection.onEachPrimary((server) => keysOn(server, prefix))).flat()
-  const under = (kind: keyof typeof storedKinds) => names.filter((name) => name.startsWith(`${prefix}${storedKinds[kind]}`))
+  const under = (kind: keyof typeof keyKinds) => names.filter((name) => name.startsWith(`${prefix}${keyKinds[kind]}`))
   const records = await Promise.all(
     recordTypes.flatMap((type) => under(type).map((key) => readRecord(connection, type, key))),
   )
   const entries = await Promise.all(
-    under('index').map((key) => readIndex(connection, key, key.slice(prefix.length + storedKinds.index.length))),
+    under('index').map((key) => readIndex(connection, key, key.slice(prefix.length + keyKinds.index.length))),
   )
   return {
     records: records.filter((record) => record !== undefined),
     entries: entries.flat(),
-    blobKeys: under('blob').map((key) => key.slice(prefix.length + storedKinds.blob.length)),
+    blobKeys: under('blob').map((key) => key.slice(prefix.length + keyKinds.blob.length)),
     events: await readEvents(log, partition),
   }
 }

@@ -1,15 +1,14 @@
 /**
- * Whether the user may run every command that the store runs, and the server has it. Asked before anything is written: a
- * command that is refused in the middle of a batch would leave half of the batch behind.
+ * Whether the user may run every command that the store runs, and the server has it. Checked before anything is
+ * written: a command that is refused in the middle of a commit would leave half of the commit behind.
  */
-import { encode } from '@msgpack/msgpack'
 import { EngineError } from '../engine-error.ts'
 import { executionPartition } from '../store.ts'
 import type { FunctionLoader } from './function-loader.ts'
 import type { Keys } from './keys.ts'
 
 export async function checkPermissions(loader: FunctionLoader, keys: Keys, prefix: string): Promise<void> {
-  const lines = Buffer.from(encode(commandLines(keys)))
+  const lines = JSON.stringify(commandLines(keys))
   const replies = await loader.callOnEachPrimary(loader.library.functions.permissions, [lines])
   const denied = new Set((replies as Buffer[][]).flat().map(String))
   if (denied.size === 0) return
@@ -35,6 +34,7 @@ export function commandLines(keys: Keys): string[][] {
     ['MSET', key, ''],
     ['INCRBY', key, '1'],
     ['DEL', key],
+    ['EXISTS', key],
     ['ZADD', key, '0', ''],
     ['ZREM', key, ''],
     ['ZCARD', key],
@@ -44,8 +44,6 @@ export function commandLines(keys: Keys): string[][] {
     ['ZREVRANK', key, ''],
     ['ZRANGE', key, '0', '0'],
     ['ZREVRANGE', key, '0', '0'],
-    ['ZRANGEBYSCORE', key, '0', '0'],
-    ['ZREVRANGEBYSCORE', key, '0', '0'],
     ['RPUSH', key, ''],
     ['LLEN', key],
     ['LINDEX', key, '0'],

@@ -3,8 +3,8 @@
  * length, then the body. And of an event: 6 bytes of time, then the body. The server reads all of it but the bodies.
  */
 import type { AnyRecord, FabricEvent, Instant, RecordType } from '../../kernel/index.ts'
-import type { StoredRecord, Version } from '../working-set/backend.ts'
-import { storedKinds } from './keys.ts'
+import type { StoredRecord, Version } from '../working-set/stored-data.ts'
+import { keyKinds } from './keys.ts'
 
 /** The bytes of records and events behind what the server reads. */
 export interface BodyForm {
@@ -45,7 +45,7 @@ const BYTE_MAX = 255
 
 /** A record brings others for speed only, so one whose name is too long is left out. */
 export function recordValue(version: Version, record: AnyRecord, form: BodyForm, related: Related): Buffer {
-  const names = related.bringsOf(record).map(({ type, id }) => Buffer.from(storedKinds[type] + id))
+  const names = related.bringsOf(record).map(({ type, id }) => Buffer.from(keyKinds[type] + id))
   const brought = names.filter(({ length }) => length <= BYTE_MAX).slice(0, BYTE_MAX)
   const body = form.writeBody(record)
   const headLength = brought.reduce((sum, { length }) => sum + 1 + length, VERSION_BYTES + 1)
@@ -78,7 +78,7 @@ function readBodyOf(type: RecordType, value: Buffer, form: BodyForm): AnyRecord 
 }
 
 const typesByKind = new Map<string, RecordType>()
-for (const [type, kind] of Object.entries(storedKinds)) {
+for (const [type, kind] of Object.entries(keyKinds)) {
   if (type !== 'index' && type !== 'blob') typesByKind.set(kind, type as RecordType)
 }
 

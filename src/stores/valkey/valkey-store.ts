@@ -21,7 +21,7 @@ import { EventLog } from './event-log.ts'
 import { FunctionLoader } from './function-loader.ts'
 import { Keys } from './keys.ts'
 import { LibraryRegister } from './library-register.ts'
-import { storeLibrary } from './store-library.ts'
+import { functionLibrary } from './library.ts'
 import { dumpPartition } from './partition-dump.ts'
 import { checkPermissions } from './permission-check.ts'
 import { checkDatabase, checkServers } from './server-check.ts'
@@ -110,7 +110,7 @@ export class ValkeyStore implements Store {
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
     const { runtime, location, loadFunctions = true, create = true, clock = 'server' } = options
     const log = quietLog(options.log ?? silentLog)
-    const library = await storeLibrary()
+    const library = await functionLibrary()
     const connectionSettings = options.connection ?? {}
     const connection = await Connection.open(location, connectionSettings, runtime)
     try {

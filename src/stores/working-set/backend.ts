@@ -6,20 +6,8 @@ import type { FabricEvent, IndexEntry, Instant } from '../../kernel/index.ts'
 import type { AnyRecord, RecordType } from '../../kernel/index.ts'
 import type { Partition } from '../store.ts'
 import type { Needs } from './needs.ts'
-import type { BlobWrite, EntryWrite } from './stored-data.ts'
+import type { BlobWrite, EntryWrite, Version } from './stored-data.ts'
 import type { WorkingSet } from './working-set.ts'
-
-/** 8 random bytes, drawn for each commit, as Latin-1 text. Every record that the commit writes carries them. */
-export type Version = string
-
-/** A record as it is stored. */
-export interface StoredRecord {
-  /** Undefined if its bytes cannot be read. Shared: nobody changes it. */
-  readonly record: AnyRecord | undefined
-  readonly version: Version
-  /** Bytes of the stored value, header included. */
-  readonly length: number
-}
 
 /** 8 random bytes as Latin-1 text. Identifies one locked run of one batch. */
 export type LockToken = string

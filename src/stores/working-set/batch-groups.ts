@@ -4,8 +4,8 @@
  */
 import { guardOf } from '../../kernel/index.ts'
 import type { IndexGuard } from '../../kernel/index.ts'
-import type { HeldRecord, LateBlob } from './overlay.ts'
-import { recordWrite } from './overlay.ts'
+import { recordWrite } from './held-record.ts'
+import type { HeldRecord, LateBlob } from './held-record.ts'
 import type { IndexOverlay } from './index-overlay.ts'
 import { UNREADABLE, isNothing } from './stored-data.ts'
 import type { BlobWrite, EntryWrite, EventWrite, RecordWrite, StoredData } from './stored-data.ts'

@@ -31,34 +31,12 @@ import type {
 import type { Answer, Call } from '../store.ts'
 import { BatchGroups } from './batch-groups.ts'
 import type { BatchGroup } from './batch-groups.ts'
+import { recordWrite } from './held-record.ts'
+import type { HeldRecord, LateBlob } from './held-record.ts'
 import { IndexOverlay } from './index-overlay.ts'
 import { UNREADABLE } from './stored-data.ts'
 import type { BlobWrite, EntryWrite, EventWrite, RecordWrite, StoredData, Writes } from './stored-data.ts'
 import { runVerified } from './verified-tx.ts'
-
-/** A record that the batch has read or written. */
-export interface HeldRecord {
-  readonly type: RecordType
-  readonly id: string
-  /** As it was when the batch began. */
-  readonly stored: AnyRecord | typeof UNREADABLE | undefined
-  /** As the batch sees it. Private to the overlay. */
-  current: AnyRecord | typeof UNREADABLE | undefined
-  isChanged: boolean
-  /** The index entries of the current record, once they were needed. */
-  entries: readonly IndexEntry[] | undefined
-  /** The operation that touched it last. All that did are in one group. */
-  operation: number
-}
-
-/** A stored blob that an answer carries and that comes with the commit. */
-export interface LateBlob {
-  readonly operation: number
-  readonly key: string
-  /** Where its bytes belong. */
-  readonly into: Uint8Array[]
-  readonly place: number
-}
 
 interface HeldBlob extends Omit<BlobWrite, 'key'> {
   readonly operation: number
@@ -344,13 +322,6 @@ export class Overlay {
     this.#undo.push(() => void this.#late.pop())
     return place
   }
-}
-
-/** Undefined if the batch leaves the record as it found it. */
-export function recordWrite({ type, id, stored, current, isChanged }: HeldRecord): RecordWrite | undefined {
-  const existed = stored !== undefined
-  if (!isChanged || current === UNREADABLE || (!existed && current === undefined)) return undefined
-  return { type, id, record: current, existed }
 }
 
 /** A record may stand in an index under several ids, as an execution does under each of its open waitpoints. */

@@ -3,7 +3,7 @@
  * them without reading first. What stands here may be stale: a commit compares the version.
  */
 import type { RecordType } from '../../kernel/index.ts'
-import type { StoredRecord } from './backend.ts'
+import type { StoredRecord } from './stored-data.ts'
 
 export class RecordCache {
   readonly #max: number

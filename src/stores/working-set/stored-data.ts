@@ -4,6 +4,18 @@ import type { AnyRecord, FabricEvent, IndexEntry, Range, RecordType } from '../.
 /** A record whose bytes are there but cannot be read: it was damaged outside. */
 export const UNREADABLE: unique symbol = Symbol('unreadable')
 
+/** 8 random bytes, drawn for each commit, as Latin-1 text. Every record that the commit writes carries them. */
+export type Version = string
+
+/** A record as it is stored. */
+export interface StoredRecord {
+  /** Undefined if its bytes cannot be read. Shared: nobody changes it. */
+  readonly record: AnyRecord | undefined
+  readonly version: Version
+  /** Bytes of the stored value, header included. */
+  readonly length: number
+}
+
 /** What a store can read of one partition as it stood when the batch began. */
 export interface StoredData {
   /** Shared with other readers: the overlay copies what it hands out. */

@@ -7,11 +7,10 @@ import { CALL_WORK_LIMIT, planCall } from '../../kernel/index.ts'
 import type { AnyRecord, IndexEntry, Plan, Range, RecordType } from '../../kernel/index.ts'
 import { readRecordText } from '../record-text.ts'
 import type { Call } from '../store.ts'
-import type { StoredRecord, Version } from './backend.ts'
 import { inRange } from './index-overlay.ts'
 import { Needs, rangeKey, scoreKey } from './needs.ts'
 import { UNREADABLE } from './stored-data.ts'
-import type { StoredData } from './stored-data.ts'
+import type { StoredData, StoredRecord, Version } from './stored-data.ts'
 
 interface Head {
   readonly entries: readonly IndexEntry[]

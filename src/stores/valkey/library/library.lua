@@ -383,10 +383,10 @@ local function trimLog(keys, args)
   return removed
 end
 
--- args: command lines, packed. Replies those that the user of the caller may not run or that the server lacks.
+-- args: command lines, as JSON. Replies those that the user of the caller may not run or that the server lacks.
 local function permissions(_, args)
   local denied = {}
-  for _, line in ipairs(cmsgpack.unpack(args[1])) do
+  for _, line in ipairs(cjson.decode(args[1])) do
     local isKnown, isAllowed = pcall(redis.acl_check_cmd, unpack(line))
     if not (isKnown and isAllowed) then denied[#denied + 1] = line[1] end
   end

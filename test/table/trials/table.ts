@@ -1,0 +1,126 @@
+/** The table: every trial in every situation, said twice with the same input, and what came of it. */
+import type { FabricEvent, Phase } from '../../../src/kernel/index.ts'
+import { callerTrials } from './caller-trials.ts'
+import { canonicalText } from './canonical-text.ts'
+import { engineTrials } from './engine-trials.ts'
+import { besideSituations, memberSituations } from './flow-situations.ts'
+import { flowTrials } from './flow-trials.ts'
+import { graphTrials } from './graph-trials.ts'
+import { holderTrials } from './holder-trials.ts'
+import { furtherSituations, journalSituations } from './journal-situations.ts'
+import { journalTrials } from './journal-trials.ts'
+import { storedEvents, storedRecord, storedText } from './memory.ts'
+import type { Memory, Said } from './memory.ts'
+import { perform } from './operation-call.ts'
+import { situations } from './situations.ts'
+import type { Situation } from './situations.ts'
+import type { Trial } from './trial.ts'
+import { waitingMembers } from './waiting-members.ts'
+import { START_AT, executionId, say } from './world.ts'
+import type { World } from './world.ts'
+
+export const trials: readonly Trial[] = callerTrials
+  .concat(holderTrials)
+  .concat(engineTrials)
+  .concat(flowTrials)
+  .concat(graphTrials)
+  .concat(journalTrials)
+
+const members = memberSituations.concat(waitingMembers)
+const alone = situations.concat(journalSituations).concat(members)
+const remembering = situations.concat(journalSituations).concat(furtherSituations).concat(waitingMembers)
+const withFlows = situations.slice(0, 1).concat(besideSituations).concat(members)
+
+/** Where a trial is made: an execution beside a flow is to most operations like one without. */
+export function situationsOf(trial: Trial): readonly Situation[] {
+  if (trial.about === 'flow') return withFlows
+  return trial.about === 'journal' ? remembering : alone
+}
+
+/** Brings a situation about, and whatever the trial wants to have happened. */
+export function arrange(trial: Trial, situation: Situation): World {
+  const world = situation.build()
+  trial.prepare?.(world)
+  return world
+}
+
+/** Between the first saying and the second, so that an answer from memory can be told from a fresh one. */
+export const REPEAT_AFTER_MS = 500
+
+export interface Saying {
+  readonly said: Said<{ readonly kind: string }>
+  readonly events: FabricEvent[]
+  /** Everything stored afterwards, as text. */
+  readonly stored: string
+}
+
+export interface Outcome {
+  readonly trial: Trial
+  readonly situation: Situation
+  readonly phaseBefore: Phase | 'absent'
+  readonly epochBefore: number
+  readonly phaseBetween: Phase | 'absent'
+  readonly phaseAfter: Phase | 'absent'
+  readonly storedBefore: string
+  readonly first: Saying
+  readonly again: Saying
+  readonly memory: Memory
+}
+
+export function trialName(trial: Trial): string {
+  return trial.manner === '' ? trial.operation : trial.operation + ', ' + trial.manner
+}
+
+export function runTrial(trial: Trial, situation: Situation): Outcome {
+  const world = arrange(trial, situation)
+  const memory = world.memory
+  const phaseBefore = phaseIn(memory)
+  const epochBefore = storedRecord(memory, 'execution', executionId)?.epoch ?? 0
+  const storedBefore = storedText(memory)
+  const speak = (): Saying => {
+    const eventCount = memory.events.length
+    const said = say(world, trial.blobs, (tx) => perform(tx, trial))
+    return { said, events: storedEvents(memory, eventCount), stored: storedText(memory) }
+  }
+  world.now = START_AT + trial.atMs
+  const first = speak()
+  const phaseBetween = phaseIn(memory)
+  world.now = world.now + REPEAT_AFTER_MS
+  const again = speak()
+  return {
+    trial,
+    situation,
+    phaseBefore,
+    epochBefore,
+    phaseBetween,
+    phaseAfter: phaseIn(memory),
+    storedBefore,
+    first,
+    again,
+    memory,
+  }
+}
+
+function phaseIn(memory: Memory): Phase | 'absent' {
+  return storedRecord(memory, 'execution', executionId)?.state.phase ?? 'absent'
+}
+
+/** All that one row of the table came to, to the last field. */
+export function rowText(trial: Trial): string {
+  const lines: string[] = []
+  for (const situation of situationsOf(trial)) {
+    const outcome = runTrial(trial, situation)
+    lines.push(cellText(trial, situation, [outcome.first, outcome.again]))
+  }
+  return lines.join('\n')
+}
+
+export function cellText(trial: Trial, situation: Situation, sayings: readonly Saying[]): string {
+  const lines = ['== ' + trialName(trial) + ' x ' + situation.name]
+  for (const saying of sayings) {
+    lines.push(canonicalText(saying.said))
+    for (const event of saying.events) lines.push(canonicalText(event))
+    lines.push(saying.stored)
+  }
+  return lines.join('\n')
+}
