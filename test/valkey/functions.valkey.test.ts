@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DATA_VERSION } from '../../src/kernel/index.ts'
-import { LAYOUT_VERSION } from '../../src/stores/valkey/layout.ts'
+import { LAYOUT_VERSION } from '../../src/stores/valkey/stored-value.ts'
 import { functionLibrary } from '../../src/stores/valkey/library.ts'
 import { startServer } from '../servers/server.ts'
 import type { ServerProgram } from '../servers/server-process.ts'
