@@ -10,7 +10,9 @@ test('a store of a higher level is refused with both levels', () => {
   expect(() => refuseOtherLevel(LEVEL_MAX + 1)).toThrow(
     expect.objectContaining({
       code: 'newer_schema',
-      message: expect.stringContaining(`level ${LEVEL_MAX + 1}, this program can run a store up to level ${LEVEL_MAX}`),
+      message: expect.stringContaining(
+        `level ${LEVEL_MAX + 1}, this program can run a store up to level ${LEVEL_MAX}`,
+      ) as string,
     }) as Error,
   )
 })

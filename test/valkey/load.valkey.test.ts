@@ -23,8 +23,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
 
   beforeEach(renew)
 
-  const ready = (limit: number, reserve: number, index = READY) =>
-    needs((all) => all.head(index, limit, true, reserve))
+  const ready = (limit: number, reserve: number, index = READY) => needs((all) => all.head(index, limit, true, reserve))
 
   async function fill(ids: readonly string[], index = READY): Promise<void> {
     const entries = ids.map((id, i) => entry(index, id, i + 1))

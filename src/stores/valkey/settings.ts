@@ -77,21 +77,21 @@ export async function readSettings(
   connection: Connection,
   keys: Keys,
 ): Promise<{ readonly text: string; readonly settings: StoredSettings } | undefined> {
-  const reply = await read(connection, keys)
-  return reply === null ? undefined : { text: String(reply), settings: parse(reply, keys) }
+  const text = await read(connection, keys)
+  return text === null ? undefined : { text, settings: parse(text, keys) }
 }
 
-async function read(connection: Connection, keys: Keys): Promise<unknown> {
+async function read(connection: Connection, keys: Keys): Promise<string | null> {
   try {
-    return await connection.send('GET', keys.settings)
+    return (await connection.send('GET', keys.settings)) as string | null
   } catch (error) {
     throw refusalWord(error) === 'WRONGTYPE' ? notOurs(keys) : error
   }
 }
 
-function parse(reply: unknown, keys: Keys): StoredSettings {
+function parse(text: string, keys: Keys): StoredSettings {
   try {
-    const value: unknown = JSON.parse(String(reply))
+    const value: unknown = JSON.parse(text)
     if (isStoredSettings(value)) return value
   } catch {
     // Not JSON at all.
