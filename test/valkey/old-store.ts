@@ -15,7 +15,7 @@ import { Given } from '../conformance/given.ts'
 import { memory } from '../conformance/targets.ts'
 
 /** What layout 3 called its keys. */
-export const oldKinds: Readonly<Record<RecordType | 'index' | 'blob', string>> = {
+const oldKinds: Readonly<Record<RecordType | 'index' | 'blob', string>> = {
   execution: 'x:',
   attempt: 'a:',
   queue: 'q:',
@@ -39,7 +39,7 @@ export const OLD_SETTINGS = {
 export const TRIMMED = 17
 
 /** Enough for several steps of a migration. */
-const EXECUTIONS = 330
+const EXECUTIONS = 230
 const EVENTS_MIN = 700
 
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -148,7 +148,7 @@ class Migration {
     for (const [library, at] of announcedAt) {
       if (library === name || now - at > MAYBE_RUNNING_MS) continue
       const hours = Math.max(0, (now - at) / HOUR_MS).toFixed(1)
-      throw new EngineError('store_busy', {
+      throw new EngineError('store_in_use', {
         message:
           `A program of another version (function library ${library}) announced itself on this server ${hours} h ago and may still be running. ` +
           'A program that writes during the migration loses its work. Stop every program that uses the store, ' +
@@ -193,7 +193,7 @@ class Migration {
       }
       if (isClean) return
     }
-    throw new EngineError('store_busy', {
+    throw new EngineError('store_in_use', {
       message:
         'Keys of the previous layout keep appearing: a program of the previous version is still running. ' +
         'Stop it, then run the command again.',
