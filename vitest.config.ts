@@ -5,6 +5,9 @@ import { isEmbedded } from './test/servers/embedded.ts'
 /** Gives the test files of a suite the servers that they share. */
 const SUITE_SERVERS = 'test/servers/suite-servers.ts'
 
+/** Checks every operation that runs in a test process against the rules of the kernel. */
+const VERIFY_OPERATIONS = 'test/verify-operations.ts'
+
 /** A test file that needs a server says so in its name: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
 const SERVER_TESTS = '**/{*.,}{valkey,postgres}.test.ts'
 const VALKEY_TESTS = '**/{*.,}valkey.test.ts'
@@ -55,6 +58,7 @@ function project({
       testTimeout: timeoutMs,
       hookTimeout: timeoutMs,
       fileParallelism: !isSerial,
+      setupFiles: [VERIFY_OPERATIONS],
       globalSetup: hasServers && !isEmbedded ? [SUITE_SERVERS] : [],
     },
   }

@@ -1,4 +1,5 @@
 /** The history of attempts. An attempt that simply completes leaves no record of its own: the execution's record tells it. */
+import { expectAbsent } from './expect-absent.ts'
 import { ATTEMPT_HISTORY_MAX } from './limits.ts'
 import type { Attempt, AttemptOutcome, Execution, Failure, Instant } from './records.ts'
 import { integerText, joinName } from './text.ts'
@@ -33,7 +34,7 @@ export function attemptRecord(
   }
 }
 
-/** Writes the current attempt into history, and drops the one that is now too old to keep. */
+/** Writes the current attempt into history, and drops the one that is now too old to keep. The caller puts the execution. */
 export function recordAttempt(
   tx: Tx,
   execution: Execution,
@@ -43,7 +44,10 @@ export function recordAttempt(
 ): void {
   const record = attemptRecord(execution, outcome, endedAt, failure)
   if (record === undefined) return
+  expectAbsent(tx, 'attempt', record.id)
   tx.put(record)
-  const dropped = record.number - ATTEMPT_HISTORY_MAX
-  if (dropped > 0) tx.remove('attempt', attemptId(execution.id, dropped))
+  const number = record.number - ATTEMPT_HISTORY_MAX
+  if (number <= 0) return
+  const dropped = attemptId(execution.id, number)
+  if (tx.has('attempt', dropped)) tx.remove('attempt', dropped)
 }

@@ -1,4 +1,5 @@
 /** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
+import { readEdgeGuard } from './flows/inbound.ts'
 import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from './indexes.ts'
 import { currentStep } from './journal/current-step.ts'
 import type { StepKind, TimeoutBehaviour } from './journal-records.ts'
@@ -170,6 +171,7 @@ function explainSuspended(tx: Tx, execution: Execution, reason: string, until: I
 function explainBlocked(tx: Tx, execution: Execution, by: BlockCause): Explanation {
   const waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[] = []
   const open = { index: inboundIndex(execution.id), to: OPEN_EDGES }
+  readEdgeGuard(tx, execution)
   const count = by === 'dependencies' ? tx.countUpTo({ index: open.index, to: open.to, limit: IN_DEGREE_MAX }) : 0
   if (count > 0) {
     const range = { index: open.index, to: open.to, limit: NAMED_MEMBER_MAX }

@@ -11,22 +11,19 @@ import type { IndexEntry, Tx } from './tx.ts'
  * an execution remembers may take several calls; from the first on, it is past every replay.
  */
 export function removeExecution(tx: Tx, execution: Execution): boolean {
-  const isBare = removeJournal(tx, execution)
-  const attempts = isBare ? attemptsOf(tx, execution) : []
-  if (!isBare || tx.room() < attempts.length + 2) {
-    noteRemoval(tx, execution)
-    return false
+  const journal = execution.journal
+  if (journal !== undefined) {
+    if (tx.room() === 0) return false
+    // Put by every call, not only by the first: the execution guards the indexes from which records are removed.
+    journal.isRemoving = true
+    tx.put(execution)
+    if (!removeJournal(tx, execution)) return false
   }
+  const attempts = attemptsOf(tx, execution)
+  if (tx.room() < attempts.length + 2) return false
   removeParts(tx, execution, attempts)
   tx.remove('execution', execution.id)
   return true
-}
-
-function noteRemoval(tx: Tx, execution: Execution): void {
-  const journal = execution.journal
-  if (journal === undefined || journal.isRemoving || tx.room() === 0) return
-  journal.isRemoving = true
-  tx.put(execution)
 }
 
 /** Makes room for an execution that takes the place of this one; what this one remembers is removed in the background. */
@@ -39,7 +36,7 @@ function attemptsOf(tx: Tx, execution: Execution): IndexEntry[] {
 }
 
 function removeParts(tx: Tx, execution: Execution, attempts: readonly IndexEntry[]): void {
-  for (const entry of attempts) tx.remove('attempt', entry.id)
+  for (const entry of attempts) if (tx.has('attempt', entry.id)) tx.remove('attempt', entry.id)
   tx.forget(payloadKey(execution.id))
   tx.forget(resultKey(execution.id))
 }

@@ -1,5 +1,5 @@
 /** Writes past all operations into a store that runs the kernel in the process: as an operation that only tests know. */
-import { operationClasses, operations, plans } from '../../src/kernel/index.ts'
+import { operations, plans } from '../../src/kernel/index.ts'
 import type { Tx } from '../../src/kernel/index.ts'
 import type { Call, Partition, Store } from '../../src/stores/store.ts'
 
@@ -13,7 +13,6 @@ Object.assign(operations, {
   },
 })
 Object.assign(plans, { [NAME]: () => undefined })
-Object.assign(operationClasses, { [NAME]: () => 'locked' })
 
 export async function writeInProcess(store: Store, partition: Partition, write: (tx: Tx) => void): Promise<void> {
   const call = { operation: NAME, input: { write }, blobs: [] }

@@ -303,7 +303,8 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     deadlineAt: undefined,
     createdAt: execution.createdAt,
     payload: execution.payload,
-    payloadBlob: execution.payload === undefined ? undefined : tx.send(payloadKey(execution.id), execution.payload.size),
+    payloadBlob:
+      execution.payload === undefined ? undefined : tx.send(payloadKey(execution.id), execution.payload.size),
     flowId: execution.member?.flowId,
     node: execution.member?.name,
     inputs: [],

@@ -104,7 +104,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       expect(storedIn(set, 'flow', 'gone')).toBeUndefined()
       expect(set.isMissingAny).toBe(false)
       expect([set.hides(READY), set.reserved]).toEqual([false, []])
-      storedIn(set, 'execution', 'c')
+      set.record('execution', 'c')
       expect(set.isMissingAny).toBe(true)
     })
 
@@ -276,7 +276,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       expect(first.busyMs).toBeUndefined()
       expect(second.busyMs).toBeGreaterThanOrEqual(1)
       expect(second.busyMs).toBeLessThanOrEqual(5)
-      storedIn(second.set, 'execution', 'a')
+      second.set.record('execution', 'a')
       expect(second.set.isMissingAny).toBe(true)
     })
 

@@ -18,6 +18,7 @@ test('a text that no limit allows is a fault of its operation, which has written
     call('cancelExecution', { executionId, ...forcedCancel, reason: TOO_LONG }),
   ])
 
-  expect(answer).toEqual({ kind: 'fault', reason: 'a text is too long to be stored', recordId: executionId })
+  const reason = 'A text of 65536 bytes is too long to be stored: 65535 is the limit.'
+  expect(answer).toEqual({ kind: 'fault', reason, recordId: executionId })
   expect(await store.dump(partition)).toEqual(before)
 })

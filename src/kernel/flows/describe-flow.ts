@@ -8,6 +8,7 @@ import type { Position, Range, Tx } from '../tx.ts'
 import { findFlow, flowNotFound, revisionOf } from './flow-guards.ts'
 import { isFlowSettled, liveCount, publicFlowState } from './flow-state.ts'
 import type { PublicFlowState } from './flow-state.ts'
+import { readEdgeGuard } from './inbound.ts'
 
 export interface DescribeFlowInput {
   readonly flowId: FlowId
@@ -101,9 +102,9 @@ export type ListEdgesResult =
 
 /** Open ones first, then by the other member's id. */
 export function listEdges(tx: Tx, input: ListEdgesInput): ListEdgesResult {
-  if (!tx.has('execution', input.executionId)) {
-    return refused('execution_not_found', { executionId: input.executionId })
-  }
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  readEdgeGuard(tx, execution)
   const limit = Math.max(1, Math.min(input.limit, MEMBER_PAGE_MAX))
   const isInbound = input.direction === 'inbound'
   const index = isInbound ? inboundIndex(input.executionId) : outboundIndex(input.executionId)

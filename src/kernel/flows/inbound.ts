@@ -1,8 +1,13 @@
 /** The edges that lead to a member. */
 import { OPEN_EDGES, RESOLVED_EDGES, edgeId, inboundIndex } from '../indexes.ts'
 import { IN_DEGREE_MAX, RESOLVE_PAGE_COUNT } from '../limits.ts'
-import type { Edge, ExecutionId } from '../records.ts'
+import type { Edge, Execution, ExecutionId } from '../records.ts'
 import type { Tx } from '../tx.ts'
+
+/** Reads the flow of a member, which guards the indexes of its edges. Said before these are read. */
+export function readEdgeGuard(tx: Tx, execution: Execution): void {
+  if (execution.member !== undefined) tx.has('flow', execution.member.flowId)
+}
 
 /** Edges whose upstream has ended, in the order of the upstreams' ids. */
 export function resolvedEdges(tx: Tx, downstreamId: string, from: string | undefined, limit: number): Edge[] {

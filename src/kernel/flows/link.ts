@@ -1,4 +1,5 @@
 /** One edge: written, counted in its downstream's group, and resolved at once if its upstream has ended already. */
+import { expectAbsent } from '../expect-absent.ts'
 import { edgeId } from '../indexes.ts'
 import { FLOW_EDGE_MAX, IN_DEGREE_MAX } from '../limits.ts'
 import type { Edge, Execution, Flow, Handover } from '../records.ts'
@@ -71,9 +72,11 @@ export function newEdge(
   downstream: Execution,
   hands: Handover | undefined,
 ): Edge {
+  const id = edgeId(upstream.id, downstream.id)
+  expectAbsent(tx, 'edge', id)
   return {
     type: 'edge',
-    id: edgeId(upstream.id, downstream.id),
+    id,
     flowId: flow.id,
     upstreamId: upstream.id,
     downstreamId: downstream.id,

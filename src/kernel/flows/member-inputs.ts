@@ -6,7 +6,7 @@ import type { BlobInfo, Execution, ExecutionId, Flow, GivenInput } from '../reco
 import { refused } from '../results.ts'
 import type { Refused } from '../results.ts'
 import type { Tx } from '../tx.ts'
-import { resolvedEdges } from './inbound.ts'
+import { readEdgeGuard, resolvedEdges } from './inbound.ts'
 
 /** One named result of an upstream that completed. */
 export interface MemberInput {
@@ -99,5 +99,6 @@ export type ReadInputsResult = { readonly kind: 'read'; readonly page: InputPage
 export function readInputs(tx: Tx, input: ReadInputsInput): ReadInputsResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  readEdgeGuard(tx, execution)
   return { kind: 'read', page: sendInputs(tx, lookUpInputs(tx, execution, input.from)) }
 }

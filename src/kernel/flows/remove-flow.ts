@@ -12,10 +12,10 @@ const FLOW_ASIDE = 2
 
 /** True once nothing is left of it. `removed` takes the members that are gone. */
 export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
-  if (flow.walk?.purpose !== 'remove') {
-    flow.walk = newWalk('remove')
-    tx.put(flow)
-  }
+  if (tx.room() < FLOW_ASIDE) return false
+  if (flow.walk?.purpose !== 'remove') flow.walk = newWalk('remove')
+  // Put by every call, not only by the first: the flow guards the indexes of its members and edges.
+  tx.put(flow)
   const page = tx.range({ index: membersIndex(flow.id), limit: RESOLVE_PAGE_COUNT + 1 })
   for (let i = 0; i < page.length; i++) {
     if (i === RESOLVE_PAGE_COUNT) return false
@@ -38,7 +38,8 @@ function removeInboundEdges(tx: Tx, execution: Execution): boolean {
   const edges = tx.range({ index, from: { score: OPEN_EDGES }, limit: RESOLVE_PAGE_COUNT + 1 })
   for (let i = 0; i < edges.length; i++) {
     if (i === RESOLVE_PAGE_COUNT || tx.room() <= FLOW_ASIDE) return false
-    tx.remove('edge', edgeId(edges[i]?.id ?? '', execution.id))
+    const id = edgeId(edges[i]?.id ?? '', execution.id)
+    if (tx.has('edge', id)) tx.remove('edge', id)
   }
   return true
 }

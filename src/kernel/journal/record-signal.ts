@@ -1,4 +1,5 @@
 /** The one way a signal is written: numbered, counted where it was sent, told in the event log. */
+import { expectAbsent } from '../expect-absent.ts'
 import type { Journal, Signal, SignalEffect, SignalSource, Waitpoint } from '../journal-records.ts'
 import type { BlobInfo, Execution } from '../records.ts'
 import type { Tx } from '../tx.ts'
@@ -48,6 +49,7 @@ export function recordSignal(
     isWaiting,
     at: tx.now,
   }
+  expectAbsent(tx, 'signal', signal.id)
   tx.put(waitpoint)
   tx.put(signal)
   tx.emit('signal_received', execution, { waitpoint: target, signal: name, step, effect, by: source.identity })

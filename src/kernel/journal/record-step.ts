@@ -5,6 +5,7 @@
  */
 import { stepValueKey } from '../blobs.ts'
 import type { BlobInput } from '../create-execution.ts'
+import { expectAbsent } from '../expect-absent.ts'
 import { cancelIfAsked } from '../fail-execution.ts'
 import type { FailureInput } from '../fail-execution.ts'
 import type { Journal, Step, StepKind, StepState } from '../journal-records.ts'
@@ -182,6 +183,7 @@ export function putStep(
   journal.stepBytes = journal.stepBytes - (existing?.size ?? 0) + content.size
   // What was kept for it belongs to a try that no longer counts.
   if (existing?.state.phase === 'completed') tx.forget(stepValueKey(step.id))
+  if (existing === undefined) expectAbsent(tx, 'step', step.id)
   tx.put(step)
   return step
 }

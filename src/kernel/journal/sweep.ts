@@ -31,7 +31,7 @@ export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): vo
 /** Records that are put besides those that are removed. */
 const SWEEP_ASIDE = 4
 
-/** Removes as much as there is room for of all that one execution remembers. True once nothing is left. */
+/** Removes as much as there is room for of all that one execution remembers. True once nothing is left. The caller writes the execution. */
 export function removeJournal(tx: Tx, execution: Execution): boolean {
   const journal = execution.journal
   if (journal === undefined) return true
@@ -43,14 +43,16 @@ export function removeJournal(tx: Tx, execution: Execution): boolean {
 
 function removeScope(tx: Tx, scope: string): boolean {
   for (const id of removable(tx, signalsIndex(scope))) {
-    tx.remove('signal', id)
+    if (tx.has('signal', id)) tx.remove('signal', id)
     tx.forget(signalPayloadKey(id))
   }
   for (const id of removable(tx, stepsIndex(scope))) {
-    tx.remove('step', id)
+    if (tx.has('step', id)) tx.remove('step', id)
     tx.forget(stepValueKey(id))
   }
-  for (const id of removable(tx, waitpointsIndex(scope))) tx.remove('waitpoint', id)
+  for (const id of removable(tx, waitpointsIndex(scope))) {
+    if (tx.has('waitpoint', id)) tx.remove('waitpoint', id)
+  }
   return tx.room() > SWEEP_ASIDE
 }
 

@@ -1,6 +1,7 @@
 /** Loads and commits through the function library: one call each, on one partition. */
 import { bringsOf, entriesOf, recordsNamedBy } from '../../kernel/index.ts'
 import type { AnyRecord, FabricEvent } from '../../kernel/index.ts'
+import { RefusedRecord } from '../working-set/backend.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../working-set/backend.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { packCommit, readCommit } from './commit-call.ts'
@@ -14,7 +15,7 @@ const writer = new ByteWriter()
 
 export const storedForm: CommitForm = {
   writeBody: (record) => {
-    writeRecord(record, writer)
+    writeWhole(() => writeRecord(record, writer), record.id)
     return writer.take()
   },
   readBody: (type, bytes, start): AnyRecord => {
@@ -24,12 +25,22 @@ export const storedForm: CommitForm = {
     return record
   },
   writeEventBody: (event) => {
-    writeEvent(event, writer)
+    writeWhole(() => writeEvent(event, writer), event.executionId)
     return writer.take()
   },
   readEventBody: (bytes, start, at): FabricEvent => ({ ...readEvent(bytes, start), at }),
   namedBy: recordsNamedBy,
   bringsOf,
+}
+
+/** No limit of the kernel lets a text or a number come near to what cannot be stored. */
+function writeWhole(write: () => void, recordId: string): void {
+  try {
+    write()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new RefusedRecord(error.message, recordId, { cause: error })
+  }
 }
 
 export class ValkeyBackend implements Backend {

@@ -109,8 +109,20 @@ export type CommitReply =
   /** Nothing was applied. */
   | { readonly kind: 'refused'; readonly reason: 'locked' | 'lock_lost' | 'clock'; readonly now: Instant }
 
+/** A record that the store cannot keep. Nothing was sent. */
+export class RefusedRecord extends Error {
+  override readonly name = 'RefusedRecord'
+  readonly recordId: string
+
+  constructor(reason: string, recordId: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.recordId = recordId
+  }
+}
+
 export interface Backend {
   /** Fills the working set with everything that is needed, as of one moment. */
   load(request: LoadRequest): Promise<LoadReply>
+  /** Throws a `RefusedRecord` if one of the records cannot be stored. */
   commit(commit: Commit): Promise<CommitReply>
 }

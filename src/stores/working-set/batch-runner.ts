@@ -12,6 +12,7 @@ import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
+import { RefusedRecord } from './backend.ts'
 import type { Backend, CommitGroup, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
 import { commitGroupOf, isOfOneLoad, needsCommit } from './commit-groups.ts'
@@ -83,9 +84,17 @@ interface Tried {
   readonly hasConflict: boolean
 }
 
-/** An operation threw: it is at fault itself, whatever the store does. */
+/** An operation threw, or wrote what cannot be stored: it is at fault itself, whatever the store does. */
 class OperationFailed extends Error {
   override readonly name = 'OperationFailed'
+
+  answerTo({ operation, input }: Call): Answer {
+    if (this.cause instanceof RefusedRecord) {
+      return { kind: 'fault', reason: this.cause.message, recordId: this.cause.recordId }
+    }
+    const recordId = 'executionId' in input ? input.executionId : operation
+    return { kind: 'fault', reason: `${operation} failed: ${this.message}`, recordId }
+  }
 }
 
 /** The lock expired between two loads, so what was loaded before may have changed. */
@@ -155,8 +164,7 @@ export class BatchRunner {
         answers.push(...(await this.#runTogether(home, [call])))
       } catch (error) {
         if (error instanceof OperationFailed) {
-          const reason = `${call.operation} failed: ${error.message}`
-          answers.push({ kind: 'fault', reason, recordId: recordIdOf(call) })
+          answers.push(error.answerTo(call))
           continue
         }
         if (answers.length === 0) throw error
@@ -184,12 +192,7 @@ export class BatchRunner {
     }
   }
 
-  async #runInPasses(
-    home: Home,
-    calls: readonly Call[],
-    set: WorkingSet,
-    lock: LockToken | undefined,
-  ): Promise<Run> {
+  async #runInPasses(home: Home, calls: readonly Call[], set: WorkingSet, lock: LockToken | undefined): Promise<Run> {
     const passes = new Passes(calls)
     let now = this.#now?.() ?? home.clock.now()
     if (lock !== undefined || now === undefined || set.isMissingAny) {
@@ -208,7 +211,14 @@ export class BatchRunner {
     const since = this.#runtime.monotonic()
     const holdsLock = lock !== undefined && set.loadCount > 1
     for (;;) {
-      const { now, busyMs, isLockLost } = await this.#backend.load({ partition, needs, into: set, lock, holdsLock, reserver: set.name })
+      const { now, busyMs, isLockLost } = await this.#backend.load({
+        partition,
+        needs,
+        into: set,
+        lock,
+        holdsLock,
+        reserver: set.name,
+      })
       clock.observe(now)
       if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) return now
@@ -233,8 +243,13 @@ export class BatchRunner {
       else if (needsCommit(group, set, isLoose)) uncertain.push(group)
       else answer(group)
     }
-    if (uncertain.length === 0 && lock === undefined) return { answers, next, hasConflict: false }
-    const reply = await this.#commit(home, calls, uncertain, run)
+    if (uncertain.length === 0 && lock === undefined) {
+      if (set.reserved.length > 0) this.#release(home, run)
+      return { answers, next, hasConflict: false }
+    }
+    const reply = await this.#commit(home, calls, uncertain, run).catch((error: unknown) => {
+      throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
+    })
     home.clock.observe(reply.now)
     if (reply.kind === 'refused') {
       if (reply.reason === 'clock') home.clock.restart(reply.now)
@@ -244,6 +259,14 @@ export class BatchRunner {
     const applied = uncertain.filter((_, i) => !reply.failed.includes(i))
     for (const group of applied) answer(group)
     return { answers, next, hasConflict: applied.length < uncertain.length }
+  }
+
+  /**
+   * Ends the reservations of a batch that commits nothing. It travels ahead of everything that this process sends later, so
+   * that nothing has to wait for it; should it get lost, the reservations end by themselves.
+   */
+  #release(home: Home, run: Run): void {
+    this.#commit(home, [], [], run).catch(() => undefined)
   }
 
   async #commit(home: Home, calls: readonly Call[], uncertain: readonly BatchGroup[], run: Run): Promise<CommitReply> {
@@ -351,10 +374,6 @@ function isReading({ operation }: Call): boolean {
 
 function isLooseCall(call: Call | undefined): boolean {
   return call !== undefined && classOf(call.operation, call.input) === 'loose'
-}
-
-function recordIdOf({ operation, input }: Call): string {
-  return 'executionId' in input ? input.executionId : operation
 }
 
 function contended(partition: Partition): EngineError {

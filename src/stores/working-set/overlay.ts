@@ -34,6 +34,7 @@ import type { BatchGroup } from './batch-groups.ts'
 import { IndexOverlay } from './index-overlay.ts'
 import { UNREADABLE } from './stored-data.ts'
 import type { BlobWrite, EntryWrite, EventWrite, RecordWrite, StoredData, Writes } from './stored-data.ts'
+import { runVerified } from './verified-tx.ts'
 
 /** A record that the batch has read or written. */
 export interface HeldRecord {
@@ -156,7 +157,7 @@ export class Overlay {
       input: Call<N>['input'],
     ) => Extract<Answer<N>, { kind: 'answered' }>['result']
     try {
-      const result = operation(this.#tx, call.input)
+      const result = runVerified(this.#tx, call, operation, (type, id) => this.#get(type, id))
       this.#callWork += this.#written.size
       return { kind: 'answered', result, blobs: this.#replyBlobs }
     } catch (error) {
@@ -307,6 +308,7 @@ export class Overlay {
 
   #setEntry(index: string, id: string, stored: number | undefined, after: number | undefined): void {
     const overlay = this.#index(index)
+    this.#groups.change(this.#operation, overlay)
     this.#undo.push(overlay.set(id, stored, after, this.#operation))
   }
 

@@ -1,0 +1,11 @@
+/** The switch of the test mode. Apart from it, so that a test file which runs no operation does not load the kernel. */
+let isOn = false
+
+/** Switches the verification of operations on or off for all stores of this process. */
+export function verifyOperations(shouldVerify: boolean): void {
+  isOn = shouldVerify
+}
+
+export function isVerifying(): boolean {
+  return isOn
+}
