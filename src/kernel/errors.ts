@@ -313,7 +313,7 @@ export const errorCatalogue = {
   },
   store_in_use: {
     status: 409,
-    retry: 'later',
+    retry: 'never',
     text: 'Another program may still be using the store.',
     advice: 'Stop every program that uses the store, then run the command again.',
   },
