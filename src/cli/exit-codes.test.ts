@@ -22,6 +22,7 @@ describe('the exit code of an error', () => {
     ['flow_busy', exitCodes.failed],
     ['flow_not_settled', exitCodes.failed],
     ['store_not_found', exitCodes.storeUnavailable],
+    ['store_in_use', exitCodes.failed],
     ['store_busy', exitCodes.storeUnavailable],
     ['newer_schema', exitCodes.storeUnavailable],
     ['older_schema', exitCodes.storeUnavailable],

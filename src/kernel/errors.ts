@@ -311,6 +311,12 @@ export const errorCatalogue = {
     text: 'The store did not answer in time.',
     advice: 'Check that the store can be reached, then call again; a submit with an id starts its work only once.',
   },
+  store_in_use: {
+    status: 409,
+    retry: 'never',
+    text: 'Another program may still be using the store.',
+    advice: 'Stop every program that uses the store, then run the command again.',
+  },
   store_busy: {
     status: 503,
     retry: 'later',

@@ -7,14 +7,26 @@ import { openStore } from './open-store.ts'
 import type { PostgresLocation } from './postgres/postgres-location.ts'
 import { checkPostgresOptions } from './postgres/postgres-options.ts'
 import type { PostgresOptions } from './postgres/postgres-options.ts'
+import type { LayoutMigration, MovedCounts } from './valkey/migration/migrate-layout.ts'
+import type { ValkeyLocation } from './valkey/valkey-location.ts'
+import { checkValkeyOptions } from './valkey/valkey-options.ts'
 import type { ValkeyOptions } from './valkey/valkey-options.ts'
+
+export type { MovedCounts }
 
 export interface MigrateStoreOptions {
   /** Only says what would be done. */
   readonly dryRun?: boolean | undefined
+  /** For a Valkey store: migrate although a program of another version may still be running. */
+  readonly force?: boolean | undefined
+  /** For a Valkey store: is told after each step what was moved, and what there was to move at the start. */
+  readonly onProgress?: ((moved: MovedCounts, total: MovedCounts) => void) | undefined
+  /** For a Valkey store: ends the migration between two steps. Calling again goes on from there. */
+  readonly signal?: AbortSignal | undefined
   readonly valkey?: ValkeyOptions | undefined
   readonly postgres?: PostgresOptions | undefined
   readonly runtime?: Runtime | undefined
+  /** For a Valkey store: is told of values that could not be read. */
   readonly log?: Log | undefined
 }
 
@@ -27,10 +39,13 @@ export type MigrateStoreResult =
   | {
       /** What was missing has been done, would be done by anything but a dry run, or there is none. */
       readonly kind: 'migrated' | 'pending' | 'up_to_date'
-      /** Versions of the tables; 0 where there are none. */
+      /** Versions of the tables, 0 where there are none; of the layout of keys and values, for a Valkey store. */
       readonly from: number
       readonly to: number
+      /** Statements, for a Postgres store. */
       readonly steps: readonly MigrationStep[]
+      /** What was moved, or would be, for a Valkey store. */
+      readonly counts?: MovedCounts | undefined
     }
   /** Opening a store of this kind is all that it needs; unless it was a dry run, it has been opened. */
   | { readonly kind: 'ready_when_opened' }
@@ -40,7 +55,8 @@ const STEP_TIMEOUT_MS = 12 * 3_600_000
 
 /**
  * Brings the tables of a Postgres store up to this version, or makes them, so that a program that may not do so itself can
- * use the store. Nothing else ever changes tables that are there already.
+ * use the store. Nothing else ever changes tables that are there already. Moves the data of a Valkey store to the layout of
+ * this version, which no other program may use meanwhile.
  *
  * @example
  * const { kind } = await migrateStore('postgres://owner@localhost/shop', { postgres: { password } })
@@ -48,8 +64,26 @@ const STEP_TIMEOUT_MS = 12 * 3_600_000
 export async function migrateStore(location: string, options: MigrateStoreOptions = {}): Promise<MigrateStoreResult> {
   const parsed = parseLocation(location)
   if (parsed.kind === 'postgres') return await migratePostgres(parsed, options)
+  const moved = parsed.kind === 'valkey' ? await migrateValkey(parsed, options) : undefined
   if (options.dryRun !== true) await openOnce(location, parsed, options)
-  return { kind: 'ready_when_opened' }
+  return moved === undefined ? { kind: 'ready_when_opened' } : { ...moved, steps: [] }
+}
+
+async function migrateValkey(
+  location: ValkeyLocation,
+  { valkey = {}, dryRun = false, force = false, runtime = systemRuntime(), ...rest }: MigrateStoreOptions,
+): Promise<LayoutMigration | undefined> {
+  checkValkeyOptions(valkey, location)
+  const { migrateLayout } = await import('./valkey/migration/migrate-layout.ts')
+  const { onProgress, signal, log } = rest
+  return await migrateLayout(location, valkey, {
+    runtime,
+    isDryRun: dryRun,
+    isForced: force,
+    onProgress,
+    signal,
+    log,
+  })
 }
 
 async function migratePostgres(
@@ -66,7 +100,7 @@ async function migratePostgres(
 
 /** A file is brought up to date, and a Valkey server given the function library of this version. */
 async function openOnce(location: string, { kind }: StoreLocation, options: MigrateStoreOptions): Promise<void> {
-  const { runtime = systemRuntime(), valkey, log } = options
-  const store = await openStore(location, { runtime, valkey, log, create: kind === 'memory' })
+  const { runtime = systemRuntime(), valkey } = options
+  const store = await openStore(location, { runtime, valkey, create: kind === 'memory' })
   await store.close()
 }

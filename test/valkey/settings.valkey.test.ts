@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { DATA_VERSION } from '../../src/kernel/index.ts'
 import type { EngineError } from '../../src/stores/engine-error.ts'
 import type { Store } from '../../src/stores/store.ts'
+import { LAYOUT_VERSION } from '../../src/stores/valkey/stored-value.ts'
 import { connectTo } from '../servers/connection.ts'
 import { locations, newPrefix, open, refusalOf } from './fabrics.ts'
 
@@ -99,19 +101,23 @@ describe('a key that is not what the store wrote', () => {
     connection.disconnect()
   })
 
-  test('but by a newer version is refused with both versions', async () => {
+  test.each([
+    ['a newer version', { dataVersion: 9_999, layoutVersion: 1 }, 'data version 9999'],
+    ['a newer layout', { dataVersion: DATA_VERSION, layoutVersion: 9_999 }, 'layout version 9999'],
+    ['a higher level', { dataVersion: DATA_VERSION, layoutVersion: LAYOUT_VERSION, level: 9_999 }, 'level 9999'],
+  ])('but by %s is refused with both numbers', async (_, versions, part) => {
     const { valkey } = locations()
     const { hostname, port } = new URL(valkey)
     const access = { username: undefined, password: undefined, certificate: undefined }
     const connection = await connectTo({ host: hostname, port: Number(port), ...access })
     const prefix = newPrefix()
-    const settings = { dataVersion: 9_999, layoutVersion: 1, executionPartitions: 8, indexedTags: [] }
+    const settings = { ...versions, executionPartitions: 8, indexedTags: [] }
     await connection.call('SET', `${prefix}:{m}:settings`, JSON.stringify(settings))
     connection.disconnect()
 
     const error = await refusalOf(`${valkey}?prefix=${prefix}`)
 
     expect(error.code).toBe('newer_schema')
-    expect(error.message).toContain('data version 9999')
+    expect(error.message).toContain(part)
   })
 })

@@ -1,27 +1,67 @@
 import { Command } from 'commander'
 import { migrateStore } from '../../stores/migrate-store.ts'
-import type { MigrateStoreResult } from '../../stores/migrate-store.ts'
+import type { MigrateStoreResult, MovedCounts } from '../../stores/migrate-store.ts'
 import { examples } from '../help.ts'
 import type { Shell } from '../shell.ts'
+import { terminalLog } from '../terminal-log.ts'
 
 interface MigrateFlags {
   readonly dryRun?: boolean
+  readonly force?: boolean
 }
+
+/** How often the progress of a long migration is printed. */
+const PROGRESS_EVERY_MS = 2_000
 
 export function migrateCommand(shell: Shell): Command {
   return new Command('migrate')
     .description(
-      "make a store's place ready for this version: the tables of a Postgres store, made or brought up to date",
+      "make a store's place ready for this version: the tables of a Postgres store, made or brought up to date, and the data of a Valkey store",
     )
     .argument('[location]', 'where the store is, instead of --store')
-    .option('--dry-run', 'print the SQL that would be run, and run nothing')
-    .addHelpText('after', examples(['migrate postgres://localhost/shop', 'migrate --dry-run']))
+    .option('--dry-run', 'print the SQL that would be run, or what would be moved, and change nothing')
+    .option('--force', 'migrate a Valkey store although a program of another version may still be running')
+    .addHelpText(
+      'after',
+      examples(['migrate postgres://localhost/shop', 'migrate --dry-run', 'migrate valkey://localhost:6379 --force']),
+    )
     .action(async (location: string | undefined, flags: MigrateFlags, command: Command) => {
       const place = await shell.place(command, { location })
       const dryRun = flags.dryRun === true
-      const result = await migrateStore(place.location, { dryRun, runtime: shell.runtime, ...place.access })
+      const { runtime } = shell
+      let printedAt = runtime.now()
+      const onProgress = (moved: MovedCounts, total: MovedCounts) => {
+        if (runtime.now() - printedAt < PROGRESS_EVERY_MS) return
+        printedAt = runtime.now()
+        place.output.remark(progressText(moved, total))
+      }
+      const result = await migrateStore(place.location, {
+        dryRun,
+        force: flags.force === true,
+        runtime,
+        onProgress,
+        log: terminalLog(place.output, runtime),
+        ...place.access,
+      })
       await place.output.answer(result, () => (dryRun ? planText(result) : resultText(result)))
     })
+}
+
+function progressText(moved: MovedCounts, total: MovedCounts): string {
+  return `Moved ${moved.records} of about ${total.records} records and ${moved.events} of about ${total.events} events.`
+}
+
+function countsText({ records, indexes, blobs, events }: MovedCounts): string {
+  return `${records} records, ${indexes} indexes, ${blobs} payloads and results, ${events} events`
+}
+
+function movedText(from: number, to: number, counts: MovedCounts): string {
+  const damaged = `${counts.damaged} records or events could not be read and were moved as they are. Run "flowfabric doctor".`
+  return [
+    `Moved ${countsText(counts)}.`,
+    ...(counts.damaged > 0 ? [damaged] : []),
+    `Layout version ${from} has become ${to}.`,
+  ].join('\n')
 }
 
 function resultText(result: MigrateStoreResult): string {
@@ -30,6 +70,7 @@ function resultText(result: MigrateStoreResult): string {
       return 'This kind of store sets itself up when it is opened, as it has been now: there is nothing else to migrate.'
     case 'migrated':
     case 'pending':
+      if (result.counts !== undefined) return movedText(result.from, result.to, result.counts)
       return [...result.steps.map(({ title }) => title), `Schema version ${result.from} has become ${result.to}.`].join(
         '\n',
       )
@@ -47,6 +88,9 @@ function planText(result: MigrateStoreResult): string {
       return resultText(result)
     case 'migrated':
     case 'pending': {
+      if (result.counts !== undefined) {
+        return `Layout version ${result.from} would become ${result.to}: ${countsText(result.counts)} to move.`
+      }
       const steps = result.steps.map(({ title, sql }) => `-- ${title}\n${sql}`)
       return [`-- From schema version ${result.from} to ${result.to}\nbegin;`, ...steps, 'commit;'].join('\n\n')
     }

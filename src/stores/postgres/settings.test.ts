@@ -55,6 +55,8 @@ describe('the settings of a store', () => {
   test.each<[Meta, string, string]>([
     [{ schema_version: '999' }, 'newer_schema', 'schema version 999, this program knows schema version'],
     [{ data_version: '999' }, 'newer_schema', 'data version 999, this program knows data version'],
+    [{ level: '999' }, 'newer_schema', 'level 999, this program can run a store up to level'],
+    [{ level: '"one"' }, 'corruption', 'level "one"'],
     [{ schema_version: 'one' }, 'invalid_configuration', 'tables of another program'],
     [{ schema_version: '0' }, 'invalid_configuration', 'tables of another program'],
     [{ data_version: 'x' }, 'corruption', '"data_version" of mine.meta'],

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
 import { refuseOther, sorted } from '../fixed-settings.ts'
+import { LEVEL_MAX, refuseOtherLevel } from '../store-level.ts'
 import { executionPartition } from '../store.ts'
 import type { StoreSettings } from '../store.ts'
 import { carryOut, planMigration, quoted, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
@@ -45,6 +46,7 @@ export async function findSettings(
   if (!meta.has('data_version')) return undefined
   const stored = storedIn(meta, schema)
   refuseOtherData(stored.dataVersion)
+  refuseOtherLevel(meta.get('level'))
   const { executionPartitions, indexedTags, lockSpace } = stored
   if (wanted.executionPartitions !== undefined) {
     refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
@@ -101,6 +103,7 @@ async function writeSettings(session: Session, schema: string, wanted: WantedSet
   )
   const settings = {
     data_version: DATA_VERSION,
+    level: LEVEL_MAX,
     execution_partitions: count,
     indexed_tags: sorted(wanted.indexedTags ?? []),
     lock_space: lockSpaceOf(schema),

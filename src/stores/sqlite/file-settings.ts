@@ -1,6 +1,7 @@
 /** What a file says of itself: who wrote it, in which version, with which settings. Written at first use, then verified. */
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
+import { LEVEL_MAX, refuseOtherLevel } from '../store-level.ts'
 import type { StoreSettings } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { migrations } from './migrations.ts'
@@ -34,6 +35,7 @@ export function setUp(connection: Connection, file: string, wanted: WantedSettin
   if (version === 0) {
     connection.execute(`pragma application_id = ${APPLICATION_ID}`)
     writeMeta(connection, 'data_version', DATA_VERSION)
+    writeMeta(connection, 'level', LEVEL_MAX)
     writeMeta(connection, 'execution_partitions', EXECUTION_PARTITIONS)
     writeMeta(connection, 'indexed_tags', sorted(wanted.indexedTags ?? []))
   }
@@ -45,6 +47,7 @@ export function verifiedSettings(connection: Connection, file: string, wanted: W
   const dataVersion = readMeta(connection, 'data_version')
   if (typeof dataVersion === 'number') refuseNewer(file, 'data', dataVersion, DATA_VERSION)
   refuseOther(file, 'data version', dataVersion, DATA_VERSION)
+  refuseOtherLevel(readMeta(connection, 'level'))
   refuseOther(
     file,
     'number of execution partitions',

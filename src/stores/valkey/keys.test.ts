@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { executionPartition } from '../store.ts'
-import { Keys, LIBRARIES_KEY, keyKinds, oldKeyKinds } from './keys.ts'
+import { Keys, LIBRARIES_KEY, keyKinds } from './keys.ts'
 
 /** The first two columns of a table of keys: which there are, and of which type. */
 async function keysIn(file: string): Promise<string[]> {
@@ -20,13 +20,6 @@ test('the documentation lists the keys that there are', async () => {
   for (const kind of Object.values(keyKinds)) {
     expect(documented.filter((key) => key.startsWith(`<prefix>:{fp:3}:${kind}<`))).toHaveLength(1)
   }
-})
-
-test('no key of one layout is a key of another', () => {
-  const kinds = [...Object.values(keyKinds), ...Object.values(oldKeyKinds)]
-
-  expect(kinds.filter((kind) => kinds.some((other) => other !== kind && other.startsWith(kind)))).toEqual([])
-  expect(new Set(kinds).size).toBe(kinds.length)
 })
 
 test('keys and channels of a partition share its hash tag; channels carry the database, which they do not know', () => {

@@ -45,20 +45,6 @@ export const keyKinds = {
   blob: 'b4:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
 
-/** The same in layout 3, whose log is `events` and whose count of removed events is `trimmed`. */
-export const oldKeyKinds = {
-  execution: 'x:',
-  attempt: 'a:',
-  queue: 'q:',
-  flow: 'f:',
-  edge: 'e:',
-  step: 's:',
-  waitpoint: 'w:',
-  signal: 'g:',
-  index: 'i:',
-  blob: 'b:',
-} as const satisfies Record<keyof typeof keyKinds, string>
-
 export class Keys {
   readonly #prefix: string
   readonly #database: number

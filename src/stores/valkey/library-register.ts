@@ -17,6 +17,11 @@ import type { ValkeyLocation } from './valkey-location.ts'
 const ANNOUNCE_EVERY_MS = 4 * 3_600_000
 /** Several announcements may fail before a library counts as forgotten. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000
+/**
+ * A process whose library was announced this recently may still be running: it announces every 4 hours, one announcement may
+ * fail, and an hour is left for clocks and delays. A process that ends does not take its announcement back.
+ */
+export const MAYBE_RUNNING_MS = 2 * ANNOUNCE_EVERY_MS + 3_600_000
 
 export interface LibraryRegisterOptions {
   /** The library of this process. */
@@ -108,7 +113,7 @@ export class LibraryRegister {
   async #removeForgotten(connection: Connection): Promise<void> {
     const now = await this.#now(connection)
     const present = new Set((await connection.onEachPrimary(librariesOn)).flat())
-    const announcedAt = await this.#announcements(connection)
+    const announcedAt = await announcementsOn(connection)
     for (const library of new Set([...present, ...announcedAt.keys()])) {
       if (library === this.#options.library) continue
       const at = announcedAt.get(library)
@@ -118,13 +123,6 @@ export class LibraryRegister {
     }
   }
 
-  async #announcements(connection: Connection): Promise<Map<string, number>> {
-    const reply = (await connection.send('HGETALL', LIBRARIES_KEY)) as string[]
-    const found = new Map<string, number>()
-    for (let i = 0; i + 1 < reply.length; i += 2) found.set(String(reply[i]), Number(reply[i + 1]))
-    return found
-  }
-
   async #remove(connection: Connection, library: string, isPresent: boolean): Promise<void> {
     if (isPresent) {
       await connection.onEachPrimary((server) => removeFrom(server, library))
@@ -132,6 +130,14 @@ export class LibraryRegister {
     }
     await connection.send('HDEL', LIBRARIES_KEY, library)
   }
+}
+
+/** When each library was last announced. The connection is one to database 0. */
+export async function announcementsOn(connection: Connection): Promise<Map<string, number>> {
+  const reply = (await connection.send('HGETALL', LIBRARIES_KEY)) as string[]
+  const found = new Map<string, number>()
+  for (let i = 0; i + 1 < reply.length; i += 2) found.set(String(reply[i]), Number(reply[i + 1]))
+  return found
 }
 
 async function librariesOn(server: Redis): Promise<string[]> {

@@ -2,6 +2,7 @@
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
 import { refuseOther, sorted } from '../fixed-settings.ts'
+import { LEVEL_MAX, refuseOtherLevel } from '../store-level.ts'
 import type { StoreSettings } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
@@ -19,9 +20,13 @@ export interface WantedSettings {
   readonly indexedTags: readonly string[] | undefined
 }
 
-interface StoredSettings {
+export interface StoredSettings {
   readonly dataVersion: number
   readonly layoutVersion: number
+  /** The layout that the store is being moved from, while a migration is under way. */
+  readonly migratingFrom?: number
+  /** Absent in a store that was set up before there were levels. */
+  readonly level?: number
   readonly executionPartitions: number
   readonly indexedTags: readonly string[]
 }
@@ -32,11 +37,12 @@ export async function findSettings(
   keys: Keys,
   wanted: WantedSettings,
 ): Promise<StoreSettings | undefined> {
-  const reply = await read(connection, keys)
-  if (reply === null) return undefined
-  const stored = parse(reply, keys)
-  refuseOtherVersion('data version', stored.dataVersion, DATA_VERSION)
-  refuseOtherVersion('layout version', stored.layoutVersion, LAYOUT_VERSION)
+  const stored = (await readSettings(connection, keys))?.settings
+  if (stored === undefined) return undefined
+  refuseNewer('data version', stored.dataVersion, DATA_VERSION)
+  refuseOther('data version', stored.dataVersion, DATA_VERSION)
+  refuseOtherLayout(stored)
+  refuseOtherLevel(stored.level)
   const { executionPartitions, indexedTags } = stored
   if (wanted.executionPartitions !== undefined) {
     refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
@@ -51,6 +57,7 @@ export async function setUp(connection: Connection, keys: Keys, wanted: WantedSe
   const first: StoredSettings = {
     dataVersion: DATA_VERSION,
     layoutVersion: LAYOUT_VERSION,
+    level: LEVEL_MAX,
     executionPartitions: wanted.executionPartitions ?? defaultPartitions,
     indexedTags: sorted(wanted.indexedTags ?? []),
   }
@@ -65,17 +72,26 @@ export function storeNotFound(): EngineError {
   return new EngineError('store_not_found', { field: 'location', message })
 }
 
-async function read(connection: Connection, keys: Keys): Promise<unknown> {
+/** Reads the settings as they are stored, with their text; undefined if the store was never used. */
+export async function readSettings(
+  connection: Connection,
+  keys: Keys,
+): Promise<{ readonly text: string; readonly settings: StoredSettings } | undefined> {
+  const text = await read(connection, keys)
+  return text === null ? undefined : { text, settings: parse(text, keys) }
+}
+
+async function read(connection: Connection, keys: Keys): Promise<string | null> {
   try {
-    return await connection.send('GET', keys.settings)
+    return (await connection.send('GET', keys.settings)) as string | null
   } catch (error) {
     throw refusalWord(error) === 'WRONGTYPE' ? notOurs(keys) : error
   }
 }
 
-function parse(reply: unknown, keys: Keys): StoredSettings {
+function parse(text: string, keys: Keys): StoredSettings {
   try {
-    const value: unknown = JSON.parse(String(reply))
+    const value: unknown = JSON.parse(text)
     if (isStoredSettings(value)) return value
   } catch {
     // Not JSON at all.
@@ -96,11 +112,26 @@ function notOurs(keys: Keys): EngineError {
   return new EngineError('corruption', { field: 'location', message })
 }
 
-function refuseOtherVersion(what: string, found: number, known: number): void {
-  if (found > known) {
-    throw new EngineError('newer_schema', {
-      message: `The store has ${what} ${found}, this program knows ${what} ${known}.`,
+export function refuseNewer(what: string, found: number, known: number): void {
+  if (found <= known) return
+  throw new EngineError('newer_schema', {
+    message: `The store has ${what} ${found}, this program knows ${what} ${known}.`,
+  })
+}
+
+function refuseOtherLayout({ layoutVersion, migratingFrom }: StoredSettings): void {
+  refuseNewer('layout version', layoutVersion, LAYOUT_VERSION)
+  if (migratingFrom !== undefined) {
+    throw new EngineError('older_schema', {
+      message:
+        `A migration of the store from layout version ${migratingFrom} to ${layoutVersion} is under way, or was interrupted. ` +
+        'Run "flowfabric migrate <location>": it finishes the migration.',
     })
   }
-  refuseOther(what, found, known)
+  if (layoutVersion === LAYOUT_VERSION) return
+  throw new EngineError('older_schema', {
+    message:
+      `The store has layout version ${layoutVersion}, this program needs layout version ${LAYOUT_VERSION}. ` +
+      'Stop every program that uses the store, then run "flowfabric migrate <location>".',
+  })
 }

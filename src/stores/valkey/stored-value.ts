@@ -39,7 +39,7 @@ export interface NamedRecord {
 export const LAYOUT_VERSION = 4
 
 export const VERSION_BYTES = 8
-const TIME_BYTES = 6
+export const TIME_BYTES = 6
 /** What one byte can count. */
 const BYTE_MAX = 255
 

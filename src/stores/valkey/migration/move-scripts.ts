@@ -1,0 +1,52 @@
+/**
+ * The steps of a migration that must be atomic. Each one stays within the keys of one partition, or within the settings, and
+ * checks that what it replaces is still there. So a step that is repeated, late or run by two processes changes nothing.
+ */
+
+/**
+ * KEYS: pairs of an old and a new key. ARGV: two for each pair. The value that was read and the value to write, for a record;
+ * `rename` or `keep` and an empty text for any other key. Returns 1 or 0 for each pair: whether it was moved.
+ *
+ * A new key exists already only if a program of the old layout went on writing. Then an index becomes the union of both; other
+ * keys are replaced, except for `keep`.
+ */
+export const MOVE_KEYS = `
+local moved = {}
+for i = 1, #KEYS, 2 do
+  local old, new, before, after = KEYS[i], KEYS[i + 1], ARGV[i], ARGV[i + 1]
+  local isMoved = 0
+  if after ~= '' then
+    if redis.call('GET', old) == before then
+      redis.call('SET', new, after)
+      redis.call('DEL', old)
+      isMoved = 1
+    end
+  elseif redis.call('EXISTS', old) == 1 then
+    if redis.call('RENAMENX', old, new) == 0 then
+      if redis.call('TYPE', old).ok == 'zset' and redis.call('TYPE', new).ok == 'zset' then
+        redis.call('ZUNIONSTORE', new, 2, new, old, 'AGGREGATE', 'MAX')
+        redis.call('DEL', old)
+      elseif before == 'keep' then redis.call('DEL', old)
+      else redis.call('RENAME', old, new) end
+    end
+    isMoved = 1
+  end
+  moved[#moved + 1] = isMoved
+end
+return moved`
+
+/**
+ * KEYS: the old and the new list of events. ARGV: the first event of the old list, how many the new one has, then the events to
+ * append in place of as many first ones of the old list. Returns how many it moved.
+ */
+export const MOVE_EVENTS = `
+if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] or redis.call('LLEN', KEYS[2]) ~= tonumber(ARGV[2]) then return 0 end
+redis.call('RPUSH', KEYS[2], unpack(ARGV, 3))
+redis.call('LTRIM', KEYS[1], #ARGV - 2, -1)
+return #ARGV - 2`
+
+/** KEYS: the settings. ARGV: the text that is expected there, the text to write. Returns whether it wrote. */
+export const CHANGE_SETTINGS = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1`

@@ -1,0 +1,225 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { recordTypes } from '../../src/kernel/index.ts'
+import { migrateStore } from '../../src/stores/migrate-store.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import type { PartitionDump } from '../../src/stores/store.ts'
+import { ordered } from '../conformance/ordered-dump.ts'
+import { startServer } from '../servers/server.ts'
+import { documentedAccess } from './documented-access.ts'
+import { LogLines, countIn, locations, newPrefix, open, refusalOf, submitInto } from './fabrics.ts'
+import { OLD_SETTINGS, OldStore, TRIMMED, blobBytes, livedPartition } from './old-store.ts'
+
+const HOUR_MS = 3_600_000
+const REGISTER = 'flowfabric:{m}:libraries'
+const OTHER_LIBRARY = 'flowfabric_0123456789abcdef'
+const PARTITIONS = [0, 5]
+const SETTINGS = { executionPartitions: OLD_SETTINGS.executionPartitions, indexedTags: OLD_SETTINGS.indexedTags }
+
+const targets = [
+  { name: 'valkey', location: locations().valkey },
+  { name: 'redis', location: locations().redis },
+  { name: 'valkey cluster', location: locations().cluster },
+]
+
+let lived: PartitionDump
+
+beforeAll(async () => {
+  lived = await livedPartition()
+  expect(new Set(lived.records.map(({ type }) => type))).toEqual(new Set(recordTypes))
+})
+
+interface Place {
+  readonly location: string
+  readonly old: OldStore
+}
+
+/** A store of layout 3 that has lived. */
+async function oldStore(server: string): Promise<Place> {
+  const prefix = newPrefix()
+  const old = await OldStore.at(server, prefix)
+  onTestFinished(() => old.remove())
+  for (const partition of PARTITIONS) await old.write(partition, lived)
+  return { location: `${server}?prefix=${prefix}`, old }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<{ code: string; message: string }> {
+  return await work.then(
+    () => expect.fail('it was done'),
+    (error: unknown) => error as { code: string; message: string },
+  )
+}
+
+/** Checks everything that the store holds against what was written. */
+async function expectMoved({ location, old }: Place): Promise<void> {
+  const store = await open(location)
+  expect(store.settings).toEqual(SETTINGS)
+  for (const number of PARTITIONS) {
+    const partition = executionPartition(number)
+    expect(ordered(await store.dump(partition))).toEqual(ordered(lived))
+    expect((await store.readEvents(partition, 0, 1)).firstSequence).toBe(TRIMMED + 1)
+    for (const key of lived.blobKeys) {
+      expect(await old.connection.sendForBytes('GET', old.key(number, `b4:${key}`))).toEqual(blobBytes(key))
+    }
+  }
+  const oldNames = /\}:([xaqfeswgib]:|events$|trimmed$)/
+  expect((await old.keys()).filter((key) => oldNames.test(key))).toEqual([])
+  expect(await countIn(store)).toBe(PARTITIONS.length * countOf('execution'))
+  await submitInto(store, 0)
+}
+
+function countOf(type: string): number {
+  return lived.records.filter((record) => record.type === type).length
+}
+
+function expectedCounts() {
+  const indexes = new Set(lived.entries.map(({ index }) => index)).size
+  const { records, blobKeys, events } = lived
+  const [twice, damaged] = [PARTITIONS.length, 0]
+  return {
+    records: twice * records.length,
+    indexes: twice * indexes,
+    blobs: twice * blobKeys.length,
+    events: twice * events.length,
+    damaged,
+  }
+}
+
+describe.each(targets)('a store of layout 3 on $name', ({ location: server }) => {
+  test('is refused with the command that migrates it, and holds the same afterwards; again is a no-op', async () => {
+    const place = await oldStore(server)
+
+    const refused = await refusalOf(place.location)
+    const planned = await migrateStore(place.location, { dryRun: true })
+    const settingsBefore = await place.old.connection.send('GET', place.old.settingsKey)
+    const done = await migrateStore(place.location)
+
+    expect(refused.code).toBe('older_schema')
+    expect(refused.message).toContain('flowfabric migrate <location>')
+    expect(settingsBefore).toBe(JSON.stringify(OLD_SETTINGS))
+    expect(planned).toEqual({ kind: 'pending', from: 3, to: 4, steps: [], counts: expectedCounts() })
+    expect(done).toEqual({ ...planned, kind: 'migrated' })
+
+    const keys = await place.old.keys()
+    const execution = place.old.key(0, `x4:${lived.records.find(({ type }) => type === 'execution')?.id ?? ''}`)
+    const value = await place.old.connection.sendForBytes('GET', execution)
+    expect(await migrateStore(place.location)).toEqual({ kind: 'ready_when_opened' })
+    expect(await place.old.keys()).toEqual(keys)
+    expect(await place.old.connection.sendForBytes('GET', execution)).toEqual(value)
+    await expectMoved(place)
+  })
+
+  test('is moved in full by a migration that is interrupted after every step', async () => {
+    const place = await oldStore(server)
+    let interruptions = 0
+    for (;;) {
+      const controller = new AbortController()
+      const run = migrateStore(place.location, { signal: controller.signal, onProgress: () => controller.abort() })
+      const error = await run.then(
+        () => undefined,
+        (failure: unknown) => failure as { code: string },
+      )
+      if (error === undefined) break
+      expect(error.code).toBe('aborted')
+      interruptions++
+      const settings = JSON.parse(String(await place.old.connection.send('GET', place.old.settingsKey))) as object
+      // A program of the previous version refuses every layout above its own.
+      expect(settings).toEqual({ ...OLD_SETTINGS, layoutVersion: 4, migratingFrom: 3 })
+      const refused = await refusalOf(place.location)
+      expect(refused.code).toBe('older_schema')
+      expect(refused.message).toContain('flowfabric migrate <location>')
+    }
+
+    expect(interruptions).toBeGreaterThan(3)
+    await expectMoved(place)
+  })
+
+  test('is moved once by several processes that migrate it at the same time', async () => {
+    const place = await oldStore(server)
+
+    const results = await Promise.all([1, 2, 3].map(() => migrateStore(place.location)))
+
+    expect(results.some(({ kind }) => kind === 'migrated')).toBe(true)
+    await expectMoved(place)
+  })
+})
+
+describe('a migration', () => {
+  test('is refused while a program of another version may be running, unless it is forced', async () => {
+    await using server = await startServer({ program: 'valkey-server' })
+    const old = await OldStore.at(server.location, 'ff')
+    for (const partition of PARTITIONS) await old.write(partition, lived)
+    const [seconds] = (await server.call('TIME')) as string[]
+    const now = Number(seconds) * 1_000
+    await server.call('HSET', REGISTER, OTHER_LIBRARY, now - 5 * HOUR_MS)
+
+    const refused = await failureOf(migrateStore(server.location))
+    expect(refused.code).toBe('store_in_use')
+    expect(refused.message).toMatch(new RegExp(`${OTHER_LIBRARY}.* 5\\.\\d h ago.*--force`))
+    expect(await server.call('GET', old.settingsKey)).toBe(JSON.stringify(OLD_SETTINGS))
+
+    expect(await migrateStore(server.location, { force: true })).toMatchObject({ kind: 'migrated' })
+    await expectMoved({ location: server.location, old })
+    old.connection.close()
+  })
+
+  test('is not held up by what was announced long ago, in whichever database the store is', async () => {
+    await using server = await startServer({ program: 'valkey-server' })
+    await server.call('HSET', REGISTER, OTHER_LIBRARY, 1)
+    const location = `${server.location}/3`
+    const old = await OldStore.at(location, 'ff')
+    for (const partition of PARTITIONS) await old.write(partition, lived)
+    const [seconds] = (await server.call('TIME')) as string[]
+
+    expect(await migrateStore(location)).toMatchObject({ kind: 'migrated' })
+    await expectMoved({ location, old })
+
+    await old.connection.send('SET', old.settingsKey, JSON.stringify(OLD_SETTINGS))
+    await server.call('HSET', REGISTER, OTHER_LIBRARY, Number(seconds) * 1_000)
+    expect((await failureOf(migrateStore(location))).code).toBe('store_in_use')
+    old.connection.close()
+  })
+
+  test('may be run by the user that the documentation gives to programs', async () => {
+    const [user] = await documentedAccess()
+    if (user === undefined) expect.fail('the documentation names a user')
+    await using server = await startServer({ program: 'valkey-server', ...user })
+    const old = await OldStore.at(server.location, 'ff')
+    await old.write(0, lived)
+
+    expect(await migrateStore(server.location)).toMatchObject({ kind: 'migrated' })
+    old.connection.close()
+  })
+
+  test('keeps what was damaged, and says how much', async () => {
+    const place = await oldStore(locations().valkey)
+    const { old, location } = place
+    const damaged = lived.records.find(({ type }) => type === 'execution')
+    if (damaged === undefined) expect.fail('there are executions')
+    await old.connection.send('SETRANGE', old.recordKey(0, damaged), 0, Buffer.alloc(40, 255))
+    await old.connection.send('LSET', old.key(5, 'events'), 3, 'no event')
+    const log = new LogLines()
+
+    const done = await migrateStore(location, { log })
+
+    expect(done).toMatchObject({ kind: 'migrated', counts: { ...expectedCounts(), damaged: 2 } })
+    expect(log.at('warn')).toHaveLength(2)
+    const store = await open(location)
+    const [answer] = await store.run(executionPartition(0), [
+      { operation: 'describeExecution', input: { executionId: damaged.id as never }, blobs: [] },
+    ])
+    expect(answer?.kind).toBe('fault')
+    expect((await store.readEvents(executionPartition(5), TRIMMED + 4, 1_000)).events).toEqual(lived.events.slice(4))
+  })
+
+  test('is refused where there is no store, and from a layout that it does not know', async () => {
+    const location = `${locations().valkey}?prefix=${newPrefix()}`
+    expect((await failureOf(migrateStore(location))).code).toBe('store_not_found')
+    expect(await migrateStore(location, { dryRun: true })).toEqual({ kind: 'ready_when_opened' })
+
+    const { old, location: older } = await oldStore(locations().valkey)
+    await old.connection.send('SET', old.settingsKey, JSON.stringify({ ...OLD_SETTINGS, layoutVersion: 2 }))
+    const error = await failureOf(migrateStore(older))
+    expect(error.code).toBe('older_schema')
+    expect(error.message).toContain('layout version 2')
+  })
+})
