@@ -17,9 +17,14 @@ export const memory: StoreTarget = inMemory('memory', (runtime, indexedTags) =>
   openStore('memory:', { runtime, indexedTags }),
 )
 
-/** The same records, loaded and committed under conditions as across a network, with conflicts that nobody caused. */
-const conditional: StoreTarget = inMemory(
-  'memory, conditional',
+/** The same records, loaded and committed under conditions as across a network. */
+export const steady: StoreTarget = inMemory('memory, conditional', async (runtime, indexedTags) => {
+  return new ConditionalMemoryStore(runtime, { executionPartitions: 1, indexedTags })
+})
+
+/** The same with conflicts that nothing caused. */
+export const conditional: StoreTarget = inMemory(
+  'memory, with conflicts',
   async (runtime, indexedTags) =>
     new ConditionalMemoryStore(runtime, { executionPartitions: 1, indexedTags }, { failEvery: FAIL_EVERY }),
 )

@@ -61,11 +61,16 @@ export class BatchGroups {
     const guard = index.guard ?? guardOf(index.name)
     index.guard = guard
     if (guard.kind === 'advisory') return
-    if (index.lastReader !== operation) {
-      index.lastReader = operation
+    if (index.readers.at(-1) !== operation) {
+      index.readers.push(operation)
       this.#reads.push({ operation, index: index.name, guard })
     }
     for (const writer of index.writers) if (writer !== operation) this.join(writer, operation)
+  }
+
+  /** Notes that an operation changes an index: those that read it before must not run again after it. */
+  change(operation: number, index: IndexOverlay): void {
+    for (const reader of index.readers) if (reader !== operation) this.join(reader, operation)
   }
 
   collect(

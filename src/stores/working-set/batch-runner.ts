@@ -192,12 +192,7 @@ export class BatchRunner {
     }
   }
 
-  async #runInPasses(
-    home: Home,
-    calls: readonly Call[],
-    set: WorkingSet,
-    lock: LockToken | undefined,
-  ): Promise<Run> {
+  async #runInPasses(home: Home, calls: readonly Call[], set: WorkingSet, lock: LockToken | undefined): Promise<Run> {
     const passes = new Passes(calls)
     let now = this.#now?.() ?? home.clock.now()
     if (lock !== undefined || now === undefined || set.isMissingAny) {
@@ -216,7 +211,14 @@ export class BatchRunner {
     const since = this.#runtime.monotonic()
     const holdsLock = lock !== undefined && set.loadCount > 1
     for (;;) {
-      const { now, busyMs, isLockLost } = await this.#backend.load({ partition, needs, into: set, lock, holdsLock, reserver: set.name })
+      const { now, busyMs, isLockLost } = await this.#backend.load({
+        partition,
+        needs,
+        into: set,
+        lock,
+        holdsLock,
+        reserver: set.name,
+      })
       clock.observe(now)
       if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) return now
@@ -241,7 +243,10 @@ export class BatchRunner {
       else if (needsCommit(group, set, isLoose)) uncertain.push(group)
       else answer(group)
     }
-    if (uncertain.length === 0 && lock === undefined) return { answers, next, hasConflict: false }
+    if (uncertain.length === 0 && lock === undefined) {
+      if (set.reserved.length > 0) this.#release(home, run)
+      return { answers, next, hasConflict: false }
+    }
     const reply = await this.#commit(home, calls, uncertain, run).catch((error: unknown) => {
       throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
@@ -254,6 +259,14 @@ export class BatchRunner {
     const applied = uncertain.filter((_, i) => !reply.failed.includes(i))
     for (const group of applied) answer(group)
     return { answers, next, hasConflict: applied.length < uncertain.length }
+  }
+
+  /**
+   * Ends the reservations of a batch that commits nothing. It travels ahead of everything that this process sends later, so
+   * that nothing has to wait for it; should it get lost, the reservations end by themselves.
+   */
+  #release(home: Home, run: Run): void {
+    this.#commit(home, [], [], run).catch(() => undefined)
   }
 
   async #commit(home: Home, calls: readonly Call[], uncertain: readonly BatchGroup[], run: Run): Promise<CommitReply> {

@@ -21,8 +21,8 @@ export class IndexOverlay {
   readonly name: string
   /** What guards it, once that was asked for. */
   guard: IndexGuard | undefined
-  /** The operation that read it last. */
-  lastReader: number | undefined
+  /** The operations that have decided by it, each at least once. */
+  readonly readers: number[] = []
   /** The operations that have changed it, each at least once. */
   readonly writers: number[] = []
   readonly #data: StoredData

@@ -308,6 +308,7 @@ export class Overlay {
 
   #setEntry(index: string, id: string, stored: number | undefined, after: number | undefined): void {
     const overlay = this.#index(index)
+    this.#groups.change(this.#operation, overlay)
     this.#undo.push(overlay.set(id, stored, after, this.#operation))
   }
 

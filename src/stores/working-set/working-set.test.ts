@@ -31,7 +31,7 @@ describe('what was not loaded', () => {
 
   test('is known to be absent once it was looked for', () => {
     const set = new WorkingSet()
-    set.keepText("execution", "a", undefined)
+    set.keepText('execution', 'a', undefined)
     set.keepBlob('key', undefined)
     set.keepScore(`${INDEX}\u0000a`, undefined)
 

@@ -318,7 +318,8 @@ local function commit(keys, args)
   if token == '' and args[4] ~= '1' and isHeld(lock, time) then return { LOCKED, time } end
   if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
   local found = check(args, 10, absent, present, sends, expected)
-  local newest = events > 0 and call('LINDEX', log, -1)
+  -- The time of a caller with a clock of its own stands as it is.
+  local newest = events > 0 and args[2] ~= '' and call('LINDEX', log, -1)
   local newestAt = newest and #newest >= TIME_BYTES and read('<I6', newest) or 0
   if newestAt > now then
     now = newestAt
