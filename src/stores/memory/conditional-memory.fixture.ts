@@ -94,6 +94,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     if (isClockWrong) return { kind: 'refused', reason: 'clock', now }
     if (lock !== undefined) this.#locks.delete(partition)
     const data = this.partition(partition)
+    const eventsAt = Math.max(commit.now, data.events.at(-1)?.event.at ?? 0)
     const failed: number[] = []
     const sent: Uint8Array[][] = []
     for (const [i, group] of commit.groups.entries()) {
@@ -109,11 +110,11 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
       data.apply({
         ...group,
         records: group.records.map((record) => ({ ...record, existed: false })),
-        events: group.events.map((event) => ({ event, isForHolder: false })),
+        events: group.events.map((event) => ({ event: { ...event, at: eventsAt }, isForHolder: false })),
       })
       for (const { type, id } of group.records) this.#versions.set(keyOf(partition, type, id), commit.version)
     }
-    return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt: commit.now }
+    return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt }
   }
 
   #holds(partition: Partition, data: MemoryPartition, { type, id, version }: Condition): boolean {
