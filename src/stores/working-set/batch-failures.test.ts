@@ -95,6 +95,18 @@ describe('a store that was set back', () => {
     await scene.submitted(program)
     expect(program.loadCount).toBe(1)
   })
+
+  test('has a program forget its records once it sees an earlier time', async () => {
+    await scene.submitted(a)
+    const held = await scene.held(a)
+    scene.runtime.jump(-3_600_000)
+    await a.do('describeExecution', { executionId: held.executionId })
+    a.reset()
+
+    await a.do('updateProgress', { ...held, percent: 1 })
+
+    expect(a.trips).toEqual({ loads: 1, commits: 1 })
+  })
 })
 
 describe('contention', () => {

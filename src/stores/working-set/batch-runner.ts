@@ -202,7 +202,7 @@ export class BatchRunner {
     const request = { partition, needs, into: set, lock, holdsLock, reserver: set.name }
     for (;;) {
       const { now, busyMs, isLockLost } = await this.#backend.load(request)
-      home.clock.observe(now)
+      this.#observe(home, now)
       if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) return now
       if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
@@ -267,7 +267,7 @@ export class BatchRunner {
     const reply = await this.#backend.commit(commit).catch((error: unknown) => {
       throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
-    home.clock.observe(reply.now)
+    this.#observe(home, reply.now)
     if (reply.kind === 'applied') this.#take(home, uncertain, groups, version, reply)
     return reply
   }
@@ -288,6 +288,13 @@ export class BatchRunner {
       reserved,
     }
     this.#backend.commit(commit).catch(() => undefined)
+  }
+
+  /** A server whose clock went back was replaced or restored: it may hold other records than those remembered here. */
+  #observe({ cache, clock }: Home, now: Instant): void {
+    if (!clock.observe(now) || this.#now !== undefined) return
+    cache.clear()
+    clock.restart(now)
   }
 
   /** Takes in what became of a commit: bytes for the answers, newer records for the cache, wake-ups for listeners. */
