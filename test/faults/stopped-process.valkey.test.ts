@@ -74,7 +74,7 @@ test('a process that stops at each point of a locked run costs no other process 
   await submitted
   const ended = fleet.stop('stopping')
   // It may have stopped once more before it was asked to end.
-  while ((await Promise.race([ended.then(() => true), sleep(STOP_MIN_MS, false)])) === false) stopping.goOn()
+  while (!(await Promise.race([ended.then(() => true), sleep(STOP_MIN_MS, false)]))) stopping.goOn()
   await untilAllEnded(fabric)
 
   const dump = await fabric.store.dump(executionPartition(0))

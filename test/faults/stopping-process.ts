@@ -53,9 +53,10 @@ function stopIn<Request extends { readonly lock?: LockToken | undefined }, Reply
   }
 }
 
-const { load, commit } = ValkeyBackend.prototype
-ValkeyBackend.prototype.load = stopIn('load', load)
-ValkeyBackend.prototype.commit = stopIn('commit', commit)
+/* eslint-disable @typescript-eslint/unbound-method -- each is called with the backend as its `this` */
+ValkeyBackend.prototype.load = stopIn('load', ValkeyBackend.prototype.load)
+ValkeyBackend.prototype.commit = stopIn('commit', ValkeyBackend.prototype.commit)
+/* eslint-enable @typescript-eslint/unbound-method */
 
 await using fabric = await createFabric(location, { log: complainingLog })
 const partition = executionPartition(0)

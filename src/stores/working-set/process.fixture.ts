@@ -43,19 +43,17 @@ export class Process implements Backend {
   readonly #commits = new Interruptions()
   readonly #pauses = new Interruptions()
   readonly #backend: Backend
+  readonly #runtime: VirtualRuntime
   readonly #runner: BatchRunner
 
   constructor(backend: Backend, runtime: VirtualRuntime, { clock = 'program' }: ProcessOptions = {}) {
     this.#backend = backend
+    this.#runtime = runtime
     this.#runner = new BatchRunner({
       backend: this,
       runtime,
       now: clock === 'server' ? undefined : () => runtime.now(),
-      pause: async (ms) => {
-        this.pauses.push(ms)
-        await this.#pauses.next()
-        await runtime.advance(ms)
-      },
+      pause: (ms) => this.pause(ms),
       onWake: (wake) => this.wakes.push(wake),
     })
   }
@@ -102,6 +100,12 @@ export class Process implements Backend {
     const [answer] = await this.run(call(operation, input, ...blobs))
     if (answer?.kind !== 'answered') throw new Error(`${operation} was not answered: ${JSON.stringify(answer)}`)
     return answer.result as OperationResult<N>
+  }
+
+  async pause(ms: number): Promise<void> {
+    this.pauses.push(ms)
+    await this.#pauses.next()
+    await this.#runtime.advance(ms)
   }
 
   async load(request: LoadRequest): Promise<LoadReply> {

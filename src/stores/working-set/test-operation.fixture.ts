@@ -1,12 +1,10 @@
 /** Operations that only tests know: each call brings what it does. */
 import { operationClasses, operations, plans } from '../../kernel/index.ts'
-import type { Plan, Tx } from '../../kernel/index.ts'
+import type { Tx } from '../../kernel/index.ts'
 import type { Call } from '../store.ts'
 
 export interface TestOperation {
   readonly run: (tx: Tx) => unknown
-  /** What is known beforehand to be read. */
-  readonly plan?: ((plan: Plan) => void) | undefined
 }
 
 const WRITING = 'writeInTest'
@@ -17,20 +15,20 @@ for (const name of [WRITING, READING]) {
   Object.assign(operations, {
     [name]: (tx: Tx, { run }: TestOperation) => ({ kind: 'done', value: run(tx) }),
   })
-  Object.assign(plans, { [name]: (plan: Plan, input: TestOperation) => input.plan?.(plan) })
+  Object.assign(plans, { [name]: () => undefined })
 }
 Object.assign(operationClasses, { [READING]: 'snapshot' })
 
 /** An operation that may write. */
-export function writing(run: TestOperation['run'], plan?: TestOperation['plan']): Call {
-  return callOf(WRITING, { run, plan })
+export function writing(run: TestOperation['run'], ...blobs: Uint8Array[]): Call {
+  return callOf(WRITING, { run }, blobs)
 }
 
 /** An operation that writes nothing and whose reads have to be of one moment. */
-export function reading(run: TestOperation['run'], plan?: TestOperation['plan']): Call {
-  return callOf(READING, { run, plan })
+export function reading(run: TestOperation['run']): Call {
+  return callOf(READING, { run }, [])
 }
 
-function callOf(operation: string, input: TestOperation): Call {
-  return { operation, input, blobs: [] } as unknown as Call
+function callOf(operation: string, input: TestOperation, blobs: readonly Uint8Array[]): Call {
+  return { operation, input, blobs } as unknown as Call
 }
