@@ -1,6 +1,8 @@
 /** A site whose store is on a server; its folder has only what the processes wrote down. */
 import type { MemberPlan } from '../crash/fleet.ts'
+import { readSideRecord } from '../crash/side-record.ts'
 import { Site } from '../crash/site.ts'
+import type { StopEntry } from './stopping-points.ts'
 
 export class ServerSite extends Site {
   override readonly location: string
@@ -17,5 +19,19 @@ export class ServerSite extends Site {
       program: new URL('./stager-process.ts', import.meta.url),
       args: [this.location, this.side(name), name],
     }
+  }
+
+  /** One that stops itself in the middle of its locked runs, on a Valkey server. */
+  stopping(name: string, seed: number): MemberPlan {
+    return {
+      name,
+      program: new URL('./stopping-process.ts', import.meta.url),
+      args: [this.location, this.side(name), String(seed)],
+    }
+  }
+
+  /** Where it has stopped so far. */
+  stopsOf(name: string): StopEntry[] {
+    return readSideRecord<StopEntry>(this.side(name))
   }
 }

@@ -42,13 +42,19 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     return this.#runner.run(partition, calls)
   }
 
-  async load({ partition, needs, into, lock }: LoadRequest): Promise<LoadReply> {
+  /** Ends the lock of a partition as if its time were over. Returns whether there was one. */
+  expireLock(partition: Partition): boolean {
+    return this.#locks.delete(partition)
+  }
+
+  async load({ partition, needs, into, lock, holdsLock }: LoadRequest): Promise<LoadReply> {
     await Promise.resolve()
     const now = this.#runtime.now()
     const data = this.partition(partition)
     if (lock !== undefined) {
-      const holder = this.#locks.get(partition) ?? lock
-      if (holder !== lock) return { now, busyMs: 1 }
+      const holder = this.#locks.get(partition)
+      if (holdsLock === true && holder !== lock) return { now, isLockLost: true }
+      if (holder !== undefined && holder !== lock) return { now, busyMs: 1 }
       this.#locks.set(partition, lock)
     }
     const keep = (type: RecordType, id: string) => {
@@ -80,13 +86,18 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
 
   async commit(commit: Commit): Promise<CommitReply> {
     await Promise.resolve()
-    const { partition, lock, passesLock } = commit
+    const { partition, lock, passesLock, lagMs } = commit
     const now = this.#runtime.now()
     const holder = this.#locks.get(partition)
     if (lock !== undefined && holder !== lock) return { kind: 'refused', reason: 'lock_lost', now }
     if (lock === undefined && holder !== undefined && !passesLock) return { kind: 'refused', reason: 'locked', now }
-    this.#locks.delete(partition)
+    const isClockWrong = lagMs !== undefined && (commit.now > now || commit.now < now - lagMs)
+    if (isClockWrong) return { kind: 'refused', reason: 'clock', now }
+    if (lock !== undefined) this.#locks.delete(partition)
     const data = this.partition(partition)
+    // The time of a caller with a clock of its own stands as it is.
+    const newestAt = lagMs === undefined ? 0 : (data.events.at(-1)?.event.at ?? 0)
+    const eventsAt = Math.max(commit.now, newestAt)
     const failed: number[] = []
     const sent: Uint8Array[][] = []
     const events: (EventWrite & { readonly place: number })[] = []
@@ -106,13 +117,13 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
         events: [],
       })
       for (const [k, event] of group.events.entries()) {
-        events.push({ event, isForHolder: false, place: group.eventPlaces?.[k] ?? 0 })
+        events.push({ event: { ...event, at: eventsAt }, isForHolder: false, place: group.eventPlaces?.[k] ?? 0 })
       }
       for (const { type, id } of group.records) this.#versions.set(keyOf(partition, type, id), commit.version)
     }
     events.sort((a, b) => a.place - b.place)
     data.apply({ records: [], entries: [], blobs: [], events })
-    return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt: commit.now }
+    return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt }
   }
 
   #holds(partition: Partition, data: MemoryPartition, { type, id, version }: Condition): boolean {

@@ -91,8 +91,7 @@ export class BatchGroups {
       else group.operations.push(operation)
     }
     const groupOf = (operation: number): BatchGroup => byRoot.get(this.#rootOf(operation)) as BatchGroup
-    const records = [...held]
-    for (const record of records) {
+    for (const record of held) {
       const group = groupOf(record.operation)
       group.touched.push(record)
       const write = recordWrite(record)
@@ -114,7 +113,7 @@ export class BatchGroups {
     for (const { operation, index, guard } of this.#reads) {
       const group = groupOf(operation)
       if (guard.kind === 'none') group.readsUnguarded = true
-      else if (isTorn(index, guard, records, data)) group.isTorn = true
+      else if (isTorn(index, guard, group.touched, data)) group.isTorn = true
     }
     const groups = [...byRoot.values()]
     for (const group of groups) group.hasWrites = !isNothing(group)
@@ -148,10 +147,10 @@ function newGroup(operation: number): BatchGroup {
   }
 }
 
-/** A guard that was not read at all protects nothing. */
-function isTorn(index: string, guard: IndexGuard, records: readonly HeldRecord[], data: StoredData): boolean {
+/** A guard that the group itself has not read protects nothing: the commit of the group has no condition on it. */
+function isTorn(index: string, guard: IndexGuard, touched: readonly HeldRecord[], data: StoredData): boolean {
   if (data.momentOf === undefined || data.indexMomentOf === undefined) return false
-  const found = guardRecord(guard, records)
+  const found = guardRecord(guard, touched)
   return found === undefined || data.momentOf(found.type, found.id) > data.indexMomentOf(index)
 }
 

@@ -10,12 +10,13 @@ import { classOf, finishesWork, isReadOperation } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
 import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { EngineError } from '../engine-error.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import { RefusedRecord } from './backend.ts'
-import type { Backend, CommitGroup, CommitReply, LockToken } from './backend.ts'
+import type { Backend, Commit, CommitGroup, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
 import { commitGroupOf, isOfOneLoad, needsCommit } from './commit-groups.ts'
+import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
+import type { Hindrance } from './hindrances.ts'
 import { HotRecords } from './hot-records.ts'
 import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
@@ -31,12 +32,6 @@ const CACHE_MAX = 20_000
 const LAG_MAX_MS = 1_000
 /** Conflicts of a batch after which it takes the lock. */
 const OPTIMISTIC_TRIES = 2
-/** How often the operations of a batch may run again, for whatever reason. */
-const TRIES_MAX = 40
-/** How long a batch waits for the lock of its partition. */
-const LOCK_WAIT_MAX_MS = 5_000
-/** How long a batch whose commit met somebody else's lock waits before it loads again. */
-const LOCKED_PAUSE_MS = 2
 const NO_BYTES = new Uint8Array()
 
 export interface BatchRunnerOptions {
@@ -81,7 +76,7 @@ interface Tried {
   readonly answers: readonly (Answer | undefined)[]
   /** How the rest runs again. */
   readonly next: Mode
-  readonly hasConflict: boolean
+  readonly hindrance: Hindrance
 }
 
 /** An operation threw, or wrote what cannot be stored: it is at fault itself, whatever the store does. */
@@ -121,57 +116,49 @@ export class BatchRunner {
 
   /** Runs operations in order, each as if alone. What was applied before the store fails is answered. */
   async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    const home = this.#homeOf(partition)
+    const answers: (Answer | undefined)[] = calls.map(() => undefined)
     try {
-      return await this.#runTogether(this.#homeOf(partition), calls)
+      await this.#runTogether(home, calls, answers)
     } catch (error) {
-      if (!(error instanceof OperationFailed)) throw error
+      if (error instanceof OperationFailed) await this.#runOneByOne(home, calls, answers)
+      else if (isUnanswered(answers)) throw error
     }
-    return await this.#runOneByOne(this.#homeOf(partition), calls)
+    return answers.map((answer) => answer ?? { kind: 'not_run' })
   }
 
-  async #runTogether(home: Home, calls: readonly Call[]): Promise<Answer[]> {
-    const answers: (Answer | undefined)[] = calls.map(() => undefined)
+  /** Fills in the answers as they become certain. */
+  async #runTogether(home: Home, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
     let open = calls.map((_, i) => i)
     let mode: Mode = { isFresh: calls.every((call) => isReading(call) || isLooseCall(call)), isLocked: false }
     const name = this.#version()
-    let conflictCount = 0
-    for (let tries = 1; open.length > 0; tries++) {
-      try {
-        const tried = await this.#try(
-          home,
-          open.map((i) => calls[i] as Call),
-          mode,
-          name,
-        )
-        for (const [k, i] of open.entries()) answers[i] = tried.answers[k]
-        if (tried.hasConflict) conflictCount += 1
-        mode = conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
-      } catch (error) {
-        if (open.length === calls.length || error instanceof OperationFailed) throw error
-        return answers.map((answer) => answer ?? { kind: 'not_run' })
-      }
+    const hindrances = new Hindrances(home.partition, this.#runtime)
+    while (open.length > 0) {
+      const openCalls = open.map((i) => calls[i] as Call)
+      const tried = await this.#try(home, openCalls, mode, name)
+      for (const [k, i] of open.entries()) answers[i] = tried.answers[k]
       open = open.filter((i) => answers[i] === undefined)
-      if (open.length > 0 && tries === TRIES_MAX) throw contended(home.partition)
+      if (open.length === 0) return
+      hindrances.note(tried.hindrance)
+      mode = hindrances.conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
+      if (tried.hindrance === 'lock') await this.#pause(hindrances.pauseMs)
     }
-    return answers as Answer[]
   }
 
   /** So that an operation that throws does not take the others down with it. */
-  async #runOneByOne(home: Home, calls: readonly Call[]): Promise<Answer[]> {
-    const answers: Answer[] = []
-    for (const call of calls) {
+  async #runOneByOne(home: Home, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
+    for (const [i, call] of calls.entries()) {
+      if (answers[i] !== undefined) continue
+      const own: (Answer | undefined)[] = [undefined]
       try {
-        answers.push(...(await this.#runTogether(home, [call])))
+        await this.#runTogether(home, [call], own)
+        answers[i] = own[0]
       } catch (error) {
-        if (error instanceof OperationFailed) {
-          answers.push(error.answerTo(call))
-          continue
-        }
-        if (answers.length === 0) throw error
-        return calls.map((_, i) => answers[i] ?? { kind: 'not_run' })
+        if (error instanceof OperationFailed) answers[i] = error.answerTo(call)
+        else if (isUnanswered(answers)) throw error
+        else return
       }
     }
-    return answers
   }
 
   /** `name` tells the reservations of this batch, over all its tries, from those of others. */
@@ -187,8 +174,9 @@ export class BatchRunner {
     try {
       return await this.#settle(home, calls, mode, await this.#runInPasses(home, calls, set, lock))
     } catch (error) {
+      if (error instanceof OperationFailed && lock !== undefined) this.#release(home, set, lock)
       if (!(error instanceof LockLost)) throw error
-      return { answers: calls.map(() => undefined), next: { isFresh: true, isLocked: true }, hasConflict: false }
+      return { answers: calls.map(() => undefined), next: { isFresh: true, isLocked: true }, hindrance: undefined }
     }
   }
 
@@ -206,20 +194,15 @@ export class BatchRunner {
     }
   }
 
-  async #load({ partition, clock }: Home, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
+  async #load(home: Home, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
     const needs = set.takeNeeds()
     const since = this.#runtime.monotonic()
     const holdsLock = lock !== undefined && set.loadCount > 1
+    const { partition } = home
+    const request = { partition, needs, into: set, lock, holdsLock, reserver: set.name }
     for (;;) {
-      const { now, busyMs, isLockLost } = await this.#backend.load({
-        partition,
-        needs,
-        into: set,
-        lock,
-        holdsLock,
-        reserver: set.name,
-      })
-      clock.observe(now)
+      const { now, busyMs, isLockLost } = await this.#backend.load(request)
+      this.#observe(home, now)
       if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) return now
       if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
@@ -247,32 +230,27 @@ export class BatchRunner {
       isCertain &&= uncertain.at(-1) === group
     }
     // The whole batch runs again, so that its operations keep their order where nothing stands in the way.
-    if (!isCertain) return { answers, next, hasConflict: false }
+    if (!isCertain) return { answers, next, hindrance: undefined }
     for (const group of groups) if (!uncertain.includes(group)) answer(group)
     if (uncertain.length === 0 && lock === undefined) {
-      if (set.reserved.length > 0) this.#release(home, run)
-      return { answers, next, hasConflict: false }
+      if (set.reserved.length > 0) this.#release(home, set, undefined)
+      return { answers, next, hindrance: undefined }
     }
-    const reply = await this.#commit(home, calls, uncertain, run).catch((error: unknown) => {
-      throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
-    })
-    home.clock.observe(reply.now)
+    let committed: readonly BatchGroup[] = uncertain
+    let reply = await this.#commit(home, calls, uncertain, run)
+    const isHeldUp = reply.kind === 'refused' && reply.reason === 'locked'
+    if (isHeldUp) {
+      // Renewals pass the lock: a lease must not run out because other work of the batch has to wait.
+      committed = uncertain.filter(({ operations }) => operations.every((i) => calls[i]?.operation === 'renewLease'))
+      if (committed.length > 0) reply = await this.#commit(home, calls, committed, run)
+    }
     if (reply.kind === 'refused') {
       if (reply.reason === 'clock') home.clock.restart(reply.now)
-      else await this.#pause(LOCKED_PAUSE_MS)
-      return { answers, next, hasConflict: false }
+      return { answers, next, hindrance: isHeldUp ? 'lock' : undefined }
     }
-    const applied = uncertain.filter((_, i) => !reply.failed.includes(i))
-    for (const group of applied) answer(group)
-    return { answers, next, hasConflict: applied.length < uncertain.length }
-  }
-
-  /**
-   * Ends the reservations of a batch that commits nothing. It travels ahead of everything that this process sends later, so
-   * that nothing has to wait for it; should it get lost, the reservations end by themselves.
-   */
-  #release(home: Home, run: Run): void {
-    this.#commit(home, [], [], run).catch(() => undefined)
+    const { failed } = reply
+    for (const [i, group] of committed.entries()) if (!failed.includes(i)) answer(group)
+    return { answers, next, hindrance: isHeldUp ? 'lock' : failed.length > 0 ? 'conflict' : undefined }
   }
 
   async #commit(home: Home, calls: readonly Call[], uncertain: readonly BatchGroup[], run: Run): Promise<CommitReply> {
@@ -280,7 +258,7 @@ export class BatchRunner {
     const concerned = uncertain.flatMap(({ operations }) => operations.map((i) => calls[i] as Call))
     const groups = uncertain.map((group) => commitGroupOf(group, set))
     const version = this.#version()
-    const reply = await this.#backend.commit({
+    const commit: Commit = {
       partition: home.partition,
       now,
       lagMs: this.#now === undefined ? LAG_MAX_MS : undefined,
@@ -291,9 +269,38 @@ export class BatchRunner {
       groups,
       reserved: set.reserved,
       holdersOf: uncertain.flatMap(({ events }) => holdersIn(events)),
+    }
+    const reply = await this.#backend.commit(commit).catch((error: unknown) => {
+      throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
+    this.#observe(home, reply.now)
     if (reply.kind === 'applied') this.#take(home, uncertain, groups, version, reply)
     return reply
+  }
+
+  /**
+   * Ends the reservations and the lock of a batch that commits nothing. It travels ahead of everything that this process
+   * sends later, so that nothing has to wait for it; should it get lost, both end by themselves.
+   */
+  #release({ partition }: Home, { reserved }: WorkingSet, lock: LockToken | undefined): void {
+    const nothing = { groups: [], holdersOf: [], lagMs: undefined, finishesWork: true }
+    const commit: Commit = {
+      ...nothing,
+      partition,
+      now: 0,
+      version: '',
+      lock,
+      passesLock: lock === undefined,
+      reserved,
+    }
+    this.#backend.commit(commit).catch(() => undefined)
+  }
+
+  /** A server whose clock went back was replaced or restored: it may hold other records than those remembered here. */
+  #observe({ cache, clock }: Home, now: Instant): void {
+    if (!clock.observe(now) || this.#now !== undefined) return
+    cache.clear()
+    clock.restart(now)
   }
 
   /** Takes in what became of a commit: bytes for the answers, newer records for the cache, wake-ups for listeners. */
@@ -374,15 +381,14 @@ function holdersIn(events: readonly EventWrite[]): string[] {
   return events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
 }
 
+function isUnanswered(answers: readonly (Answer | undefined)[]): boolean {
+  return answers.every((answer) => answer === undefined)
+}
+
 function isReading({ operation }: Call): boolean {
   return isReadOperation(operation)
 }
 
 function isLooseCall(call: Call | undefined): boolean {
   return call !== undefined && classOf(call.operation, call.input) === 'loose'
-}
-
-function contended(partition: Partition): EngineError {
-  const message = `Too many processes change the same records of partition ${partition}. Try again.`
-  return new EngineError('store_unavailable', { message })
 }

@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Claimed, ExecutionId } from '../../kernel/index.ts'
+import { call, creation, kindsOf } from '../store.fixture.ts'
+import { Scene } from './process.fixture.ts'
+import type { Process } from './process.fixture.ts'
+
+const BY_HAND = { reason: 'no', by: 'me', graceMs: 1_000 }
+const NOTHING = { loads: 0, commits: 0 }
+
+let scene: Scene
+let a: Process
+let b: Process
+
+beforeEach(() => {
+  scene = new Scene({ clock: 'server' })
+  ;({ a, b } = scene)
+})
+
+afterEach(async () => {
+  expect(await scene.problems()).toEqual([])
+})
+
+/** Marks an execution; the mark that was set last is the one that stays. */
+function mark(executionId: ExecutionId, value: string) {
+  return call('setTags', { executionId, set: [{ name: 'mark', value, indexed: false }], remove: [] })
+}
+
+async function markOf(executionId: ExecutionId): Promise<string | undefined> {
+  const result = await b.do('describeExecution', { executionId })
+  return result.kind === 'described' ? result.execution.tags[0]?.value : undefined
+}
+
+describe('what is known need not be loaded', () => {
+  test('a new execution for a known queue is one commit', async () => {
+    await scene.submitted(a)
+    expect(a.trips).toEqual({ loads: 1, commits: 1 })
+    a.reset()
+
+    await scene.submitted(a)
+
+    expect(a.trips).toEqual({ loads: 0, commits: 1 })
+  })
+
+  test.each([
+    ['completes', (held: Claimed) => call('completeExecution', held), 'completed'],
+    ['renews', (held: Claimed) => call('renewLease', { ...held, leaseTtlMs: 30_000 }), 'renewed'],
+    ['reports progress', (held: Claimed) => call('updateProgress', { ...held, percent: 50 }), 'updated'],
+  ])('the holder of a lease %s with one commit', async (_, callOf, kind) => {
+    const held = await scene.held(a)
+
+    expect(kindsOf(await a.run(callOf(held)))).toEqual([kind])
+
+    expect(a.trips).toEqual({ loads: 0, commits: 1 })
+  })
+
+  test('a claim is one load and one commit, which brings the payload', async () => {
+    const payload = { blob: 0, size: 3, encoding: 'bytes' as const }
+    await scene.submitted(a, { payload }, new Uint8Array([1, 2, 3]))
+
+    const [answer] = await b.run(call('claimForWorker', scene.claimInput()))
+
+    expect(answer).toMatchObject({ kind: 'answered', result: { executions: [{ payloadBlob: 0 }] } })
+    expect(answer).toMatchObject({ blobs: [new Uint8Array([1, 2, 3])] })
+    expect(b.trips).toEqual({ loads: 1, commits: 1 })
+  })
+
+  test('a snapshot that one load answers is confirmed by nothing', async () => {
+    const executionId = await scene.submitted(a)
+
+    await b.do('describeExecution', { executionId })
+
+    expect(b.trips).toEqual({ loads: 1, commits: 0 })
+  })
+
+  test('a refusal that follows from what is remembered counts only if it still holds', async () => {
+    const executionId = await scene.submitted(a)
+    await b.do('cancelExecution', { executionId, ...BY_HAND, force: false })
+
+    const result = await a.do('replayExecution', { executionId, requestId: 'replay' })
+
+    expect(result.kind).toBe('replayed')
+  })
+
+  test('an id that was taken to be new and is not answers as a repetition', async () => {
+    const input = creation()
+    await a.do('createExecution', input)
+
+    const [first, again] = [await b.do('createExecution', input), await b.do('createExecution', input)]
+
+    expect([first.kind, again.kind]).toEqual(['created', 'created'])
+    expect(await scene.eventsOf('execution_created')).toHaveLength(1)
+  })
+
+  test('what nobody asked for is neither loaded nor committed', async () => {
+    expect(await a.run()).toEqual([])
+    expect(a.trips).toEqual(NOTHING)
+  })
+})
+
+describe('a record that changes between load and commit', () => {
+  test('has the completion run again behind a cancel, and refused', async () => {
+    const held = await scene.held(a)
+    a.beforeCommit(() => b.do('cancelExecution', { executionId: held.executionId, ...BY_HAND, force: true }))
+
+    const result = await a.do('completeExecution', held)
+
+    expect(result).toMatchObject({ kind: 'refused', code: 'execution_not_active' })
+    expect(await scene.eventsOf('execution_ended')).toMatchObject([{ outcome: 'cancelled' }])
+  })
+
+  test('has the cancel run again behind a completion, and refused', async () => {
+    const held = await scene.held(a)
+    b.beforeCommit(() => a.do('completeExecution', held))
+
+    const result = await b.do('cancelExecution', { executionId: held.executionId, ...BY_HAND, force: true })
+
+    expect(result).toMatchObject({ kind: 'refused', code: 'execution_ended' })
+    expect(await scene.eventsOf('execution_ended')).toMatchObject([{ outcome: 'completed' }])
+  })
+
+  test('is claimed by one of two', async () => {
+    await scene.submitted(a)
+    b.beforeCommit(() => a.do('claimForWorker', scene.claimInput()))
+
+    const { executions } = await b.do('claimForWorker', scene.claimInput())
+
+    expect(executions).toEqual([])
+    expect(await scene.eventsOf('attempt_started')).toHaveLength(1)
+  })
+})
+
+describe('a group that fails', () => {
+  test('leaves the others applied, each once and in order', async () => {
+    const [first, last, changed] = [await scene.held(a), await scene.held(a), await scene.submitted(a)]
+    a.reset()
+    a.beforeCommit(() => b.run(mark(changed, 'b')))
+
+    const answers = await a.run(
+      call('updateProgress', { ...first, percent: 1 }),
+      mark(changed, 'a'),
+      call('updateProgress', { ...last, percent: 2 }),
+    )
+
+    expect(kindsOf(answers)).toEqual(['updated', 'set', 'updated'])
+    expect(a.commits.map(({ groups }) => groups.length)).toEqual([3, 1])
+    const progress = await scene.eventsOf('progress_updated')
+    expect(progress.map(({ executionId }) => executionId)).toEqual([first.executionId, last.executionId])
+    expect(await markOf(changed)).toBe('a')
+  })
+
+  test('takes along what came behind it on the same record, and all run again in order', async () => {
+    const [held, changed] = [await scene.held(a), await scene.submitted(a)]
+    a.beforeCommit(() => b.run(mark(changed, 'b')))
+
+    const answers = await a.run(
+      mark(changed, 'first'),
+      call('updateProgress', { ...held, percent: 1 }),
+      mark(changed, 'second'),
+    )
+
+    expect(kindsOf(answers)).toEqual(['set', 'updated', 'set'])
+    expect(await markOf(changed)).toBe('second')
+    const marks = await scene.eventsOf('tags_set')
+    expect(marks).toHaveLength(3)
+    expect(await scene.eventsOf('progress_updated')).toHaveLength(1)
+  })
+
+  test('takes along who claimed what it creates', async () => {
+    await scene.submitted(a)
+    const input = creation({ lane: 'side' })
+    const queues = [{ lane: 'side', class: 'greet' }]
+    a.beforeCommit(() => b.do('createExecution', { ...input, requestId: 'another' }))
+
+    const answers = await a.run(
+      call('createExecution', input),
+      call('claimForWorker', { ...scene.claimInput(), queues }),
+    )
+
+    expect(kindsOf(answers)).toEqual(['joined', 'claimed'])
+    expect(await scene.eventsOf('execution_created')).toHaveLength(2)
+    expect(await scene.eventsOf('attempt_started')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,90 @@
+/** A process that stands still in the middle of a locked run holds up the others for a moment, and costs nobody a lease. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { task } from '../../src/client/index.ts'
+import { executionPartition } from '../../src/stores/store.ts'
+import { createFabric } from '../../src/worker/index.ts'
+import { problemsOf } from '../conformance/invariants.ts'
+import { Fleet } from '../crash/fleet.ts'
+import { seededRandom } from '../crash/random.ts'
+import { until } from '../servers/until.ts'
+import { Ledger } from './ledger.ts'
+import { ServerSite } from './server-site.ts'
+import { stoppingPoints } from './stopping-points.ts'
+import { Target } from './targets.ts'
+import { say, untilAllEnded } from './verdict.ts'
+
+/** Given, it repeats an earlier run, as far as the machine lets it repeat. */
+const SEED = Number(process.env['FLOWFABRIC_CRASH_SEED'] ?? Math.floor(Math.random() * 1_000_000_000))
+/** Each point is stopped at twice. */
+const STOPS = 2 * stoppingPoints.length
+/** A lock lasts for 250 ms at least: shorter stops find it still held, longer ones find it gone. */
+const STOP_MIN_MS = 100
+const STOP_MAX_MS = 800
+const STOP_LIMIT_MS = 10_000
+/** The shortest that there is; renewed when a third of it is over. */
+const LEASE_MS = 1_000
+const WORK_MS = 1_500
+const WORK_COUNT = 20
+const SUBMIT_EVERY_MS = 100
+/** A machine that stands still for longer loses leases by itself. */
+const STALL_MAX_MS = 300
+
+const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-faults-cache-'))
+
+afterAll(() => rmSync(cacheFolder, { recursive: true }))
+
+test('a process that stops at each point of a locked run costs no other process a lease', async () => {
+  console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
+  const random = seededRandom(SEED)
+  await using target = await Target.start('valkey')
+  using site = new ServerSite(`${target.location}?partitions=1`)
+  await using fleet = new Fleet(random, cacheFolder)
+  const ledger = new Ledger()
+  await using fabric = await createFabric(site.location, { log: ledger.log })
+  const long = task<number, number>('long')
+  const worker = long.handle(async (number) => {
+    await sleep(WORK_MS)
+    return number
+  })
+  await fabric.work([worker], { concurrency: WORK_COUNT, leaseTtl: LEASE_MS })
+  const submitting = new AbortController()
+  const submitted = (async () => {
+    for (let number = 0; !submitting.signal.aborted; number++) {
+      await fabric.submit(long, number)
+      await sleep(SUBMIT_EVERY_MS)
+    }
+  })()
+  const stopping = fleet.start(site.stopping('stopping', SEED))
+  await fleet.untilReady()
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  delay.enable()
+
+  for (let stops = 1; stops <= STOPS; stops++) {
+    await until('the process stops', STOP_LIMIT_MS, async () => site.stopsOf('stopping').length >= stops || undefined)
+    await sleep(random.between(STOP_MIN_MS, STOP_MAX_MS))
+    stopping.goOn()
+  }
+  delay.disable()
+  submitting.abort()
+  await submitted
+  const ended = fleet.stop('stopping')
+  // It may have stopped once more before it was asked to end.
+  while (!(await Promise.race([ended.then(() => true), sleep(STOP_MIN_MS, false)]))) stopping.goOn()
+  await untilAllEnded(fabric)
+
+  const dump = await fabric.store.dump(executionPartition(0))
+  expect(problemsOf(dump)).toEqual([])
+  expect([...fleet.complaints, ...ledger.complaints]).toEqual([])
+  expect(site.stopsOf('stopping').map(({ point }) => point)).toEqual(expect.arrayContaining([...stoppingPoints]))
+  const lost = dump.events.filter(({ type }) => type === 'lease_expired').length
+  const completed = dump.events.filter(({ type, outcome }) => type === 'execution_ended' && outcome === 'completed')
+  const stallMs = Math.round(delay.max / 1_000_000)
+  say('process stopped', { stops: STOPS, completed: completed.length, lost, 'stalled for ms': stallMs })
+  expect(completed.length).toBeGreaterThan(0)
+  if (stallMs < STALL_MAX_MS) expect(lost).toBe(0)
+})
