@@ -83,7 +83,7 @@ export function delayExecutionUntil(
     epoch: execution.epoch,
     workerId: execution.attempt?.workerId,
     workerInstanceId: execution.attempt?.workerInstanceId,
-    until,
+    until: execution.state.phase === 'delayed' ? until : undefined,
     reason: failure?.message,
     category: failure?.category,
   })

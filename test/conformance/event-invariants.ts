@@ -141,7 +141,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
 }
 
 function phaseAfter(event: StoredEvent): Phase {
-  return event.until !== undefined && event.until > event.at ? 'delayed' : 'eligible'
+  return event.until === undefined ? 'eligible' : 'delayed'
 }
 
 function isOf(life: Life, event: StoredEvent): boolean {
