@@ -26,6 +26,7 @@ const STOPS = 2 * stoppingPoints.length
 const STOP_MIN_MS = 100
 const STOP_MAX_MS = 800
 const STOP_LIMIT_MS = 10_000
+const TELL_AGAIN_MS = 500
 /** The shortest that there is; renewed when a third of it is over. */
 const LEASE_MS = 1_000
 const WORK_MS = 1_500
@@ -65,7 +66,15 @@ test('a process that stops at each point of a locked run costs no other process 
   delay.enable()
 
   for (let stops = 1; stops <= STOPS; stops++) {
-    await until('the process stops', STOP_LIMIT_MS, async () => site.stopsOf('stopping').length >= stops || undefined)
+    let toldAt = performance.now()
+    await until('the process stops', STOP_LIMIT_MS, async () => {
+      if (site.stopsOf('stopping').length >= stops) return true
+      // A stop may take effect behind the signal that was to end it. Told twice, a process that runs is not disturbed.
+      if (performance.now() - toldAt < TELL_AGAIN_MS) return undefined
+      stopping.goOn()
+      toldAt = performance.now()
+      return undefined
+    })
     await sleep(random.between(STOP_MIN_MS, STOP_MAX_MS))
     stopping.goOn()
   }

@@ -150,18 +150,19 @@ describe('a group that fails', () => {
 
   test('takes along what came behind it on the same record, and all run again in order', async () => {
     const [held, changed] = [await scene.held(a), await scene.submitted(a)]
-    a.beforeCommit(() => b.run(mark(changed, 'b')))
+    a.reset()
+    const [other, first, second] = ['b', 'first', 'second'].map((value) => ({ name: value, value, indexed: false }))
+    const tag = (tags: readonly (typeof other)[]) =>
+      call('setTags', { executionId: changed, set: tags.filter((one) => one !== undefined), remove: [] })
+    a.beforeCommit(() => b.run(tag([other])))
 
-    const answers = await a.run(
-      mark(changed, 'first'),
-      call('updateProgress', { ...held, percent: 1 }),
-      mark(changed, 'second'),
-    )
+    const answers = await a.run(tag([first]), call('updateProgress', { ...held, percent: 1 }), tag([second]))
 
-    expect(kindsOf(answers)).toEqual(['set', 'updated', 'set'])
-    expect(await markOf(changed)).toBe('second')
-    const marks = await scene.eventsOf('tags_set')
-    expect(marks).toHaveLength(3)
+    // Each sees what came before it: the change of the other program, then that of the first.
+    expect(answers[0]).toMatchObject({ result: { tags: [other, first] } })
+    expect(answers[2]).toMatchObject({ result: { tags: [other, first, second] } })
+    expect(a.commits.map(({ groups }) => groups.length)).toEqual([2, 1])
+    expect(await scene.eventsOf('tags_set')).toHaveLength(3)
     expect(await scene.eventsOf('progress_updated')).toHaveLength(1)
   })
 

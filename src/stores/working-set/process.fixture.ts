@@ -36,6 +36,7 @@ class Interruptions {
 
 export class Process implements Backend {
   loadCount = 0
+  hasAskedForLock = false
   readonly commits: Commit[] = []
   readonly wakes: Wake[] = []
   readonly pauses: number[] = []
@@ -110,6 +111,7 @@ export class Process implements Backend {
 
   async load(request: LoadRequest): Promise<LoadReply> {
     this.loadCount += 1
+    if (request.lock !== undefined) this.hasAskedForLock = true
     await this.#loads.next()
     return await this.#backend.load(request)
   }

@@ -129,3 +129,16 @@ describe('the head of an index', () => {
     expect(set.takeNeeds().heads.get(ready)).toMatchObject({ limit: CALL_WORK_LIMIT + 11 })
   })
 })
+
+test('what came of an index with several loads is as old as the first of them', () => {
+  const set = new WorkingSet()
+  set.takeNeeds()
+  set.keepHead(INDEX, 2, entries(1, 2))
+  set.takeNeeds()
+  set.keepRecord('execution', 'guard', undefined)
+  set.takeNeeds()
+  set.keepHead(INDEX, 4, entries(1, 2, 3, 4))
+
+  expect(set.indexMomentOf(INDEX)).toBe(1)
+  expect(set.momentOf('execution', 'guard')).toBe(2)
+})
