@@ -19,14 +19,14 @@ export interface MigrateStoreOptions {
   readonly dryRun?: boolean | undefined
   /** For a Valkey store: migrate although a program of another version may still be running. */
   readonly force?: boolean | undefined
-  /** For a Valkey store: is told after each step what was moved, and what there was to move at the start. */
+  /** For a Valkey store: receives after each step what was moved, and what there was to move at the start. */
   readonly onProgress?: ((moved: MovedCounts, total: MovedCounts) => void) | undefined
-  /** For a Valkey store: ends the migration between two steps. Calling again goes on from there. */
+  /** For a Valkey store: ends the migration between two steps. Calling again resumes there. */
   readonly signal?: AbortSignal | undefined
   readonly valkey?: ValkeyOptions | undefined
   readonly postgres?: PostgresOptions | undefined
   readonly runtime?: Runtime | undefined
-  /** For a Valkey store: is told of values that could not be read. */
+  /** For a Valkey store: receives values that could not be read. */
   readonly log?: Log | undefined
 }
 

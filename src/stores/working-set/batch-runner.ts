@@ -361,7 +361,7 @@ function runPass(passes: Passes, set: WorkingSet, now: Instant): Pass | undefine
   }
 }
 
-/** Impossible states are reported, and unguarded ranges decided by, only while nobody else can commit. */
+/** Impossible states are reported, and unguarded ranges decided by, only while no other batch can commit. */
 function needsLock({ hasFault, hasWrites, readsUnguarded }: BatchGroup): boolean {
   return hasFault || (hasWrites && readsUnguarded)
 }

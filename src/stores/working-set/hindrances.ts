@@ -1,4 +1,4 @@
-/** What keeps a batch from its end, and how long it goes on trying. */
+/** What delays a batch, and for how long the batch retries. */
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
 import type { Partition } from '../store.ts'

@@ -1,5 +1,5 @@
 /**
- * The newest records that this process has written to one partition, with their versions. The holder of a lease goes on from
+ * The newest records that this process has written to one partition, with their versions. The holder of a lease uses
  * them without reading first. What stands here may be stale: a commit compares the version.
  */
 import type { RecordType } from '../../kernel/index.ts'

@@ -9,7 +9,7 @@ export type Version = string
 
 /** A record as it is stored. */
 export interface StoredRecord {
-  /** Undefined if its bytes cannot be read. Shared: nobody changes it. */
+  /** Undefined if its bytes cannot be read. Shared: never changed. */
   readonly record: AnyRecord | undefined
   readonly version: Version
   /** Bytes of the stored value, header included. */

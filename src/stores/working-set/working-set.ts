@@ -1,6 +1,6 @@
 /**
  * What has been loaded of one partition for one batch. Whatever is asked for and has not been loaded is noted as needed
- * and answered with nothing, so that the operation goes on and shows what else it would read. Its outcome counts only if
+ * and answered with nothing, so that the operation continues and shows what else it would read. Its outcome counts only if
  * nothing was needed: otherwise that is loaded and the operation, which is pure, runs again.
  */
 import { CALL_WORK_LIMIT, planCall } from '../../kernel/index.ts'

@@ -4,7 +4,7 @@
  * The settings say first that a migration is under way, so that programs of either version are refused. Then every key of the
  * old layout is moved: a record is written in its new form and its old key is removed in one atomic step, indexes and blobs are
  * renamed, events go from the old list to the new one. When no old key is left, the settings say so in one step. What is left
- * to do is always what still has an old key, so a migration that was interrupted goes on where it ended.
+ * to do is always what still has an old key, so an interrupted migration resumes where it ended.
  */
 import { DATA_VERSION, entriesOf } from '../../../kernel/index.ts'
 import type { RecordType } from '../../../kernel/index.ts'
@@ -32,7 +32,7 @@ import { OLD_LAYOUT_VERSION, readOldEvent, readOldRecord } from './old-layout.ts
 /** Keys and events that one step moves at most, so that no step holds up the server. */
 const KEYS_PER_STEP = 100
 const EVENTS_PER_STEP = 500
-/** Walks over all keys. Two are enough unless a cluster moves slots meanwhile, or a program goes on writing. */
+/** Walks over all keys. Two are enough unless a cluster moves slots meanwhile, or a program keeps writing. */
 const WALKS_MAX = 10
 const HOUR_MS = 3_600_000
 
@@ -123,7 +123,7 @@ class Migration {
     if (from === LAYOUT_VERSION) return undefined
     if (isDryRun) return { kind: 'pending', from, to: LAYOUT_VERSION, counts: await this.#count() }
     let { text } = found
-    // An interrupted migration is not held up: it was allowed when it began, and half of it helps nobody.
+    // An interrupted migration is not held up: it was allowed when it began, and a store that is half moved cannot be used.
     if (settings.migratingFrom === undefined) {
       if (!isForced) await this.#refuseOtherPrograms()
       const marked = JSON.stringify({ ...settings, layoutVersion: LAYOUT_VERSION, migratingFrom: from })
