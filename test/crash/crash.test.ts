@@ -12,8 +12,8 @@ import type { Fabric } from '../../src/worker/index.ts'
 import { findDisagreements } from './agreement.ts'
 import { Fleet } from './fleet.ts'
 import { executionsOf, findFaults } from './history.ts'
-import { seededRandom } from './random.ts'
-import type { Random } from './random.ts'
+import { seededRandom } from '../../src/runtime/seeded-random.fixture.ts'
+import type { Random } from '../../src/runtime/seeded-random.fixture.ts'
 import { Site, integrityOf } from './site.ts'
 
 /** Given, it repeats the kills of an earlier run, as far as the machine lets them repeat. */

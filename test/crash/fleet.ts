@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Random } from './random.ts'
+import type { Random } from '../../src/runtime/seeded-random.fixture.ts'
 
 export interface MemberPlan {
   readonly name: string

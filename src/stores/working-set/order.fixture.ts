@@ -1,5 +1,5 @@
 /** Plays a scene once for each order in which the calls of its programs may reach their store. */
-import { seededRandom } from '../../../test/crash/random.ts'
+import { seededRandom } from '../../runtime/seeded-random.fixture.ts'
 import type { Commit, CommitReply, LoadReply, LoadRequest } from './backend.ts'
 import { Process } from './process.fixture.ts'
 

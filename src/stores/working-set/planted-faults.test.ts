@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { attemptsIndex, payloadKey } from '../../kernel/index.ts'
 import type { Attempt, ExecutionId, Tx } from '../../kernel/index.ts'
-import { seededRandom } from '../../../test/crash/random.ts'
+import { seededRandom } from '../../runtime/seeded-random.fixture.ts'
 import { PARTITION, call, creation } from '../store.fixture.ts'
 import type { Answer } from '../store.ts'
 import type { Backend, Commit } from './backend.ts'

@@ -2,14 +2,14 @@
  * Programs that share a store, each with a batch runner of its own. Every load and commit of a program is counted, and a test
  * may let others act in front of it, or change what the store gets and replies.
  */
-import { problemsOf } from '../../../test/conformance/invariants.ts'
+import { queueId } from '../../kernel/index.ts'
 import type { Claimed, EventType, ExecutionId, OperationInput, OperationName } from '../../kernel/index.ts'
 import type { OperationResult } from '../../kernel/index.ts'
 import { virtualRuntime } from '../../runtime/index.ts'
 import type { VirtualRuntime } from '../../runtime/index.ts'
 import { ConditionalMemoryStore } from '../memory/conditional-memory.fixture.ts'
-import { PARTITION, call, claim, creation } from '../store.fixture.ts'
-import type { Answer, Call, StoredEvent, Wake } from '../store.ts'
+import { PARTITION, call, claim, creation, problemsOf } from '../store.fixture.ts'
+import type { Answer, Call, PartitionDump, StoredEvent, Wake } from '../store.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from './backend.ts'
 import { BatchRunner } from './batch-runner.ts'
 
@@ -168,6 +168,17 @@ export class Scene {
   }
 
   async problems(): Promise<string[]> {
-    return problemsOf(await this.store.dump(PARTITION))
+    const dump = await this.store.dump(PARTITION)
+    return [...problemsOf(dump), ...queueProblems(dump)]
   }
+}
+
+/** No worker finds an execution whose queue was forgotten. */
+function queueProblems({ records }: PartitionDump): string[] {
+  const queues = new Set(records.flatMap((record) => (record.type === 'queue' ? [record.id] : [])))
+  return records.flatMap((record) =>
+    record.type === 'execution' && !queues.has(queueId(record.lane, record.class))
+      ? [`the queue of ${record.id} is not registered`]
+      : [],
+  )
 }
