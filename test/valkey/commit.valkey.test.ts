@@ -275,7 +275,10 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
   })
 
   describe('with events', () => {
-    const write = (id: string, now: number) => at.commit([group({ events: [event('execution_created', id)] })], { now })
+    /** Compares the time of a commit with the server's, and accepts any that is not ahead. */
+    const ANY_LAG_MS = 1e13
+    const write = (id: string, now: number) =>
+      at.commit([group({ events: [event('execution_created', id)] })], { now, lagMs: ANY_LAG_MS })
 
     test('never stamps one earlier than the newest of the log', async () => {
       const replies = [await write('a', 2_000), await write('b', 1_500), await write('c', 2_500)]
@@ -289,6 +292,17 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
         { lastSequence: 1, eventsAt: 2_000 },
         { lastSequence: 2, eventsAt: 2_000 },
         { lastSequence: 3, eventsAt: 2_500 },
+      ])
+    })
+
+    test('keeps the time of a caller with a clock of its own', async () => {
+      await at.commit([group({ events: [event('execution_created', 'a')] })], { now: 2_000 })
+      const later = await at.commit([group({ events: [event('execution_created', 'b')] })], { now: 1_500 })
+
+      expect(later).toMatchObject({ eventsAt: 1_500 })
+      expect(await eventsOf()).toEqual([
+        { at: 2_000, id: 'a' },
+        { at: 1_500, id: 'b' },
       ])
     })
 
