@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
 import { isEmbedded } from './test/servers/embedded.ts'
 
 /** Gives the test files of a suite the servers that they share. */
@@ -65,6 +66,7 @@ export default defineConfig({
     maxWorkers: 2,
     allowOnly: false,
     teardownTimeout: 10_000,
+    sequence: { sequencer: LongestFirst },
     projects: suites.map(project),
   },
 })

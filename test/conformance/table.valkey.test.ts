@@ -1,4 +1,5 @@
 import { tableConforms } from './table-conformance.ts'
 import { valkeyTargets } from './targets.ts'
 
-tableConforms(valkeyTargets)
+// The rows show what the kernel does over this kind of store. How servers of the kind differ is shown by the other files.
+tableConforms(valkeyTargets.slice(0, 1))
