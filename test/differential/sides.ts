@@ -12,7 +12,7 @@ export function everyStore(send: Send): [Side, ...Side[]] {
 }
 
 /** Within the time that a test of this suite has: every sequence waits for the slowest of all stores. */
-export const TIME_LIMIT_MS = 160_000
+export const TIME_LIMIT_MS = 340_000
 
 /** For the names of tests. */
 export const storeNames = storeTargets.map(({ name }) => name).join(', ')
