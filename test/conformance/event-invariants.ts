@@ -74,11 +74,14 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     case 'attempt_failed':
     case 'execution_delayed':
       life.phase = phaseAfter(event)
+      life.mayBeBlocked = event.flowId !== undefined
       return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
     case 'lease_expired':
     case 'lease_revoked':
     case 'execution_released':
       life.phase = 'eligible'
+      // A member of a flow that is held is blocked instead.
+      life.mayBeBlocked = event.flowId !== undefined
       return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
     case 'execution_promoted':
       life.phase = 'eligible'
