@@ -121,6 +121,11 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'closeWaitpoint',
 ]
 
+/** Whether an operation may be committed while another batch holds the lock: a lease must not run out behind it. */
+export function passesLock(name: OperationName): boolean {
+  return name === 'renewLease'
+}
+
 /** Whether an operation brings work to its end or frees what it held, so that even a store without room should take it. */
 export function finishesWork(name: OperationName): boolean {
   return FINISHING_OPERATIONS.includes(name)

@@ -91,7 +91,7 @@ describe('what is known need not be loaded', () => {
     expect(await scene.eventsOf('execution_created')).toHaveLength(1)
   })
 
-  test('what nobody asked for is neither loaded nor committed', async () => {
+  test('what no operation asks for is neither loaded nor committed', async () => {
     expect(await a.run()).toEqual([])
     expect(a.trips).toEqual(NOTHING)
   })

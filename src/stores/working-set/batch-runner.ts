@@ -6,7 +6,7 @@
  * An answer counts only if everything that the operation read was true at one moment: it all came from one load, or a
  * commit has confirmed it.
  */
-import { classOf, finishesWork, isReadOperation } from '../../kernel/index.ts'
+import { classOf, finishesWork, isReadOperation, passesLock } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
 import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -241,7 +241,9 @@ export class BatchRunner {
     const isHeldUp = reply.kind === 'refused' && reply.reason === 'locked'
     if (isHeldUp) {
       // Renewals pass the lock: a lease must not run out because other work of the batch has to wait.
-      committed = uncertain.filter(({ operations }) => operations.every((i) => calls[i]?.operation === 'renewLease'))
+      committed = uncertain.filter(({ operations }) =>
+        operations.every((i) => passesLock((calls[i] as Call).operation)),
+      )
       if (committed.length > 0) reply = await this.#commit(home, calls, committed, run)
     }
     if (reply.kind === 'refused') {
@@ -264,7 +266,7 @@ export class BatchRunner {
       lagMs: this.#now === undefined ? LAG_MAX_MS : undefined,
       version,
       lock,
-      passesLock: lock === undefined && concerned.every(({ operation }) => operation === 'renewLease'),
+      passesLock: lock === undefined && concerned.every(({ operation }) => passesLock(operation)),
       finishesWork: concerned.every((call) => finishesWork(call.operation) || isReading(call)),
       groups,
       reserved: set.reserved,

@@ -17,7 +17,7 @@ interface Waiting {
   isIdle: boolean
 }
 
-/** Which of several programs goes on, when so many choices were made before. */
+/** Which of several programs runs next, when so many choices were made before. */
 type Choose = (choiceCount: number, of: number) => number
 
 /** One order: which of the programs that could go on does so. */

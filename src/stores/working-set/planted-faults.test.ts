@@ -160,7 +160,7 @@ describe('a lock that has expired', () => {
     expect(findings).toEqual(['the queue of one is not registered'])
   })
 
-  test('lets nobody forget a queue that is in use, in any order', async () => {
+  test('never lets a queue that is in use be forgotten, in any order', async () => {
     expect(await inSomeOrders(ORDERS, (order) => forgetAndFill(order, noPlant))).toEqual([])
   })
 })

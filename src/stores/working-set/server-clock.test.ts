@@ -13,7 +13,7 @@ test('nothing is known of a clock before the first reply', () => {
   expect(given().clock.now()).toBeUndefined()
 })
 
-test('between replies the estimate goes on with the monotonic clock, whatever the clock of the machine does', async () => {
+test('between replies the estimate follows the monotonic clock, whatever the clock of the machine does', async () => {
   const { runtime, clock } = given()
   clock.observe(SERVER)
   runtime.jump(-3_600_000)
