@@ -14,16 +14,18 @@ export interface SuiteOptions {
   readonly output: 'terminal' | 'result'
 }
 
-export interface TimedTest {
+export interface TestResult {
   readonly name: string
   readonly durationMs: number
+  /** What went wrong, if anything did. */
+  readonly failure: string | undefined
 }
 
 export interface SuiteResult {
   readonly passed: number
   readonly failed: number
   readonly output: string
-  readonly tests: readonly TimedTest[]
+  readonly tests: readonly TestResult[]
 }
 
 const reportSchema = z.object({
@@ -32,7 +34,14 @@ const reportSchema = z.object({
   testResults: z.array(
     z.object({
       status: z.string(),
-      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string(), duration: z.number().nullish() })),
+      assertionResults: z.array(
+        z.object({
+          status: z.string(),
+          fullName: z.string(),
+          duration: z.number().nullish(),
+          failureMessages: z.array(z.string()).nullish(),
+        }),
+      ),
     }),
   ),
 })
@@ -84,6 +93,10 @@ export async function runSuite(name: string, { env, output }: SuiteOptions): Pro
     output: isBroken ? ended.output + verdict : ended.output,
     tests: report.testResults
       .flatMap((results) => results.assertionResults)
-      .map(({ fullName, duration }) => ({ name: `${name}: ${fullName}`, durationMs: duration ?? 0 })),
+      .map(({ status, fullName, duration, failureMessages }) => ({
+        name: `${name}: ${fullName}`,
+        durationMs: duration ?? 0,
+        failure: status === 'failed' ? (failureMessages ?? []).join('\n') : undefined,
+      })),
   }
 }

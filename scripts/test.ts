@@ -18,11 +18,13 @@ import { runLanes } from './lanes.ts'
 import type { Job } from './lanes.ts'
 import { captureScript, seconds } from './run.ts'
 import { runSuite } from './run-suite.ts'
-import type { SuiteResult, TimedTest } from './run-suite.ts'
+import type { SuiteResult, TestResult } from './run-suite.ts'
 import { chooseSuites } from './suites.ts'
 import type { Suite } from './suites.ts'
 
 const SLOWEST_SHOWN = 10
+/** How much of what a failed test says is said again at the end, where nobody has to search for it. */
+const FAILURE_LINES = 12
 
 type Outcome = Pick<SuiteResult, 'passed' | 'failed' | 'output'>
 
@@ -32,7 +34,7 @@ interface Count extends Outcome {
 }
 
 const counts: Count[] = []
-const tests: TimedTest[] = []
+const tests: TestResult[] = []
 
 function heading(text: string): void {
   console.log(`\n== ${text}`)
@@ -82,6 +84,11 @@ function summarise(): void {
   heading(`the ${SLOWEST_SHOWN} slowest tests`)
   for (const { name, durationMs } of tests.sort((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST_SHOWN)) {
     console.log(`${`${(durationMs / 1000).toFixed(1)} s`.padStart(8)}  ${name}`)
+  }
+  const failures = tests.filter(({ failure }) => failure !== undefined)
+  if (failures.length > 0) heading('failed tests')
+  for (const { name, failure = '' } of failures) {
+    console.log(`${name}\n    ${failure.split('\n').slice(0, FAILURE_LINES).join('\n    ')}`)
   }
   heading('summary')
   for (const { name, passed, failed, time } of counts) {
