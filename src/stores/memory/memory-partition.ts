@@ -1,8 +1,8 @@
 /** One partition of the memory store: records, indexes, blobs and the event log. */
 import { recordTypes } from '../../kernel/index.ts'
 import type { AnyRecord, FabricEvent, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
-import { compareEntries, inRange } from '../working-set/index-overlay.ts'
 import type { StoredData, Writes } from '../working-set/stored-data.ts'
+import { SortedIndex } from './sorted-index.ts'
 
 export interface KeptEvent {
   readonly sequence: number
@@ -11,8 +11,7 @@ export interface KeptEvent {
 
 export class MemoryPartition implements StoredData {
   readonly records = new Map<RecordType, Map<string, AnyRecord>>(recordTypes.map((type) => [type, new Map()]))
-  readonly indexes = new Map<string, IndexEntry[]>()
-  readonly scores = new Map<string, Map<string, number>>()
+  readonly indexes = new Map<string, SortedIndex>()
   readonly blobs = new Map<string, Uint8Array>()
   events: KeptEvent[] = []
   lastSequence = 0
@@ -22,19 +21,7 @@ export class MemoryPartition implements StoredData {
   }
 
   range(range: Range): IndexEntry[] {
-    const entries = this.indexes.get(range.index) ?? []
-    const found: IndexEntry[] = []
-    const backwards = range.reverse === true
-    for (
-      let i = this.#start(entries, range);
-      i >= 0 && i < entries.length && found.length < range.limit;
-      i += backwards ? -1 : 1
-    ) {
-      const entry = entries[i]
-      if (entry === undefined || !inRange(range, entry.score, entry.id)) break
-      found.push(entry)
-    }
-    return found
+    return this.indexes.get(range.index)?.range(range) ?? []
   }
 
   count(range: Range): number {
@@ -42,7 +29,7 @@ export class MemoryPartition implements StoredData {
   }
 
   score(index: string, id: string): number | undefined {
-    return this.scores.get(index)?.get(id)
+    return this.indexes.get(index)?.scoreOf(id)
   }
 
   /** A copy, as everywhere else: what a reader does with its bytes is its own affair. */
@@ -70,53 +57,16 @@ export class MemoryPartition implements StoredData {
   #addEntry(index: string, score: number, id: string): void {
     let entries = this.indexes.get(index)
     if (entries === undefined) {
-      entries = []
+      entries = new SortedIndex()
       this.indexes.set(index, entries)
     }
-    entries.splice(place(entries, score, id), 0, { index, score, id })
-    let scores = this.scores.get(index)
-    if (scores === undefined) {
-      scores = new Map()
-      this.scores.set(index, scores)
-    }
-    scores.set(id, score)
+    entries.add({ index, score, id })
   }
 
   #removeEntry(index: string, score: number, id: string): void {
     const entries = this.indexes.get(index)
     if (entries === undefined) return
-    const at = place(entries, score, id)
-    if (entries[at]?.id === id) entries.splice(at, 1)
-    this.scores.get(index)?.delete(id)
-    if (entries.length === 0) {
-      this.indexes.delete(index)
-      this.scores.delete(index)
-    }
+    entries.remove(score, id)
+    if (entries.size === 0) this.indexes.delete(index)
   }
-
-  /** Where a range's first entry stands. */
-  #start(entries: readonly IndexEntry[], range: Range): number {
-    const { from } = range
-    if (range.reverse === true) {
-      if (from === undefined) return entries.length - 1
-      // Without an id the whole score counts: begin behind its last entry.
-      return (from.id === undefined ? place(entries, from.score, '\uffff') : place(entries, from.score, from.id)) - 1
-    }
-    if (from === undefined) return 0
-    const at = place(entries, from.score, from.id ?? '')
-    return from.id !== undefined && entries[at]?.score === from.score && entries[at].id === from.id ? at + 1 : at
-  }
-}
-
-/** The place of the first entry that is not before (score, id). */
-function place(entries: readonly IndexEntry[], score: number, id: string): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const entry = entries[middle]
-    if (entry !== undefined && compareEntries(entry, { score, id }) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }

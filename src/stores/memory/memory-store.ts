@@ -75,7 +75,7 @@ export class MemoryStore implements Store {
     const data = this.partition(partition)
     return Promise.resolve({
       records: [...data.records.values()].flatMap((records) => [...records.values()].map(copyRecord)),
-      entries: [...data.indexes.values()].flat(),
+      entries: [...data.indexes.values()].flatMap((index) => index.entries()),
       blobKeys: [...data.blobs.keys()],
       events: data.events.map(readEvent),
     })

@@ -1,0 +1,110 @@
+/** One index of the memory store: entries in order, in pieces, so that a change moves the entries of one piece only. */
+import type { IndexEntry, Range } from '../../kernel/index.ts'
+import { inRange } from '../working-set/index-overlay.ts'
+
+/** A piece that has grown to this size is cut in two. */
+const PIECE_MAX = 256
+
+export class SortedIndex {
+  /** None of them is empty, but for the only one of an empty index. */
+  readonly #pieces: IndexEntry[][] = [[]]
+  readonly #scores = new Map<string, number>()
+
+  get size(): number {
+    return this.#scores.size
+  }
+
+  entries(): IndexEntry[] {
+    return this.#pieces.flat()
+  }
+
+  scoreOf(id: string): number | undefined {
+    return this.#scores.get(id)
+  }
+
+  add(entry: IndexEntry): void {
+    const number = this.#pieceOf(entry.score, entry.id)
+    const piece = this.#pieces[number] as IndexEntry[]
+    piece.splice(placeIn(piece, entry.score, entry.id), 0, entry)
+    if (piece.length >= PIECE_MAX) this.#pieces.splice(number + 1, 0, piece.splice(PIECE_MAX / 2))
+    this.#scores.set(entry.id, entry.score)
+  }
+
+  remove(score: number, id: string): void {
+    const number = this.#pieceOf(score, id)
+    const piece = this.#pieces[number] as IndexEntry[]
+    const at = placeIn(piece, score, id)
+    if (piece[at]?.id === id) piece.splice(at, 1)
+    if (piece.length === 0 && this.#pieces.length > 1) this.#pieces.splice(number, 1)
+    this.#scores.delete(id)
+  }
+
+  range(range: Range): IndexEntry[] {
+    return range.reverse === true ? this.#backwards(range) : this.#forwards(range)
+  }
+
+  #forwards(range: Range): IndexEntry[] {
+    const { from, limit } = range
+    const found: IndexEntry[] = []
+    let number = from === undefined ? 0 : this.#pieceOf(from.score, from.id ?? '')
+    let piece = this.#pieces[number]
+    let at = from === undefined ? 0 : placeIn(piece ?? [], from.score, from.id ?? '')
+    for (; piece !== undefined; piece = this.#pieces[++number], at = 0) {
+      for (; at < piece.length; at++) {
+        const entry = piece[at] as IndexEntry
+        if (found.length === limit) return found
+        if (inRange(range, entry.score, entry.id)) found.push(entry)
+        // Only the entry at which the range begins stands in front of it.
+        else if (from?.id !== entry.id) return found
+      }
+    }
+    return found
+  }
+
+  #backwards(range: Range): IndexEntry[] {
+    const { from, limit } = range
+    // Without an id the whole score counts: begin behind its last entry.
+    const begin = from === undefined ? undefined : { score: from.score, id: from.id ?? '\uffff' }
+    const found: IndexEntry[] = []
+    let number = begin === undefined ? this.#pieces.length - 1 : this.#pieceOf(begin.score, begin.id)
+    let piece = this.#pieces[number]
+    let at = (begin === undefined ? (piece?.length ?? 0) : placeIn(piece ?? [], begin.score, begin.id)) - 1
+    for (; piece !== undefined; piece = this.#pieces[--number], at = (piece?.length ?? 0) - 1) {
+      for (; at >= 0; at--) {
+        const entry = piece[at] as IndexEntry
+        if (found.length === limit || !inRange(range, entry.score, entry.id)) return found
+        found.push(entry)
+      }
+    }
+    return found
+  }
+
+  /** The number of the first piece that ends at (score, id) or behind it; else of the last piece. */
+  #pieceOf(score: number, id: string): number {
+    let low = 0
+    let high = this.#pieces.length - 1
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const last = this.#pieces[middle]?.at(-1)
+      if (last !== undefined && isBefore(last, score, id)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** The place of the first entry that is not before (score, id). */
+function placeIn(entries: readonly IndexEntry[], score: number, id: string): number {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBefore(entries[middle] as IndexEntry, score, id)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function isBefore(entry: IndexEntry, score: number, id: string): boolean {
+  return entry.score === score ? entry.id < id : entry.score < score
+}
