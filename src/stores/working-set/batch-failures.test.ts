@@ -7,7 +7,9 @@ import { PARTITION, call, creation, kindsOf } from '../store.fixture.ts'
 import type { Call } from '../store.ts'
 import type { Commit, CommitReply } from './backend.ts'
 import { Process, Scene } from './process.fixture.ts'
-import { writing } from './test-operation.fixture.ts'
+import { useTestOperations, writing } from './test-operation.fixture.ts'
+
+useTestOperations()
 
 let scene: Scene
 let a: Process

@@ -5,7 +5,9 @@ import type { Claimed, ExecutionId, FlowId, Tx } from '../../kernel/index.ts'
 import { call, claim, creation, kindsOf } from '../store.fixture.ts'
 import { Scene } from './process.fixture.ts'
 import type { Process } from './process.fixture.ts'
-import { reading, writing } from './test-operation.fixture.ts'
+import { reading, useTestOperations, writing } from './test-operation.fixture.ts'
+
+useTestOperations()
 
 let scene: Scene
 let a: Process

@@ -9,7 +9,9 @@ import type { Backend, Commit } from './backend.ts'
 import { OrderedProcess, inEveryOrder, inSomeOrders } from './order.fixture.ts'
 import type { Order } from './order.fixture.ts'
 import { Scene } from './process.fixture.ts'
-import { reading, writing } from './test-operation.fixture.ts'
+import { reading, useTestOperations, writing } from './test-operation.fixture.ts'
+
+useTestOperations()
 
 /** What stands between a program and the store. */
 type Plant = (backend: Backend, scene: Scene) => Backend

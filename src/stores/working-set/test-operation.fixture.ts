@@ -1,4 +1,5 @@
 /** Operations that only tests know: each call brings what it does. */
+import { afterAll, beforeAll } from 'vitest'
 import { operationClasses, operations, plans } from '../../kernel/index.ts'
 import type { Tx } from '../../kernel/index.ts'
 import type { Call } from '../store.ts'
@@ -10,14 +11,22 @@ export interface TestOperation {
 const WRITING = 'writeInTest'
 const READING = 'readInTest'
 
-// Stores look operations up by name. The writing one has no class, so that it may break the rules of the kernel.
-for (const name of [WRITING, READING]) {
-  Object.assign(operations, {
-    [name]: (tx: Tx, { run }: TestOperation) => ({ kind: 'done', value: run(tx) }),
+/** For the tests of one file. Stores look operations up by name. The writing one has no class: it may break the rules. */
+export function useTestOperations(): void {
+  const run = (tx: Tx, operation: TestOperation) => ({ kind: 'done', value: operation.run(tx) })
+  beforeAll(() => {
+    for (const name of [WRITING, READING]) {
+      Object.assign(operations, { [name]: run })
+      Object.assign(plans, { [name]: () => undefined })
+    }
+    Object.assign(operationClasses, { [READING]: 'snapshot' })
   })
-  Object.assign(plans, { [name]: () => undefined })
+  afterAll(() => {
+    for (const table of [operations, plans, operationClasses]) {
+      for (const name of [WRITING, READING]) Reflect.deleteProperty(table, name)
+    }
+  })
 }
-Object.assign(operationClasses, { [READING]: 'snapshot' })
 
 /** An operation that may write. */
 export function writing(run: TestOperation['run'], ...blobs: Uint8Array[]): Call {
