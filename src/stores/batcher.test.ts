@@ -107,3 +107,77 @@ test('processes do not all begin with the same partition', () => {
 
   expect(starts.size).toBeGreaterThan(1)
 })
+
+/** A store whose batches return when the test says so, with the sizes of those sent. */
+function createHeldStore(busyBatches: number) {
+  const runtime = virtualRuntime()
+  const store = new MemoryStore(runtime, { executionPartitions: 8, indexedTags: [] })
+  const run = store.run.bind(store)
+  const sizes: number[] = []
+  const returns: (() => void)[] = []
+  store.run = async (where, calls) => {
+    sizes.push(calls.length)
+    await new Promise<void>((resolve) => returns.push(resolve))
+    return run(where, calls)
+  }
+  const batcher = new Batcher(Object.assign(store, { busyBatches }), runtime)
+  const call = (number: number) => batcher.run(executionPartition(number), 'inspectPartition', { limit: 1 })
+  return { runtime, sizes, returns, call }
+}
+
+test('calls are held while enough batches keep the store busy, and travel together when one returns', async () => {
+  const { runtime, sizes, returns, call } = createHeldStore(2)
+
+  const calls = [call(0), call(1)]
+  await runtime.advance(0)
+  calls.push(call(2))
+  await runtime.advance(0)
+  calls.push(call(2))
+  await runtime.advance(0)
+  const sentMeanwhile = [...sizes]
+  returns[0]?.()
+  await calls[0]
+  await runtime.advance(0)
+  for (const answer of returns) answer()
+  await Promise.all(calls)
+
+  expect([sentMeanwhile, sizes]).toEqual([
+    [1, 1],
+    [1, 1, 2],
+  ])
+})
+
+test('a full batch is not held', async () => {
+  const { runtime, sizes, returns, call } = createHeldStore(1)
+
+  const calls = [call(0)]
+  await runtime.advance(0)
+  calls.push(...Array.from({ length: BATCH_OPERATION_LIMIT + 1 }, () => call(1)))
+  await runtime.advance(0)
+  const sentMeanwhile = [...sizes]
+  for (const answer of returns.splice(0)) answer()
+  await calls[0]
+  await runtime.advance(0)
+  for (const answer of returns) answer()
+  await Promise.all(calls)
+
+  expect([sentMeanwhile, sizes]).toEqual([
+    [1, BATCH_OPERATION_LIMIT],
+    [1, BATCH_OPERATION_LIMIT, 1],
+  ])
+})
+
+test('a store whose answers take long is sent more: calls are held for a part of that time', async () => {
+  const { runtime, sizes, returns, call } = createHeldStore(1)
+
+  const calls = [call(0)]
+  await runtime.advance(0)
+  calls.push(call(1))
+  await runtime.advance(0)
+  const sentAtOnce = [...sizes]
+  await runtime.advance(1)
+  for (const answer of returns) answer()
+  await Promise.all(calls)
+
+  expect([sentAtOnce, sizes]).toEqual([[1], [1, 1]])
+})

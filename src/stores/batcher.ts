@@ -1,10 +1,14 @@
 /**
  * Turns single calls into batches. A partition's batch is sent at the end of the turn while fewer than two, or as many
  * as the store says, are in flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
+ *
+ * A batch costs more than the calls in it, for the client and for the store. So while enough batches are under way to keep
+ * the store busy, calls are held until one returns and travel together. Where answers take long, that would leave the
+ * store idle: calls are held for a part of the time that a batch takes, at most.
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { ExecutionId, OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { Runtime, Timer } from '../runtime/index.ts'
 import { EngineError } from './engine-error.ts'
 import { executionPartition } from './store.ts'
 import type { Answer, Call, Partition, Store } from './store.ts'
@@ -25,6 +29,7 @@ interface Outbox {
   readonly partition: Partition
   waiting: Waiting[]
   inFlight: number
+  /** Whether it is to be sent from, now or when a batch returns. */
   isScheduled: boolean
 }
 
@@ -36,6 +41,11 @@ export type EndListener = (partition: Partition, executionId: ExecutionId) => vo
 
 /** Batches of one partition that may be under way at once, unless the store says otherwise. */
 const IN_FLIGHT_MAX = 2
+/** Calls are held for this part of the time that a batch takes, in milliseconds no shorter than a timer can be. */
+const HELD_SHARE = 0.25
+const HELD_LEAST_MS = 1
+/** How much the newest batch counts in the time that a batch takes. */
+const NEWEST_SHARE = 0.1
 /** What an operation's arguments are taken to weigh besides its blobs. */
 const ARGUMENT_BYTES = 512
 
@@ -43,11 +53,18 @@ export class Batcher {
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #inFlightMax: number
+  readonly #busyBatches: number
   readonly #outboxes = new Map<Partition, Outbox>()
   readonly #submitListeners = new Set<SubmitListener>()
   readonly #endListeners = new Set<EndListener>()
-  /** Those whose batches are sent when the turn is over: all at once, so that a store can send them together. */
+  /** Those with calls to send, in the order of their oldest call. They are sent together when the turn is over. */
   #scheduled: Outbox[] = []
+  #isTurnEnding = false
+  /** Of all partitions. */
+  #inFlight = 0
+  /** Ends the time for which calls are held. */
+  #heldTimer: Timer | undefined
+  #batchMs = 0
   #fillNumber: number | undefined
   #isClosed = false
   #idle: (() => void)[] = []
@@ -56,6 +73,7 @@ export class Batcher {
     this.#store = store
     this.#runtime = runtime
     this.#inFlightMax = store.batchesAtOnce ?? IN_FLIGHT_MAX
+    this.#busyBatches = store.busyBatches ?? Infinity
   }
 
   get store(): Store {
@@ -145,23 +163,54 @@ export class Batcher {
   }
 
   #schedule(outbox: Outbox): void {
-    if (outbox.isScheduled || outbox.inFlight >= this.#inFlightMax) return
+    if (outbox.inFlight >= this.#inFlightMax) return
+    if (!outbox.isScheduled) this.#scheduled.push(outbox)
     outbox.isScheduled = true
-    if (this.#scheduled.push(outbox) === 1) this.#runtime.soon(() => this.#sendScheduled())
+    this.#sendSoon()
   }
 
-  #sendScheduled(): void {
+  #sendSoon(): void {
+    if (this.#isTurnEnding) return
+    this.#isTurnEnding = true
+    this.#runtime.soon(() => {
+      this.#isTurnEnding = false
+      this.#sendScheduled(false)
+    })
+  }
+
+  #sendScheduled(isOverdue: boolean): void {
     const scheduled = this.#scheduled
     this.#scheduled = []
     for (const outbox of scheduled) {
-      outbox.isScheduled = false
-      while (outbox.waiting.length > 0 && outbox.inFlight < this.#inFlightMax)
+      while (this.#maySend(outbox) && (isOverdue || this.#inFlight < this.#busyBatches || fillsBatch(outbox))) {
         void this.#send(outbox, takeBatch(outbox))
+      }
+      outbox.isScheduled = this.#maySend(outbox)
+      if (outbox.isScheduled) this.#scheduled.push(outbox)
     }
+    this.#setHeldTimer()
+  }
+
+  #maySend({ waiting, inFlight }: Outbox): boolean {
+    return waiting.length > 0 && inFlight < this.#inFlightMax
+  }
+
+  #setHeldTimer(): void {
+    if (this.#scheduled.length === 0) {
+      this.#heldTimer?.cancel()
+      this.#heldTimer = undefined
+      return
+    }
+    this.#heldTimer ??= this.#runtime.after(Math.max(HELD_LEAST_MS, HELD_SHARE * this.#batchMs), () => {
+      this.#heldTimer = undefined
+      this.#sendScheduled(true)
+    })
   }
 
   async #send(outbox: Outbox, batch: Waiting[]): Promise<void> {
     outbox.inFlight += 1
+    this.#inFlight += 1
+    const sentAt = this.#runtime.monotonic()
     try {
       const answers = await this.#store.run(
         outbox.partition,
@@ -190,7 +239,10 @@ export class Batcher {
       if (isUnavailable(error)) for (const waiting of outbox.waiting.splice(0)) waiting.reject(error)
     } finally {
       outbox.inFlight -= 1
+      this.#inFlight -= 1
+      this.#batchMs += NEWEST_SHARE * (this.#runtime.monotonic() - sentAt - this.#batchMs)
       if (outbox.waiting.length > 0) this.#schedule(outbox)
+      else if (this.#scheduled.length > 0) this.#sendSoon()
       for (const resolve of this.#idle.splice(0)) resolve()
     }
   }
@@ -198,6 +250,11 @@ export class Batcher {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'store_unavailable'
+}
+
+function fillsBatch({ waiting }: Outbox): boolean {
+  if (waiting.length >= BATCH_OPERATION_LIMIT) return true
+  return waiting.reduce((sum, { bytes }) => sum + bytes, 0) >= BATCH_BYTES
 }
 
 /** The oldest calls that fit into one batch; a single call may be larger than a batch. */

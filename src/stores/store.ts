@@ -119,6 +119,11 @@ export interface Store {
   readonly settings: StoreSettings
   /** Batches of one partition that may be under way at once. Left out, two: one being run, one on its way. */
   readonly batchesAtOnce?: number | undefined
+  /**
+   * Batches of all partitions that keep the store busy. While so many are under way, a batch that is not full waits for
+   * one of them to return. Left out, a batch waits only for those of its own partition.
+   */
+  readonly busyBatches?: number | undefined
   /** Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. */
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]>
   /**

@@ -33,6 +33,9 @@ import { BatchRunner } from '../working-set/batch-runner.ts'
 import { ValkeyBackend } from './valkey-backend.ts'
 import { WakeChannel } from './wake-channel.ts'
 
+/** A server works on one batch at a time: one is under way to it, one in it, one on its way back. */
+const BUSY_BATCHES_PER_SERVER = 3
+
 export interface ValkeyStoreOptions {
   readonly runtime: Runtime
   readonly location: ValkeyLocation
@@ -57,10 +60,12 @@ interface Parts {
   readonly settings: StoreSettings
   readonly clock: 'server' | 'runtime'
   readonly log: Log
+  readonly busyBatches: number
 }
 
 export class ValkeyStore implements Store {
   readonly settings: StoreSettings
+  readonly busyBatches: number
   readonly #location: ValkeyLocation
   readonly #connection: Connection
   readonly #keys: Keys
@@ -74,6 +79,7 @@ export class ValkeyStore implements Store {
   private constructor(parts: Parts) {
     const { runtime, connection, keys, settings, log } = parts
     this.settings = settings
+    this.busyBatches = parts.busyBatches
     this.#location = parts.location
     this.#connection = connection
     this.#keys = keys
@@ -135,7 +141,19 @@ export class ValkeyStore implements Store {
         runtime,
         log,
       })
-      return new ValkeyStore({ runtime, location, connection, keys, loader, register, settings, clock, log })
+      const busyBatches = BUSY_BATCHES_PER_SERVER * servers.length
+      return new ValkeyStore({
+        runtime,
+        location,
+        connection,
+        keys,
+        loader,
+        register,
+        settings,
+        clock,
+        log,
+        busyBatches,
+      })
     } catch (error) {
       connection.close()
       throw asEngineError(error)
