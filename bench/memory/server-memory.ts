@@ -34,12 +34,14 @@ async function dataBytes(server: Server): Promise<number> {
   return info.number('used_memory') - info.number('mem_clients_normal') - info.number('mem_aof_buffer')
 }
 
-/** Ours is a list, others' is a stream; both have a key of this name. */
+/** Matches the key of the event log, which is a list in FlowFabric and a stream in BullMQ. Ours carries a layout number. */
+const EVENT_LOG_KEYS = '*:events*'
+
 async function eventLogs(server: Server): Promise<Pick<ServerMemory, 'eventBytes' | 'eventCount'>> {
   let [eventBytes, eventCount] = [0, 0]
   let cursor = '0'
   do {
-    const page = await server.call('SCAN', cursor, 'COUNT', SCAN_COUNT, 'MATCH', '*:events')
+    const page = await server.call('SCAN', cursor, 'COUNT', SCAN_COUNT, 'MATCH', EVENT_LOG_KEYS)
     const [next, keys] = page as [string, string[]]
     for (const key of keys) {
       const isStream = (await server.call('TYPE', key)) === 'stream'
