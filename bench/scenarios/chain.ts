@@ -55,13 +55,13 @@ interface RoundSize {
   readonly rows: LifeRows | undefined
 }
 
-async function run({ store, sizes, say, ...request }: ScenarioRequest): Promise<Measurement> {
+async function run({ store, options, say, ...request }: ScenarioRequest): Promise<Measurement> {
   const machine = machineSettings()
-  const length = sizes.length ?? LENGTH
+  const length = options.length ?? LENGTH
   const size: RoundSize = {
     store,
     length,
-    flows: sizes.flows ?? FLOWS,
+    flows: options.flows ?? FLOWS,
     loneCount: request.count ?? LONE_COUNT,
     rows: store === 'sqlite' ? await chainRows(length) : undefined,
   }

@@ -50,9 +50,9 @@ const fan = flow('bench.fanout', (f, { width }: FanoutInput) => {
   f.node('join', piece, { after: allOf(...children), input: { number: width } })
 })
 
-async function run({ store, sizes, say, ...request }: ScenarioRequest): Promise<Measurement> {
+async function run({ store, options, say, ...request }: ScenarioRequest): Promise<Measurement> {
   const machine = machineSettings()
-  const width = sizes.width ?? WIDTH
+  const width = options.width ?? WIDTH
   const count = request.count ?? COUNT
   say('warming up')
   await measureRound(store, width, 1)

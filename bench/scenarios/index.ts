@@ -1,13 +1,13 @@
 /** Every scenario by its name. A new one is a file and an entry here; it is loaded only when somebody asks for it. */
 import type { BenchStore } from '../bench-store.ts'
+import type { OptionName } from '../options.ts'
 import type { Scenario } from '../scenario.ts'
-import type { SizeName } from '../sizes.ts'
 
 export interface ScenarioEntry {
   /** The stores that it can run on: the first one unless another is asked for. */
   readonly stores: readonly [BenchStore, ...BenchStore[]]
-  /** The sizes that it can be told. */
-  readonly sizes?: readonly SizeName[]
+  /** The options that it takes besides those of every scenario. */
+  readonly options?: readonly OptionName[]
   readonly load: () => Promise<Scenario>
 }
 
@@ -22,17 +22,17 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   },
   chain: {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
-    sizes: ['length', 'flows'],
+    options: ['length', 'flows'],
     load: async () => (await import('./chain.ts')).chain,
   },
   fanout: {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
-    sizes: ['width'],
+    options: ['width'],
     load: async () => (await import('./fanout.ts')).fanout,
   },
   'quorum-cancel': {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
-    sizes: ['n'],
+    options: ['n'],
     load: async () => (await import('./quorum-cancel.ts')).quorumCancel,
   },
   'suspend-resume': {
@@ -41,7 +41,7 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   },
   steps: {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
-    sizes: ['length'],
+    options: ['length'],
     load: async () => (await import('./steps.ts')).steps,
   },
   memory: {

@@ -36,9 +36,9 @@ const race = flow('bench.race', (f, { runnerCount }: RaceInput) => {
   f.node('prize', prize, { after: anyOf(runners, { losers: 'cancel' }), input: { number: runnerCount } })
 })
 
-async function run({ store, sizes, say, ...request }: ScenarioRequest): Promise<Measurement> {
+async function run({ store, options, say, ...request }: ScenarioRequest): Promise<Measurement> {
   const machine = machineSettings()
-  const runnerCount = sizes.n ?? RUNNERS
+  const runnerCount = options.n ?? RUNNERS
   if (runnerCount < RUNNERS_MIN) throw new Error(`--n is ${runnerCount}, but must be at least ${RUNNERS_MIN}.`)
   const count = request.count ?? COUNT
   say('warming up')

@@ -30,9 +30,9 @@ interface Round {
   readonly perSecond: number
 }
 
-async function run({ store, sizes, say, ...request }: ScenarioRequest): Promise<Measurement> {
+async function run({ store, options, say, ...request }: ScenarioRequest): Promise<Measurement> {
   const machine = machineSettings()
-  const length = sizes.length ?? LENGTH
+  const length = options.length ?? LENGTH
   const roundCount = request.rounds ?? ROUNDS
   say('warming up')
   await measureRound(store, BUCKET)
