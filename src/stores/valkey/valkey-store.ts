@@ -30,6 +30,7 @@ import { reportOf, warningsOf } from './store-report.ts'
 import { asEngineError, isOutOfMemory, storeFull } from './valkey-error.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
 import { BatchRunner } from '../working-set/batch-runner.ts'
+import type { RunCounts } from '../working-set/batch-runner.ts'
 import { ValkeyBackend } from './valkey-backend.ts'
 import { WakeChannel } from './wake-channel.ts'
 
@@ -158,6 +159,11 @@ export class ValkeyStore implements Store {
       connection.close()
       throw asEngineError(error)
     }
+  }
+
+  /** How many operations this process has run, and how many of them met a conflict. */
+  get counts(): RunCounts {
+    return this.#runner.counts
   }
 
   async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {

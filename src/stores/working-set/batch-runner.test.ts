@@ -166,6 +166,16 @@ describe('a group that fails', () => {
     expect(await scene.eventsOf('progress_updated')).toHaveLength(1)
   })
 
+  test('counts as a conflict of each of its operations', async () => {
+    const [held, changed] = [await scene.held(a), await scene.submitted(a)]
+    const before = a.counts
+    a.beforeCommit(() => b.run(mark(changed, 'b')))
+
+    await a.run(mark(changed, 'first'), call('updateProgress', { ...held, percent: 1 }), mark(changed, 'second'))
+
+    expect(a.counts).toEqual({ operations: before.operations + 3, conflicts: before.conflicts + 2 })
+  })
+
   test('takes along who claimed what it creates', async () => {
     await scene.submitted(a)
     const input = creation({ lane: 'side' })

@@ -45,6 +45,13 @@ export interface BatchRunnerOptions {
   readonly onWake: (wake: Wake) => void
 }
 
+/** What a runner has done since it was made. */
+export interface RunCounts {
+  readonly operations: number
+  /** Operations whose writes were refused because another program had changed what they read. Each refusal counts. */
+  readonly conflicts: number
+}
+
 interface Home {
   readonly partition: Partition
   readonly cache: RecordCache
@@ -105,6 +112,8 @@ export class BatchRunner {
   readonly #onWake: (wake: Wake) => void
   readonly #version = versionGenerator()
   readonly #homes = new Map<Partition, Home>()
+  #operations = 0
+  #conflicts = 0
 
   constructor({ backend, runtime, now, pause, onWake }: BatchRunnerOptions) {
     this.#backend = backend
@@ -114,8 +123,13 @@ export class BatchRunner {
     this.#onWake = onWake
   }
 
+  get counts(): RunCounts {
+    return { operations: this.#operations, conflicts: this.#conflicts }
+  }
+
   /** Runs operations in order, each as if alone. What was applied before the store fails is answered. */
   async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    this.#operations += calls.length
     const home = this.#homeOf(partition)
     const answers: (Answer | undefined)[] = calls.map(() => undefined)
     try {
@@ -335,7 +349,8 @@ export class BatchRunner {
     if (wake !== undefined) this.#onWake(wake)
   }
 
-  #noteConflict({ cache, hot }: Home, { touched }: BatchGroup): void {
+  #noteConflict({ cache, hot }: Home, { touched, operations }: BatchGroup): void {
+    this.#conflicts += operations.length
     const monotonic = this.#runtime.monotonic()
     for (const { type, id } of touched) {
       cache.delete(type, id)

@@ -12,6 +12,7 @@ import { PARTITION, call, claim, creation, problemsOf } from '../store.fixture.t
 import type { Answer, Call, PartitionDump, StoredEvent, Wake } from '../store.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from './backend.ts'
 import { BatchRunner } from './batch-runner.ts'
+import type { RunCounts } from './batch-runner.ts'
 
 export interface ProcessOptions {
   /** The store's clock, as on a server, or that of the program. The program's unless given. */
@@ -66,6 +67,10 @@ export class Process implements Backend {
   /** How often it asked the store. */
   get trips(): { readonly loads: number; readonly commits: number } {
     return { loads: this.loadCount, commits: this.commitCount }
+  }
+
+  get counts(): RunCounts {
+    return this.#runner.counts
   }
 
   /** Lets something happen in front of the next load, or of one behind it. */
