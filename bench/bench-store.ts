@@ -4,6 +4,7 @@ import type { PostgresServer } from '../test/servers/postgres-server.ts'
 import type { Server } from '../test/servers/server.ts'
 import { freshFolder } from './folder.ts'
 import type { Settings } from './measurement.ts'
+import { DelayProxy } from './network/delay-proxy.ts'
 import { postgresSettings, startPostgres } from './postgres-server.ts'
 import { startValkey, startValkeyCluster, valkeySettings } from './valkey-server.ts'
 
@@ -25,10 +26,11 @@ export const storeSettings: Readonly<Record<BenchStore, Settings>> = {
 /** The servers behind a location, whose work can be looked at; none where the store lives in the process. */
 export type StoreServers =
   | { readonly kind: 'none' }
-  | { readonly kind: 'valkey'; readonly nodes: readonly Server[] }
+  | { readonly kind: 'valkey'; readonly nodes: readonly Server[]; readonly proxy?: DelayProxy | undefined }
   | { readonly kind: 'postgres'; readonly server: PostgresServer }
 
 export interface StorePlace extends AsyncDisposable {
+  /** Where clients connect: to the server, or to the proxy in front of it. */
   readonly url: string
   readonly servers: StoreServers
 }
@@ -47,8 +49,9 @@ export function postgresOf({ servers }: StorePlace): PostgresServer {
   return servers.server
 }
 
-/** A store that nobody has used yet. */
-export async function freshStore(store: BenchStore): Promise<StorePlace> {
+/** A store that nobody has used yet. A delay puts a proxy in front of it that adds so many milliseconds each way. */
+export async function freshStore(store: BenchStore, delayMs?: number): Promise<StorePlace> {
+  if (delayMs !== undefined && store !== 'valkey') throw new Error('Only a single Valkey server can have a delay.')
   switch (store) {
     case 'memory':
       return { url: 'memory:', servers: noServers, [Symbol.asyncDispose]: () => Promise.resolve() }
@@ -62,11 +65,7 @@ export async function freshStore(store: BenchStore): Promise<StorePlace> {
     }
     case 'valkey': {
       const server = await startValkey()
-      return {
-        url: server.location,
-        servers: { kind: 'valkey', nodes: [server] },
-        [Symbol.asyncDispose]: () => server.stop(),
-      }
+      return delayMs === undefined ? placeOf(server) : await delayedPlace(server, delayMs)
     }
     case 'valkey-cluster': {
       const cluster = await startValkeyCluster()
@@ -84,5 +83,32 @@ export async function freshStore(store: BenchStore): Promise<StorePlace> {
         [Symbol.asyncDispose]: () => server.stop(),
       }
     }
+  }
+}
+
+function placeOf(server: Server): StorePlace {
+  return {
+    url: server.location,
+    servers: { kind: 'valkey', nodes: [server] },
+    [Symbol.asyncDispose]: () => server.stop(),
+  }
+}
+
+async function delayedPlace(server: Server, delayMs: number): Promise<StorePlace> {
+  try {
+    const proxy = await DelayProxy.start({ host: server.address.host, port: server.port, delayMs })
+    const url = new URL(server.location)
+    url.port = String(proxy.port)
+    return {
+      url: url.href,
+      servers: { kind: 'valkey', nodes: [server], proxy },
+      async [Symbol.asyncDispose]() {
+        await proxy[Symbol.asyncDispose]()
+        await server.stop()
+      },
+    }
+  } catch (error) {
+    await server.stop()
+    throw error
   }
 }

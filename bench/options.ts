@@ -64,7 +64,8 @@ function parseCounts(text: string, flag: string): readonly number[] {
 }
 
 function parseMilliseconds(text: string, flag: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error(`${flag} is '${text}', but must be whole milliseconds from 1 to 9999.`)
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new Error(`${flag} is '${text}', but must be whole milliseconds from 1 to 9999.`)
   return Number(text)
 }
 

@@ -23,7 +23,7 @@ export async function watchServers(servers: StoreServers): Promise<ServerWatch> 
     case 'none':
       return { end: async () => ({ kind: 'none', cpuMicros: 0 }) }
     case 'valkey':
-      return await ValkeyWatch.begin(servers.nodes)
+      return await ValkeyWatch.begin(servers.nodes, servers.proxy)
     case 'postgres':
       return await PostgresWatch.begin(servers.server)
   }

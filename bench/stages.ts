@@ -43,8 +43,13 @@ export interface StagedEffort {
 }
 
 /** First everything is submitted while nobody works, then everything is worked off while nobody submits. */
-export async function measureStages(peer: Peer, store: BenchStore, count: number): Promise<StagedEffort> {
-  await using place = await freshStore(store)
+export async function measureStages(
+  peer: Peer,
+  store: BenchStore,
+  count: number,
+  delayMs?: number,
+): Promise<StagedEffort> {
+  await using place = await freshStore(store, delayMs)
   await using session = await peer.open(place)
   const submit = await measured(place, count, () => submitAll(session, count))
   const worker = await session.prepareWorker(orderOf(store, count, ignore))
@@ -54,8 +59,8 @@ export async function measureStages(peer: Peer, store: BenchStore, count: number
 }
 
 /** A worker waits; from the first submit to the moment when the last result is stored. */
-export async function measureEndToEnd(peer: Peer, store: BenchStore, count: number): Promise<Effort> {
-  await using place = await freshStore(store)
+export async function measureEndToEnd(peer: Peer, store: BenchStore, count: number, delayMs?: number): Promise<Effort> {
+  await using place = await freshStore(store, delayMs)
   await using session = await peer.open(place)
   const worker = await session.prepareWorker(orderOf(store, count, ignore))
   const effort = await measured(place, count, () => Promise.all([worker.start(), submitAll(session, count)]))
@@ -64,8 +69,8 @@ export async function measureEndToEnd(peer: Peer, store: BenchStore, count: numb
 }
 
 /** Milliseconds from the call of submit to the first line of the handler, one for each start on an idle worker. */
-export async function measureStarts(peer: Peer, store: BenchStore, count: number): Promise<number[]> {
-  await using place = await freshStore(store)
+export async function measureStarts(peer: Peer, store: BenchStore, count: number, delayMs?: number): Promise<number[]> {
+  await using place = await freshStore(store, delayMs)
   await using session = await peer.open(place)
   const submittedAt: number[] = []
   const startMs: number[] = []

@@ -3,6 +3,8 @@
  * are set to zero at the first moment and read once at the second.
  */
 import type { Server } from '../test/servers/server.ts'
+import type { DelayProxy } from './network/delay-proxy.ts'
+import type { RelayCounts } from './network/delay-relay.ts'
 import { readInfo } from './server-info.ts'
 import type { ServerInfo } from './server-info.ts'
 
@@ -15,8 +17,11 @@ export interface ValkeyUse {
   readonly kind: 'valkey'
   /** By the name of the command. What functions and scripts call inside the server counts too, under its own name. */
   readonly commands: ReadonlyMap<string, CommandUse>
+  /** Received from clients and sent to them. Counted by the proxy if there is one, else by the servers. */
   readonly bytesIn: number
   readonly bytesOut: number
+  /** How long the proxy held a piece back in fact, on average. */
+  readonly addedDelayMs?: number
   /** By which the log grew that a restart reads. */
   readonly aofBytes: number
   /** All threads, with everything that surrounds commands: the network, parsing, the log. */
@@ -33,16 +38,26 @@ const NOTHING: CommandUse = { calls: 0, micros: 0 }
 export class ValkeyWatch {
   readonly #servers: readonly Server[]
   readonly #before: readonly ServerInfo[]
+  readonly #proxy: DelayProxy | undefined
+  readonly #passedBefore: RelayCounts | undefined
 
-  private constructor(servers: readonly Server[], before: readonly ServerInfo[]) {
+  private constructor(
+    servers: readonly Server[],
+    before: readonly ServerInfo[],
+    proxy: DelayProxy | undefined,
+    passedBefore: RelayCounts | undefined,
+  ) {
     this.#servers = servers
     this.#before = before
+    this.#proxy = proxy
+    this.#passedBefore = passedBefore
   }
 
-  static async begin(servers: readonly Server[]): Promise<ValkeyWatch> {
+  static async begin(servers: readonly Server[], proxy?: DelayProxy): Promise<ValkeyWatch> {
+    const passedBefore = await proxy?.counts()
     const before = await Promise.all(servers.map((server) => readInfo(server, SECTIONS)))
     await Promise.all(servers.map((server) => server.call('CONFIG', 'RESETSTAT')))
-    return new ValkeyWatch(servers, before)
+    return new ValkeyWatch(servers, before, proxy, passedBefore)
   }
 
   /** What all of them did together. */
@@ -56,8 +71,19 @@ export class ValkeyWatch {
       commands: commandUses(after),
       bytesIn: total((info) => info.number('total_net_input_bytes')),
       bytesOut: total((info) => info.number('total_net_output_bytes')),
+      ...(await this.#passed()),
       aofBytes: growth((info) => info.number('aof_current_size')),
       cpuMicros: Math.round(growth(cpuSeconds) * MICROS_PER_SECOND),
+    }
+  }
+
+  async #passed(): Promise<Partial<Pick<ValkeyUse, 'bytesIn' | 'bytesOut' | 'addedDelayMs'>>> {
+    const [before, after] = [this.#passedBefore, await this.#proxy?.counts()]
+    if (before === undefined || after === undefined) return {}
+    return {
+      bytesIn: after.bytesToServer - before.bytesToServer,
+      bytesOut: after.bytesToClients - before.bytesToClients,
+      addedDelayMs: (after.heldMs - before.heldMs) / Math.max(1, after.heldCount - before.heldCount),
     }
   }
 }

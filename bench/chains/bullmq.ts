@@ -4,7 +4,6 @@
  */
 import { FlowProducer, Queue, Worker } from 'bullmq'
 import type { FlowJob, Job } from 'bullmq'
-import { valkeyNodes } from '../bench-store.ts'
 import { bullmqConnection } from '../peers/bullmq.ts'
 import { LANE } from '../workload.ts'
 import type { ChainPeer } from './chain-peer.ts'
@@ -26,7 +25,7 @@ export const bullmqChains: ChainPeer = {
     bullmqOtherOptions: 'defaults: finished jobs kept, lock 30 s, stalled check 30 s, event stream of about 10,000',
   },
   open: async (place, { length, concurrency }) => {
-    const connection = bullmqConnection(valkeyNodes(place)[0])
+    const connection = bullmqConnection(place.url)
     const failed = Promise.withResolvers<never>()
     failed.promise.catch(() => undefined)
     const producer = new FlowProducer({ connection })

@@ -22,8 +22,9 @@ export async function measureManyChains(
   store: BenchStore,
   length: number,
   count: number,
+  delayMs?: number,
 ): Promise<ChainsEffort> {
-  await using place = await freshStore(store)
+  await using place = await freshStore(store, delayMs)
   await using session = await peer.open(place, { length, concurrency: CONCURRENCY, prefetch: PREFETCH[store] })
   await runChains(session, length, SETTLING_COUNT, CHAINS_IN_FLIGHT)
   let chainMs: number[] = []
@@ -40,8 +41,9 @@ export async function measureLoneChains(
   store: BenchStore,
   length: number,
   count: number,
+  delayMs?: number,
 ): Promise<number[]> {
-  await using place = await freshStore(store)
+  await using place = await freshStore(store, delayMs)
   await using session = await peer.open(place, { length, concurrency: CONCURRENCY, prefetch: PREFETCH[store] })
   await runChains(session, length, SETTLING_COUNT, CHAINS_IN_FLIGHT)
   const chainMs = await runChains(session, length, count, 1)

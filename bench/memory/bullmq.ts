@@ -13,7 +13,7 @@ const JOB_NAME = 'noop'
 export const bullmqPopulator: Populator = {
   name: 'bullmq',
   open: async (server) => {
-    const connection = bullmqConnection(server)
+    const connection = bullmqConnection(server.location)
     const queue = new Queue<Load>(LANE, { connection, defaultJobOptions: { removeOnComplete: false } })
     const worker = new Worker<Load>(LANE, null, { connection, autorun: false, lockDuration: HOLD_MS })
     await Promise.all([queue.waitUntilReady(), worker.waitUntilReady()])

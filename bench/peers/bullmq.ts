@@ -3,8 +3,6 @@
  * nets (lock renewal, stalled check, the event stream) as they are unless somebody switches them off.
  */
 import { Queue, Worker } from 'bullmq'
-import type { Server } from '../../test/servers/server.ts'
-import { valkeyNodes } from '../bench-store.ts'
 import type { StorePlace } from '../bench-store.ts'
 import { LANE } from '../workload.ts'
 import type { Load } from '../workload.ts'
@@ -20,7 +18,7 @@ export const bullmq: Peer = {
     bullmqOtherOptions: 'defaults: lock 30 s, stalled check 30 s, event stream of about 10,000',
   },
   open: async (place) => {
-    const connection = bullmqConnection(valkeyNodes(place)[0])
+    const connection = bullmqConnection(place.url)
     const queue = new Queue<Load, number>(LANE, { connection, defaultJobOptions: { removeOnComplete: false } })
     queue.on('error', fail)
     await queue.waitUntilReady()
@@ -44,9 +42,9 @@ export const bullmq: Peer = {
 }
 
 /** A worker's connection must never give up on a command by itself, or the worker refuses it. */
-export function bullmqConnection(server: Server | undefined) {
-  if (server === undefined) throw new Error('BullMQ needs a Valkey server.')
-  return { host: server.address.host, port: server.port, maxRetriesPerRequest: null }
+export function bullmqConnection(url: string) {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port: Number(port), maxRetriesPerRequest: null }
 }
 
 function createWorker(
@@ -61,7 +59,7 @@ function createWorker(
       onStart(job.data.number)
       return job.data.number
     },
-    { connection: bullmqConnection(valkeyNodes(place)[0]), concurrency, autorun: false },
+    { connection: bullmqConnection(place.url), concurrency, autorun: false },
   )
   let storedCount = 0
   // The worker says so when the store has acknowledged the result.

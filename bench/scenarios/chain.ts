@@ -14,13 +14,14 @@ import { flowfabricChains } from '../chains/flowfabric.ts'
 import { chainPeersOn } from '../chains/index.ts'
 import { CHAINS_IN_FLIGHT, measureLoneChains, measureManyChains } from '../chains/measure-chains.ts'
 import type { ChainsEffort } from '../chains/measure-chains.ts'
+import { serverMicros, wireBytes, wireMetrics } from '../effort.ts'
 import { freshFolder } from '../folder.ts'
 import { eachInTurn, measuredOf } from '../in-turn.ts'
 import type { ByName } from '../in-turn.ts'
 import type { LifeRows } from '../life-rows.ts'
 import { machineSettings } from '../machine.ts'
 import type { Measurement, Settings } from '../measurement.ts'
-import { capitalised } from '../metric-name.ts'
+import { prefixed } from '../metric-name.ts'
 import { rawStorePerSecond } from '../raw-store.ts'
 import { rotated } from '../rotation.ts'
 import type { Scenario, ScenarioRequest } from '../scenario.ts'
@@ -51,6 +52,8 @@ interface RoundSize {
   readonly length: number
   readonly flows: number
   readonly loneCount: number
+  /** Added each way by a proxy; undefined for none. */
+  readonly delayMs: number | undefined
   /** What the bare loop writes, where there is one. */
   readonly rows: LifeRows | undefined
 }
@@ -63,6 +66,7 @@ async function run({ store, options, say, ...request }: ScenarioRequest): Promis
     length,
     flows: options.flows ?? FLOWS,
     loneCount: request.count ?? LONE_COUNT,
+    delayMs: options.delay,
     rows: store === 'sqlite' ? await chainRows(length) : undefined,
   }
   const others = chainPeersOn[store] ?? []
@@ -79,7 +83,7 @@ async function run({ store, options, say, ...request }: ScenarioRequest): Promis
   }
   return {
     metrics: Object.assign({}, ...peers.map((peer) => metricsOf(peer, size, rounds))) as Record<string, number>,
-    ratios: Object.assign(rawRatio(rounds), ...others.map(({ name }) => ratiosTo(name, rounds))) as Record<
+    ratios: Object.assign(rawRatio(rounds), ...others.map(({ name }) => ratiosTo(name, size, rounds))) as Record<
       string,
       number
     >,
@@ -88,10 +92,10 @@ async function run({ store, options, say, ...request }: ScenarioRequest): Promis
 }
 
 async function measureRound(peers: readonly ChainPeer[], size: RoundSize): Promise<Round> {
-  const { store, length, flows, loneCount } = size
-  const many = await eachInTurn(peers, (peer) => measureManyChains(peer, store, length, flows))
+  const { store, length, flows, loneCount, delayMs } = size
+  const many = await eachInTurn(peers, (peer) => measureManyChains(peer, store, length, flows, delayMs))
   const rawPerSecond = size.rows === undefined ? undefined : await measureRaw(flows, size.rows)
-  const lone = await eachInTurn(peers, (peer) => measureLoneChains(peer, store, length, loneCount))
+  const lone = await eachInTurn(peers, (peer) => measureLoneChains(peer, store, length, loneCount, delayMs))
   const chains = peers.map(
     ({ name }) => [name, { many: measuredOf(many, name), loneMs: measuredOf(lone, name) }] as const,
   )
@@ -115,7 +119,8 @@ function metricsOf(peer: ChainPeer, { length, flows }: RoundSize, rounds: readon
   const middle = (value: (effort: ChainsEffort) => number) => median(own.map(({ many }) => value(many)))
   const chainMs = own.flatMap(({ many }) => many.chainMs)
   const loneMs = own.flatMap((round) => round.loneMs)
-  const uses = own.map(({ many }) => many.servers)
+  const efforts = own.map(({ many }) => many)
+  const uses = efforts.map(({ servers }) => servers)
   const hasServers = uses.some(({ kind }) => kind !== 'none')
   const metrics = {
     flowsPerSecond: rounded(middle(({ perSecond }) => perSecond)),
@@ -124,14 +129,15 @@ function metricsOf(peer: ChainPeer, { length, flows }: RoundSize, rounds: readon
     loneP50Ms: rounded(percentile(loneMs, 0.5)),
     loneP99Ms: rounded(percentile(loneMs, 0.99)),
     cpuMicrosPerFlow: Math.round(middle(({ clientMicros }) => clientMicros)),
-    ...(hasServers && { serverCpuMicrosPerFlow: Math.round(middle(({ servers }) => servers.cpuMicros / flows)) }),
+    ...(hasServers && { serverCpuMicrosPerFlow: Math.round(middle((effort) => serverMicros(effort, flows))) }),
+    ...wireMetrics(efforts, flows),
   }
   if (peer === flowfabricChains) return { ...metrics, ...serverMetrics(uses, flows * length) }
-  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${peer.name}${capitalised(name)}`, value]))
+  return prefixed(peer.name, metrics)
 }
 
-/** Above one, FlowFabric is the faster of the two. */
-function ratiosTo(name: string, rounds: readonly Round[]): Record<string, number> {
+/** Above one, FlowFabric is the faster of the two; of CPU time and bytes, below one, FlowFabric needs less. */
+function ratiosTo(name: string, { store, flows }: RoundSize, rounds: readonly Round[]): Record<string, number> {
   const middle = (ratio: (ours: ChainRound, theirs: ChainRound) => number) =>
     rounded(
       median(rounds.map(({ chains }) => ratio(measuredOf(chains, flowfabricChains.name), measuredOf(chains, name)))),
@@ -139,6 +145,12 @@ function ratiosTo(name: string, rounds: readonly Round[]): Record<string, number
   return {
     [name]: middle((ours, theirs) => ours.many.perSecond / theirs.many.perSecond),
     [`${name}LoneP50`]: middle((ours, theirs) => percentile(theirs.loneMs, 0.5) / percentile(ours.loneMs, 0.5)),
+    [`${name}ServerCpu`]: middle((ours, theirs) => serverMicros(ours.many, flows) / serverMicros(theirs.many, flows)),
+    ...(store === 'valkey' && {
+      [`${name}WireBytes`]: middle(
+        (ours, theirs) => (wireBytes(ours.many, flows) ?? NaN) / (wireBytes(theirs.many, flows) ?? NaN),
+      ),
+    }),
   }
 }
 
@@ -159,6 +171,7 @@ function settingsOf(peers: readonly ChainPeer[], size: RoundSize, rounds: number
     flowsInFlight: CHAINS_IN_FLIGHT,
     concurrency: CONCURRENCY,
     prefetch: PREFETCH[size.store],
+    ...(size.delayMs !== undefined && { delayMs: size.delayMs }),
     ...own,
   }
 }

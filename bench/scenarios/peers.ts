@@ -4,9 +4,11 @@
  */
 import { storeSettings } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
+import { busierShare, coresUsed, serverMicros, wireBytes, wireMetrics } from '../effort.ts'
 import { eachInTurn, measuredOf } from '../in-turn.ts'
 import type { ByName } from '../in-turn.ts'
 import { machineSettings } from '../machine.ts'
+import { prefixed } from '../metric-name.ts'
 import { flowfabric } from '../peers/flowfabric.ts'
 import { peersOn } from '../peers/index.ts'
 import type { Peer } from '../peers/peer.ts'
@@ -30,46 +32,50 @@ import type { Effort, StagedEffort } from '../stages.ts'
 import { median, percentile, rounded } from '../statistics.ts'
 import { PAYLOAD_BYTES } from '../workload.ts'
 
-const MICROS_PER_SECOND = 1_000_000
-
 interface PeerRound extends StagedEffort {
   readonly endToEnd: Effort
   readonly startMs: readonly number[]
 }
 
+/** How much of everything a round has, and where. */
+interface RoundSize {
+  readonly store: BenchStore
+  readonly count: number
+  readonly startCount: number
+  /** Added each way by a proxy; undefined for none. */
+  readonly delayMs: number | undefined
+}
+
 /** What one round measured. */
 type Round = ByName<PeerRound>
 
-async function run({ store, say, ...request }: ScenarioRequest): Promise<Measurement> {
+async function run({ store, options, say, ...request }: ScenarioRequest): Promise<Measurement> {
   const machine = machineSettings()
   const count = request.count ?? COUNT
   const others = peersOn[store] ?? []
   const peers = [flowfabric, ...others]
   say('warming up')
-  await measureRound(peers, store, Math.min(count, WARM_UP_COUNT), START_COUNT / 3)
+  const size: RoundSize = { store, count, startCount: START_COUNT, delayMs: options.delay }
+  await measureRound(peers, { ...size, count: Math.min(count, WARM_UP_COUNT), startCount: START_COUNT / 3 })
 
   const rounds: Round[] = []
   for (let number = 0; number < (request.rounds ?? ROUNDS); number++) {
-    const round = await measureRound(rotated(peers, number), store, count, START_COUNT)
+    const round = await measureRound(rotated(peers, number), size)
     rounds.push(round)
     for (const { name } of peers) say(`round ${number + 1}: ${describe(name, measuredOf(round, name))}`)
   }
   return {
     metrics: Object.assign({}, ...peers.map((peer) => metricsOf(peer.name, count, rounds))) as Record<string, number>,
-    ratios: Object.assign({}, ...others.map((peer) => ratiosTo(peer.name, rounds))) as Record<string, number>,
-    settings: { ...settingsOf(peers, store, count, rounds.length), ...storeSettings[store], ...machine },
+    ratios: Object.assign({}, ...others.map((peer) => ratiosTo(peer.name, size, rounds))) as Record<string, number>,
+    settings: { ...settingsOf(peers, size, rounds.length), ...storeSettings[store], ...machine },
   }
 }
 
-async function measureRound(
-  peers: readonly Peer[],
-  store: BenchStore,
-  count: number,
-  startCount: number,
-): Promise<Round> {
-  const stages = await eachInTurn(peers, (peer) => measureStages(peer, store, count))
-  const endToEnds = await eachInTurn(peers, (peer) => measureEndToEnd(peer, store, count))
-  const starts = await eachInTurn(peers, (peer) => measureStarts(peer, store, startCount))
+async function measureRound(peers: readonly Peer[], size: RoundSize): Promise<Round> {
+  const { store, count, startCount, delayMs } = size
+  const stages = await eachInTurn(peers, (peer) => measureStages(peer, store, count, delayMs))
+  const endToEnds = await eachInTurn(peers, (peer) => measureEndToEnd(peer, store, count, delayMs))
+  const starts = await eachInTurn(peers, (peer) => measureStarts(peer, store, startCount, delayMs))
   return new Map(
     peers.map(({ name }) => [
       name,
@@ -86,6 +92,7 @@ function metricsOf(name: string, count: number, rounds: readonly Round[]): Recor
   const own = rounds.map((round) => measuredOf(round, name))
   const middle = (value: (round: PeerRound) => number) => median(own.map(value))
   const starts = own.flatMap((round) => round.startMs)
+  const endToEnds = own.map(({ endToEnd }) => endToEnd)
   return {
     [`${name}EndToEndPerSecond`]: Math.round(middle((round) => round.endToEnd.perSecond)),
     [`${name}SubmitPerSecond`]: Math.round(middle((round) => round.submit.perSecond)),
@@ -93,8 +100,12 @@ function metricsOf(name: string, count: number, rounds: readonly Round[]): Recor
     [`${name}StartP50Ms`]: rounded(percentile(starts, 0.5)),
     [`${name}StartP99Ms`]: rounded(percentile(starts, 0.99)),
     [`${name}ClientCpuMicros`]: rounded(middle((round) => round.endToEnd.clientMicros)),
-    [`${name}ServerCpuMicros`]: rounded(middle((round) => round.endToEnd.servers.cpuMicros / count)),
+    [`${name}ServerCpuMicros`]: rounded(middle((round) => serverMicros(round.endToEnd, count))),
     [`${name}CoresUsed`]: rounded(middle((round) => coresUsed(round.endToEnd, count))),
+    [`${name}EndToEndBusy`]: rounded(middle((round) => busierShare(round.endToEnd, count))),
+    [`${name}SubmitBusy`]: rounded(middle((round) => busierShare(round.submit, count))),
+    [`${name}DrainBusy`]: rounded(middle((round) => busierShare(round.drain, count))),
+    ...prefixed(name, wireMetrics(endToEnds, count)),
     ...postgresMetricsOf(name, count, own),
   }
 }
@@ -109,13 +120,8 @@ function postgresMetricsOf(name: string, count: number, rounds: readonly PeerRou
   }
 }
 
-/** Of client and server together. Close to one, they did not run beside each other, and the rate says little of either. */
-function coresUsed({ perSecond, clientMicros, servers }: Effort, count: number): number {
-  return ((clientMicros + servers.cpuMicros / count) * perSecond) / MICROS_PER_SECOND
-}
-
-/** Above one, FlowFabric is the faster of the two. */
-function ratiosTo(name: string, rounds: readonly Round[]): Record<string, number> {
+/** Above one, FlowFabric is the faster of the two; of CPU time and bytes, below one, FlowFabric needs less. */
+function ratiosTo(name: string, { store, count }: RoundSize, rounds: readonly Round[]): Record<string, number> {
   const middle = (ratio: (ours: PeerRound, theirs: PeerRound) => number) =>
     rounded(median(rounds.map((round) => ratio(measuredOf(round, flowfabric.name), measuredOf(round, name)))))
   return {
@@ -123,10 +129,20 @@ function ratiosTo(name: string, rounds: readonly Round[]): Record<string, number
     [`${name}Drain`]: middle((ours, theirs) => ours.drain.perSecond / theirs.drain.perSecond),
     [`${name}Submit`]: middle((ours, theirs) => ours.submit.perSecond / theirs.submit.perSecond),
     [`${name}StartP50`]: middle((ours, theirs) => percentile(theirs.startMs, 0.5) / percentile(ours.startMs, 0.5)),
+    [`${name}ServerCpu`]: middle(
+      (ours, theirs) => serverMicros(ours.endToEnd, count) / serverMicros(theirs.endToEnd, count),
+    ),
+    [`${name}ClientCpu`]: middle((ours, theirs) => ours.endToEnd.clientMicros / theirs.endToEnd.clientMicros),
+    ...(store === 'valkey' && {
+      [`${name}WireBytes`]: middle(
+        (ours, theirs) => (wireBytes(ours.endToEnd, count) ?? NaN) / (wireBytes(theirs.endToEnd, count) ?? NaN),
+      ),
+    }),
   }
 }
 
-function settingsOf(peers: readonly Peer[], store: BenchStore, count: number, rounds: number): Settings {
+function settingsOf(peers: readonly Peer[], size: RoundSize, rounds: number): Settings {
+  const { store, count, delayMs } = size
   const own = Object.assign({}, ...peers.map((peer) => peer.settings)) as Settings
   return {
     count,
@@ -137,6 +153,7 @@ function settingsOf(peers: readonly Peer[], store: BenchStore, count: number, ro
     prefetch: PREFETCH[store],
     startsPerSecond: STARTS_PER_SECOND,
     startsPerRound: START_COUNT,
+    ...(delayMs !== undefined && { delayMs }),
     ...own,
   }
 }
