@@ -18,11 +18,17 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   },
   peers: {
     stores: ['valkey', 'postgres'],
+    options: ['delay'],
     load: async () => (await import('./peers.ts')).peers,
+  },
+  fleet: {
+    stores: ['valkey'],
+    options: ['processes', 'delayed', 'retry', 'delay'],
+    load: async () => (await import('./fleet.ts')).fleet,
   },
   chain: {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
-    options: ['length', 'flows'],
+    options: ['length', 'flows', 'delay'],
     load: async () => (await import('./chain.ts')).chain,
   },
   fanout: {
