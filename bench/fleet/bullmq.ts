@@ -2,6 +2,7 @@
 import { Queue, Worker } from 'bullmq'
 import type { JobsOptions } from 'bullmq'
 import { bullmqConnection } from '../peers/bullmq.ts'
+import { ownUse } from '../processes/process-use.ts'
 import { LANE } from '../workload.ts'
 import type { Load } from '../workload.ts'
 import type { MemberSystem } from './member.ts'
@@ -35,7 +36,7 @@ export const bullmqMember: MemberSystem = {
       submit: (load) => queue.add(JOB_NAME, load, jobOptions(load.number, timers)),
       completedCount: () => completedCount,
       storedCount: () => queue.getCompletedCount(),
-      runCounts: () => ({ operations: 0, conflicts: 0 }),
+      use: () => ownUse(undefined),
       async [Symbol.asyncDispose]() {
         await worker.close()
         await queue.close()

@@ -1,8 +1,8 @@
 /** One process of a fleet of FlowFabric: a fabric that submits, with a worker and the engine. */
 import { task } from '../../src/client/index.ts'
 import type { SubmitOptions } from '../../src/client/index.ts'
-import { ValkeyStore } from '../../src/stores/valkey/valkey-store.ts'
 import { createFabric } from '../../src/worker/fabric.ts'
+import { ownUse } from '../processes/process-use.ts'
 import { LANE, TASK_NAME } from '../workload.ts'
 import type { Load } from '../workload.ts'
 import type { MemberSystem } from './member.ts'
@@ -14,8 +14,6 @@ const noop = task<Load, number>(TASK_NAME, { lane: LANE })
 export const flowfabricMember: MemberSystem = {
   open: async ({ url, concurrency, prefetch, timers }) => {
     const fabric = await createFabric(url)
-    const { store } = fabric.batcher
-    if (!(store instanceof ValkeyStore)) throw new Error('A fleet is measured on Valkey.')
     const handler = noop.handle(({ number }, { attempt }) => {
       if (attempt === 1 && failsFirst(number, timers)) throw new Error('The first attempt fails.')
       return number
@@ -25,7 +23,7 @@ export const flowfabricMember: MemberSystem = {
       submit: (load) => fabric.submit(noop, load, submitOptions(load.number, timers)),
       completedCount: () => worker.stats().settled.completed,
       storedCount: async () => (await fabric.lanes(LANE))[0]?.counts.completed ?? 0,
-      runCounts: () => store.counts,
+      use: () => ownUse(fabric.batcher.store),
       [Symbol.asyncDispose]: () => fabric.close(),
     }
   },

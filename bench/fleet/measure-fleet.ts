@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freshStore } from '../bench-store.ts'
 import { perSecond, timed } from '../load.ts'
 import type { Child } from '../processes/child.ts'
+import { conflictShareOf, growthOf } from '../processes/process-use.ts'
+import type { ProcessUse } from '../processes/process-use.ts'
 import { watchServers } from '../server-watch.ts'
 import { CONCURRENCY, PREFETCH } from '../stages.ts'
 import type { Effort } from '../stages.ts'
-import type { FleetSystem, MemberDuties, MemberUse } from './member-process.ts'
+import type { FleetSystem, MemberDuties } from './member-process.ts'
 import type { Timers } from './timers.ts'
 
 export type Member = Child<MemberDuties>
@@ -47,17 +49,12 @@ export async function measureFleet(order: FleetOrder): Promise<FleetEffort> {
   await proveCompleted(members, settlingCount + count)
   await Promise.all(members.map((member) => member.ask('close', null)))
 
-  const growth = (value: (use: MemberUse) => number) => sumOf(after, value) - sumOf(before, value)
+  const growth = growthOf(before, after)
   return {
     perSecond: perSecond(count, elapsedMs),
-    clientMicros: growth(({ cpuMicros }) => cpuMicros) / count,
+    clientMicros: growth.cpuMicros / count,
     servers,
-    conflictShare:
-      growth(({ conflicts }) => conflicts) /
-      Math.max(
-        1,
-        growth(({ operations }) => operations),
-      ),
+    conflictShare: conflictShareOf(growth),
   }
 }
 
@@ -80,7 +77,7 @@ async function untilCompleted(members: readonly Member[], goal: number): Promise
   let [last, changedAt] = [0, performance.now()]
   for (;;) {
     const counts = await Promise.all(members.map((member) => member.ask('completedCount', null)))
-    const completed = sumOf(counts, (one) => one)
+    const completed = counts.reduce((sum, count) => sum + count, 0)
     if (completed >= goal) return
     if (completed > last) [last, changedAt] = [completed, performance.now()]
     if (performance.now() - changedAt > STALL_LIMIT_MS) {
@@ -90,15 +87,11 @@ async function untilCompleted(members: readonly Member[], goal: number): Promise
   }
 }
 
-function usesOf(members: readonly Member[]): Promise<MemberUse[]> {
+function usesOf(members: readonly Member[]): Promise<ProcessUse[]> {
   return Promise.all(members.map((member) => member.ask('use', null)))
 }
 
 async function proveCompleted([member]: readonly Member[], count: number): Promise<void> {
   const stored = await member?.ask('storedCount', null)
   if (stored !== count) throw new Error(`The store has ${stored ?? 'no'} completed executions instead of ${count}.`)
-}
-
-function sumOf<T>(values: readonly T[], value: (one: T) => number): number {
-  return values.reduce((sum, one) => sum + value(one), 0)
 }

@@ -1,20 +1,16 @@
 /** The program of one process of a fleet: submits its part of the work, and works on whatever the fleet has submitted. */
 import { withInFlight } from '../load.ts'
 import { serveParent } from '../processes/duties.ts'
+import type { ProcessUse } from '../processes/process-use.ts'
 import { SUBMITS_IN_FLIGHT } from '../stages.ts'
 import { loadOf } from '../workload.ts'
 import { bullmqMember } from './bullmq.ts'
 import { flowfabricMember } from './flowfabric.ts'
-import type { MemberOrder, MemberRunCounts, MemberSession, MemberSystem } from './member.ts'
+import type { MemberOrder, MemberSession, MemberSystem } from './member.ts'
 
 const systems = { flowfabric: flowfabricMember, bullmq: bullmqMember } as const satisfies Record<string, MemberSystem>
 
 export type FleetSystem = keyof typeof systems
-
-/** What the process has done and used since its start. */
-export interface MemberUse extends MemberRunCounts {
-  readonly cpuMicros: number
-}
 
 /** Numbers of the executions that one process submits. */
 export interface SubmitRange {
@@ -28,7 +24,7 @@ export type MemberDuties = {
   readonly submit: (range: SubmitRange) => Promise<void>
   readonly completedCount: (input: null) => Promise<number>
   readonly storedCount: (input: null) => Promise<number>
-  readonly use: (input: null) => Promise<MemberUse>
+  readonly use: (input: null) => Promise<ProcessUse>
   readonly close: (input: null) => Promise<void>
 }
 
@@ -49,10 +45,7 @@ const duties: MemberDuties = {
   },
   completedCount: async () => opened().completedCount(),
   storedCount: () => opened().storedCount(),
-  use: async () => {
-    const { user, system } = process.cpuUsage()
-    return { cpuMicros: user + system, ...opened().runCounts() }
-  },
+  use: async () => opened().use(),
   close: async () => {
     await opened()[Symbol.asyncDispose]()
     session = undefined

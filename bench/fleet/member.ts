@@ -1,4 +1,5 @@
 /** What is asked of every system whose fleet is measured, inside each process of the fleet. */
+import type { ProcessUse } from '../processes/process-use.ts'
 import type { Load } from '../workload.ts'
 import type { Timers } from './timers.ts'
 
@@ -23,11 +24,5 @@ export interface MemberSession extends AsyncDisposable {
   readonly completedCount: () => number
   /** How many executions of the whole fleet are completed by what the store keeps of them. */
   readonly storedCount: () => Promise<number>
-  readonly runCounts: () => MemberRunCounts
-}
-
-/** Operations that the process has run on the store, and how many met a conflict; zero where a system has no such thing. */
-export interface MemberRunCounts {
-  readonly operations: number
-  readonly conflicts: number
+  readonly use: () => ProcessUse
 }

@@ -1,18 +1,16 @@
 /** Executions of FlowFabric in each state. They are held by hand, so that as many as wished are active at once. */
-import { encodeValue, partitionOf, task } from '../../src/client/index.ts'
+import { task } from '../../src/client/index.ts'
 import type { Client } from '../../src/client/index.ts'
-import { CLAIM_COUNT_MAX, RESULT_BYTES } from '../../src/kernel/index.ts'
+import { CLAIM_COUNT_MAX } from '../../src/kernel/index.ts'
 import type { Claimed } from '../../src/kernel/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/worker/fabric.ts'
+import { claimByHand, completeByHand } from '../by-hand.ts'
 import { withInFlight } from '../load.ts'
 import { LANE, TASK_NAME, loadOf } from '../workload.ts'
 import type { Load } from '../workload.ts'
 import { GROWING_IN_FLIGHT, HOLD_MS, RESULT } from './population.ts'
 import type { Populator } from './population.ts'
-
-const WORKER = 'bench'
-const SEED = 1
 
 const noop = task<Load>(TASK_NAME, { lane: LANE })
 
@@ -36,25 +34,13 @@ export const flowfabricPopulator: Populator = {
 }
 
 /** Asks one partition after the other, since new executions are spread over all of them. */
-async function claim(client: Client, turn: number, count: number): Promise<Claimed[]> {
-  const { batcher, runtime } = client
-  const partition = executionPartition(turn % batcher.store.settings.executionPartitions)
-  const { result } = await batcher.run(partition, 'claimForWorker', {
-    requestId: runtime.uuid(),
-    workerId: WORKER,
-    workerInstanceId: runtime.uuid(),
-    queues: [{ lane: LANE, class: TASK_NAME }],
-    count: Math.min(count, CLAIM_COUNT_MAX),
-    leaseTtlMs: HOLD_MS,
-    seed: SEED,
-  })
-  return result.executions
+function claim(client: Client, turn: number, count: number): Promise<Claimed[]> {
+  const partition = executionPartition(turn % client.batcher.store.settings.executionPartitions)
+  const order = { task: TASK_NAME, count: Math.min(count, CLAIM_COUNT_MAX), leaseTtlMs: HOLD_MS }
+  return claimByHand(client, partition, order)
 }
 
 async function complete(client: Client, claimed: Claimed | undefined): Promise<void> {
-  const encoded = encodeValue(RESULT, 'result', RESULT_BYTES)
-  if (claimed === undefined || encoded === undefined) throw new Error('There is nothing to complete.')
-  const { executionId, fence } = claimed
-  const input = { executionId, fence, result: encoded.input }
-  await client.batcher.run(partitionOf(executionId), 'completeExecution', input, [encoded.bytes])
+  if (claimed === undefined) throw new Error('There is nothing to complete.')
+  await completeByHand(client, claimed, RESULT)
 }

@@ -1,75 +1,52 @@
 /**
  * Flows that spread and come together again: one root, many children that all come after it, and one join that comes after
- * all of them. One flow at a time, so that its time is that of its own members alone.
+ * all of them. One flow at a time, so that its time is that of its own members alone. With --processes, the members are
+ * completed by worker processes, beside one such process.
  */
-import { allOf, flow, task } from '../../src/client/index.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
-import type { Fabric } from '../../src/worker/fabric.ts'
-import { freshStore, storeSettings } from '../bench-store.ts'
-import type { BenchStore } from '../bench-store.ts'
+import { storeSettings } from '../bench-store.ts'
+import { memberCount } from '../fanout/fan-flow.ts'
+import { measureFanout, measureSharedFanout } from '../fanout/measure-fanout.ts'
+import type { FanoutOrder, FanoutRound, SharedFanoutRound } from '../fanout/measure-fanout.ts'
+import type { WorkerDuties } from '../fanout/worker-process.ts'
 import { perSecond } from '../load.ts'
 import { machineSettings } from '../machine.ts'
 import type { Measurement } from '../measurement.ts'
+import { prefixed } from '../metric-name.ts'
+import { Child } from '../processes/child.ts'
+import { rotated } from '../rotation.ts'
 import type { Scenario, ScenarioRequest } from '../scenario.ts'
 import { serverMetrics } from '../server-metrics.ts'
-import { CONCURRENCY, PREFETCH, measured } from '../stages.ts'
-import type { Effort } from '../stages.ts'
+import { CONCURRENCY, PREFETCH } from '../stages.ts'
 import { median, percentile, rounded } from '../statistics.ts'
-import { LANE } from '../workload.ts'
 
 const WIDTH = 1_000
 /** Flows that a round runs, one after the other. */
 const COUNT = 5
 const ROUNDS = 3
-/** A flow before the clock starts makes the queue known and opens connections. */
-const SETTLING_WIDTH = 50
 
-interface FanoutInput {
-  readonly width: number
+const WORKER_PROGRAM = new URL('../fanout/worker-process.ts', import.meta.url)
+
+/** What the rounds with one number of worker processes measured. */
+interface SharedRounds {
+  readonly processes: number
+  readonly rounds: SharedFanoutRound[]
 }
-
-interface FanoutTime {
-  /** Until the store has acknowledged all of the flow. */
-  readonly submitMs: number
-  /** From the submit until the flow has ended. */
-  readonly totalMs: number
-}
-
-interface Round {
-  readonly times: readonly FanoutTime[]
-  readonly effort: Effort
-}
-
-const piece = task<{ readonly number: number }, number>('bench.piece', { lane: LANE })
-
-const fan = flow('bench.fanout', (f, { width }: FanoutInput) => {
-  const root = f.node('root', piece, { input: { number: 0 } })
-  const children = Array.from({ length: width }, (_, i) =>
-    f.node(`child${i}`, piece, { after: allOf(root), input: { number: i } }),
-  )
-  f.node('join', piece, { after: allOf(...children), input: { number: width } })
-})
 
 async function run({ store, options, say, ...request }: ScenarioRequest): Promise<Measurement> {
   const machine = machineSettings()
-  const width = options.width ?? WIDTH
-  const count = request.count ?? COUNT
-  say('warming up')
-  await measureRound(store, width, 1)
-
-  const rounds: Round[] = []
-  for (let number = 1; number <= (request.rounds ?? ROUNDS); number++) {
-    const round = await measureRound(store, width, count)
-    rounds.push(round)
-    say(`round ${number}: ${round.times.map(({ totalMs }) => Math.round(totalMs)).join(', ')} ms`)
-  }
+  const order: FanoutOrder = { store, width: options.width ?? WIDTH, count: request.count ?? COUNT }
+  const roundCount = request.rounds ?? ROUNDS
+  const { metrics, ratios } =
+    options.processes === undefined
+      ? await runInProcess(order, roundCount, say)
+      : await runShared(order, roundCount, options.processes, say)
   return {
-    metrics: metricsOf(rounds, width, count),
-    ratios: {},
+    metrics,
+    ratios,
     settings: {
-      width,
-      count,
-      rounds: rounds.length,
+      width: order.width,
+      count: order.count,
+      rounds: roundCount,
       concurrency: CONCURRENCY,
       prefetch: PREFETCH[store],
       ...storeSettings[store],
@@ -78,32 +55,66 @@ async function run({ store, options, say, ...request }: ScenarioRequest): Promis
   }
 }
 
-async function measureRound(store: BenchStore, width: number, count: number): Promise<Round> {
-  await using place = await freshStore(store)
-  await using fabric = await createFabric(place.url)
-  await fabric.work([piece.handle(({ number }) => number)], { concurrency: CONCURRENCY, prefetch: PREFETCH[store] })
-  await runFanout(fabric, Math.min(width, SETTLING_WIDTH))
-  const times: FanoutTime[] = []
-  const effort = await measured(place, count * memberCount(width), async () => {
-    for (let number = 0; number < count; number++) times.push(await runFanout(fabric, width))
+type Numbers = Pick<Measurement, 'metrics' | 'ratios'>
+
+async function runInProcess(order: FanoutOrder, roundCount: number, say: (line: string) => void): Promise<Numbers> {
+  say('warming up')
+  await measureFanout({ ...order, count: 1 })
+  const rounds: FanoutRound[] = []
+  for (let number = 1; number <= roundCount; number++) {
+    const round = await measureFanout(order)
+    rounds.push(round)
+    say(`round ${number}: ${describe(round)}`)
+  }
+  return { metrics: metricsOf(rounds, order), ratios: {} }
+}
+
+async function runShared(
+  order: FanoutOrder,
+  roundCount: number,
+  asked: readonly number[],
+  say: (line: string) => void,
+): Promise<Numbers> {
+  if (order.store === 'memory')
+    throw new Error('A store in memory lives in one process: --processes needs another store.')
+  await using children = new AsyncDisposableStack()
+  const largest = Math.max(...asked)
+  const workers = Array.from({ length: largest }, () => children.use(new Child<WorkerDuties>(WORKER_PROGRAM)))
+  say('warming up')
+  await measureSharedFanout(workers, { ...order, count: 1 })
+
+  const one: SharedRounds = { processes: 1, rounds: [] }
+  const others = asked
+    .filter((processes) => processes > 1)
+    .map((processes): SharedRounds => ({ processes, rounds: [] }))
+  for (let number = 0; number < roundCount; number++) {
+    for (const { processes, rounds } of rotated([one, ...others], number)) {
+      const round = await measureSharedFanout(workers.slice(0, processes), order)
+      rounds.push(round)
+      say(`round ${number + 1}, ${processes} processes: ${describe(round)}`)
+    }
+  }
+  return {
+    metrics: Object.assign({}, ...[one, ...others].map((own) => sharedMetrics(own, order))) as Record<string, number>,
+    ratios: Object.fromEntries(others.map((own) => [`processes${own.processes}`, ratioTo(one, own)])),
+  }
+}
+
+function sharedMetrics({ processes, rounds }: SharedRounds, order: FanoutOrder): Record<string, number> {
+  return prefixed(`processes${processes}`, {
+    ...metricsOf(rounds, order),
+    conflictPercent: rounded(median(rounds.map(({ conflictShare }) => conflictShare * 100))),
   })
-  return { times, effort }
 }
 
-async function runFanout(fabric: Fabric, width: number): Promise<FanoutTime> {
-  const startedAt = performance.now()
-  const handle = await fabric.submit(fan, { width })
-  const submitMs = performance.now() - startedAt
-  await handle.result()
-  return { submitMs, totalMs: performance.now() - startedAt }
+/** Above one, several processes complete a flow faster than one. */
+function ratioTo(one: SharedRounds, several: SharedRounds): number {
+  const times = ({ rounds }: SharedRounds) => rounds.map((round) => median(round.times.map(({ totalMs }) => totalMs)))
+  const ofSeveral = times(several)
+  return rounded(median(times(one).map((totalMs, i) => totalMs / (ofSeveral[i] ?? NaN))))
 }
 
-/** The children with their root and their join. */
-function memberCount(width: number): number {
-  return width + 2
-}
-
-function metricsOf(rounds: readonly Round[], width: number, count: number): Record<string, number> {
+function metricsOf(rounds: readonly FanoutRound[], { width, count }: FanoutOrder): Record<string, number> {
   const times = rounds.flatMap((round) => round.times)
   const totals = times.map(({ totalMs }) => totalMs)
   const efforts = rounds.map(({ effort }) => effort)
@@ -118,6 +129,10 @@ function metricsOf(rounds: readonly Round[], width: number, count: number): Reco
       count * memberCount(width),
     ),
   }
+}
+
+function describe({ times }: FanoutRound): string {
+  return `${times.map(({ totalMs }) => Math.round(totalMs)).join(', ')} ms`
 }
 
 export const fanout: Scenario = {

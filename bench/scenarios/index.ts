@@ -33,7 +33,7 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   },
   fanout: {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
-    options: ['width'],
+    options: ['width', 'processes'],
     load: async () => (await import('./fanout.ts')).fanout,
   },
   'quorum-cancel': {
@@ -53,6 +53,10 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   memory: {
     stores: ['valkey'],
     load: async () => (await import('./memory.ts')).memory,
+  },
+  longest: {
+    stores: ['valkey'],
+    load: async () => (await import('./longest.ts')).longestCalls,
   },
   idle: {
     stores: ['valkey', 'valkey-cluster'],
