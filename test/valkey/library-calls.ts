@@ -16,10 +16,12 @@ import { Needs } from '../../src/stores/working-set/needs.ts'
 import { UNREADABLE } from '../../src/stores/working-set/stored-data.ts'
 import type { StoredRecord } from '../../src/stores/working-set/stored-data.ts'
 import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
-import { packCommit, readCommit } from '../../src/stores/valkey/commit-call.ts'
+import { ReadyCommand } from '../../src/stores/valkey/bytes-command.ts'
+import { CallWriter } from '../../src/stores/valkey/call-writer.ts'
+import { readCommit, writeCommit } from '../../src/stores/valkey/commit-call.ts'
 import type { CommitForm } from '../../src/stores/valkey/commit-call.ts'
 import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
-import { packLoad, readLoad } from '../../src/stores/valkey/load-call.ts'
+import { readLoad, writeLoad } from '../../src/stores/valkey/load-call.ts'
 import { functionLibrary } from '../../src/stores/valkey/library.ts'
 import type { FunctionNames } from '../../src/stores/valkey/library.ts'
 import { connectTo } from '../servers/connection.ts'
@@ -39,9 +41,9 @@ export interface TestRecord {
 
 /** Bodies in JSON. Entries of `out<0x1F>a` name the edge from a and the execution it leads to, others an execution. */
 export const jsonForm: CommitForm = {
-  writeBody: (record) => Buffer.from(JSON.stringify(record)),
+  writeBody: (record, writer) => void writer.bytes(latin1Of(record)),
   readBody: (_type, bytes, start) => JSON.parse(bytes.toString('utf8', start)) as AnyRecord,
-  writeEventBody: ({ at: _, ...event }) => Buffer.from(JSON.stringify(event)),
+  writeEventBody: ({ at: _, ...event }, writer) => void writer.bytes(latin1Of(event)),
   readEventBody: (bytes, start, at) => ({ ...(JSON.parse(bytes.toString('utf8', start)) as FabricEvent), at }),
   bringsOf: (record) => ((record as TestRecord).brings ?? []).map((id) => ({ type: 'flow', id })),
   namedBy(index) {
@@ -49,6 +51,11 @@ export const jsonForm: CommitForm = {
     const [kind, upstream = ''] = index.split('\u001f')
     return kind === 'out' ? [{ type: 'edge', before: `${upstream}\u001f`, after: '' }, execution] : [execution]
   },
+}
+
+/** The bytes of its JSON, one for each character. */
+function latin1Of(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('latin1')
 }
 
 export function newVersion(): string {
@@ -143,7 +150,8 @@ export class LibraryPartition {
   ): Promise<LoadReply & { readonly set: WorkingSet }> {
     const set = more.into ?? new WorkingSet()
     const request: LoadRequest = { partition: PARTITION, needs: wanted, into: set, ...more }
-    const reply = await this.fcall('load', packLoad(this.keys, request, jsonForm))
+    const call = writeLoad(new CallWriter(), this.functions, this.keys, request, jsonForm)
+    const reply = await this.server.sendCommand(new ReadyCommand(call))
     return { ...readLoad(reply, request, jsonForm, jsonForm), set }
   }
 
@@ -160,8 +168,8 @@ export class LibraryPartition {
       holdersOf: [],
       ...more,
     }
-    const name = commit.finishesWork ? 'commitWhenFull' : 'commit'
-    return readCommit(await this.fcall(name, packCommit(this.keys, commit, jsonForm, SENDER)), commit)
+    const call = writeCommit(new CallWriter(), this.functions, this.keys, commit, jsonForm, SENDER)
+    return readCommit(await this.server.sendCommand(new ReadyCommand(call)), commit)
   }
 
   async now(): Promise<number> {

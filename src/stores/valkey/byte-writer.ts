@@ -24,37 +24,59 @@ const SHORT_TEXT_MAX = 16
 const UTF8_BYTES_PER_CHARACTER_MAX = 3
 const ASCII_MAX = 0x7f
 const FOUR_BYTES = 2 ** 32
+const TIME_BYTES = 6
 
 export class ByteWriter {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES)
-  #length = 0
+  protected buffer = Buffer.allocUnsafe(FIRST_BYTES)
+  /** Where the next byte is written. */
+  protected end = 0
 
   get length(): number {
-    return this.#length
+    return this.end
   }
 
   /** Returns a copy of the written bytes and starts again with none. */
   take(): Buffer {
-    const bytes = Buffer.from(this.#bytes.subarray(0, this.#length))
-    this.#length = 0
+    const bytes = Buffer.from(this.buffer.subarray(0, this.end))
+    this.end = 0
     return bytes
   }
 
   /** Drops the bytes behind a length that the writer had before. */
   truncate(length: number): void {
-    this.#length = length
+    this.end = length
   }
 
   /** Writes one byte as it is. */
   byte(value: number): void {
-    const at = this.#grow(1)
-    this.#bytes[at] = value
+    const at = this.room(1)
+    this.buffer[at] = value
   }
 
   /** Writes the characters of a Latin-1 text as they are, one byte each. */
   bytes(latin1: string): void {
-    const at = this.#grow(latin1.length)
-    this.#bytes.write(latin1, at, 'latin1')
+    const at = this.room(latin1.length)
+    this.buffer.write(latin1, at, 'latin1')
+  }
+
+  /** Changes a byte that was written. */
+  setByte(at: number, value: number): void {
+    this.buffer[at] = value
+  }
+
+  /** Writes a text behind one byte with its length. Returns false and writes nothing if it has more than 255 bytes. */
+  shortText(text: string): boolean {
+    const start = this.room(1 + text.length * UTF8_BYTES_PER_CHARACTER_MAX)
+    const count = this.buffer.write(text, start + 1)
+    const isShort = count <= COUNT_8_MAX
+    this.buffer[start] = count
+    this.end = isShort ? start + 1 + count : start
+    return isShort
+  }
+
+  /** Writes a time in milliseconds in 6 bytes. */
+  time(at: number): void {
+    this.buffer.writeUIntLE(at, this.room(TIME_BYTES), TIME_BYTES)
   }
 
   absent(): void {
@@ -72,9 +94,9 @@ export class ByteWriter {
       this.byte(0)
       return
     }
-    const at = this.#grow(9)
-    this.#bytes[at] = DOUBLE
-    this.#bytes.writeDoubleLE(value, at + 1)
+    const at = this.room(9)
+    this.buffer[at] = DOUBLE
+    this.buffer.writeDoubleLE(value, at + 1)
   }
 
   /** Writes a text. Throws a RangeError if the text has more than 65,535 bytes. */
@@ -85,8 +107,8 @@ export class ByteWriter {
       this.#longText(value, COUNT_16_MAX)
       return
     }
-    const start = this.#grow(2 + length * UTF8_BYTES_PER_CHARACTER_MAX)
-    const bytes = this.#bytes
+    const start = this.room(2 + length * UTF8_BYTES_PER_CHARACTER_MAX)
+    const bytes = this.buffer
     // The length of an ASCII text is known beforehand. The bytes of any other short text move if its tag is a byte longer.
     const expected = length > COUNT_IN_TAG_MAX ? 2 : 1
     const count = bytes.write(value, start + expected)
@@ -94,10 +116,10 @@ export class ByteWriter {
       if (expected === 1) bytes.copyWithin(start + 2, start + 1, start + 1 + count)
       bytes[start] = TEXT_8
       bytes[start + 1] = count
-      this.#length = start + 2 + count
+      this.end = start + 2 + count
     } else {
       bytes[start] = TEXT + count
-      this.#length = start + 1 + count
+      this.end = start + 1 + count
     }
   }
 
@@ -106,13 +128,13 @@ export class ByteWriter {
     if (count <= COUNT_IN_TAG_MAX) {
       this.byte(LIST + count)
     } else if (count <= COUNT_8_MAX) {
-      const at = this.#grow(2)
-      this.#bytes[at] = LIST_8
-      this.#bytes[at + 1] = count
+      const at = this.room(2)
+      this.buffer[at] = LIST_8
+      this.buffer[at + 1] = count
     } else if (count <= COUNT_16_MAX) {
-      const at = this.#grow(3)
-      this.#bytes[at] = LIST_16
-      this.#bytes.writeUInt16LE(count, at + 1)
+      const at = this.room(3)
+      this.buffer[at] = LIST_16
+      this.buffer.writeUInt16LE(count, at + 1)
     } else {
       throw new RangeError(`A list of ${count} values is too long to be stored: ${COUNT_16_MAX} is the limit.`)
     }
@@ -120,23 +142,23 @@ export class ByteWriter {
 
   /** Writes the head of a list whose count is not known yet, and returns where the head is. */
   openList(): number {
-    return this.#grow(1)
+    return this.room(1)
   }
 
   /** Ends a list at a length of the writer: the list has so many values, the bytes behind them are dropped. */
   closeList(start: number, count: number, end: number): void {
-    this.#length = end
+    this.end = end
     if (count <= COUNT_IN_TAG_MAX) {
-      this.#bytes[start] = LIST + count
+      this.buffer[start] = LIST + count
       return
     }
     const headSize = count <= COUNT_8_MAX ? 2 : 3
-    this.#grow(headSize - 1)
-    this.#bytes.copyWithin(start + headSize, start + 1, end)
-    const written = this.#length
-    this.#length = start
+    this.room(headSize - 1)
+    this.buffer.copyWithin(start + headSize, start + 1, end)
+    const written = this.end
+    this.end = start
     this.list(count)
-    this.#length = written
+    this.end = written
   }
 
   /** Writes a value that no schema describes. */
@@ -155,13 +177,13 @@ export class ByteWriter {
   }
 
   #shortAscii(value: string, length: number): boolean {
-    const start = this.#grow(1 + length)
-    const bytes = this.#bytes
+    const start = this.room(1 + length)
+    const bytes = this.buffer
     bytes[start] = TEXT + length
     for (let i = 0; i < length; i++) {
       const code = value.charCodeAt(i)
       if (code > ASCII_MAX) {
-        this.#length = start
+        this.end = start
         return false
       }
       bytes[start + 1 + i] = code
@@ -172,8 +194,8 @@ export class ByteWriter {
   #longText(value: string, limit: number): void {
     const count = Buffer.byteLength(value)
     if (count > limit) throw new RangeError(`A text of ${count} bytes is too long to be stored: ${limit} is the limit.`)
-    const start = this.#grow(5 + count)
-    const bytes = this.#bytes
+    const start = this.room(5 + count)
+    const bytes = this.buffer
     let at = start + 1
     if (count <= COUNT_IN_TAG_MAX) {
       bytes[start] = TEXT + count
@@ -188,13 +210,13 @@ export class ByteWriter {
       at = bytes.writeUInt32LE(count, at)
     }
     bytes.write(value, at)
-    this.#length = at + count
+    this.end = at + count
   }
 
   /** Writes an integer in as few bytes as it needs. */
   #unsigned(value: number): void {
-    const start = this.#grow(7)
-    const bytes = this.#bytes
+    const start = this.room(7)
+    const bytes = this.buffer
     let at = start + 1
     let low = value >>> 0
     if (value < FOUR_BYTES) {
@@ -209,17 +231,17 @@ export class ByteWriter {
       if (high > COUNT_8_MAX) bytes[at++] = high >>> 8
     }
     bytes[start] = NUMBER + (at - start - 1)
-    this.#length = at
+    this.end = at
   }
 
   /** Makes room for so many bytes and returns where they begin. Replaces the buffer when the buffer is full. */
-  #grow(count: number): number {
-    const at = this.#length
-    this.#length += count
-    if (this.#length > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.#length, 2 * this.#bytes.length))
-      this.#bytes.copy(larger, 0, 0, at)
-      this.#bytes = larger
+  protected room(count: number): number {
+    const at = this.end
+    this.end += count
+    if (this.end > this.buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.end, 2 * this.buffer.length))
+      this.buffer.copy(larger, 0, 0, at)
+      this.buffer = larger
     }
     return at
   }

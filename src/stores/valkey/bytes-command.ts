@@ -1,9 +1,10 @@
 /**
- * A command that is answered with bytes. All commands of one turn go to the socket together: a write for each would cost more
+ * Commands that are answered with bytes. All commands of one turn go to the socket together: a write for each would cost more
  * than putting the command together.
  */
 import type { Writable } from 'node:stream'
 import { Command } from 'ioredis'
+import type { FunctionCall } from './call-writer.ts'
 
 export class BytesCommand extends Command {
   constructor(name: string, args: (string | number | Buffer)[]) {
@@ -13,6 +14,21 @@ export class BytesCommand extends Command {
   override toWritable(socket: object): string | Buffer {
     holdBack(socket as Writable)
     return super.toWritable(socket)
+  }
+}
+
+/** A call that is written already. Its arguments tell a cluster which server has its keys. */
+export class ReadyCommand extends Command {
+  readonly #bytes: Buffer
+
+  constructor({ name, keys, bytes }: FunctionCall) {
+    super('FCALL', [name, keys.length, ...keys], { replyEncoding: null })
+    this.#bytes = bytes
+  }
+
+  override toWritable(socket: object): Buffer {
+    holdBack(socket as Writable)
+    return this.#bytes
   }
 }
 

@@ -3,191 +3,280 @@
  * with few commands; beside it stands the group of each item, for the case that the conditions of some do not hold.
  */
 import { DUE_INDEX, isReadyIndex, tellsEnd } from '../../kernel/index.ts'
-import type { Commit, CommitGroup, CommitReply, Condition } from '../working-set/backend.ts'
-import type { Argument } from './connection.ts'
+import type { FabricEvent } from '../../kernel/index.ts'
+import type { Commit, CommitGroup, CommitReply } from '../working-set/backend.ts'
+import type { EntryWrite } from '../working-set/stored-data.ts'
+import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
-import { VERSION_BYTES, eventValue, recordValue } from './stored-value.ts'
+import type { FunctionNames } from './library.ts'
+import { VERSION_BYTES, writeEventValue, writeRecordValue } from './stored-value.ts'
 import type { BodyForm, Related } from './stored-value.ts'
 import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4
+const COUNTS = 9
 /** The mark of an index that wakes listeners when it has an earlier first entry. */
 const FIRST_MARK = '<'
 
 export interface CommitForm extends BodyForm, Related {}
 
-/** Arguments of one kind, and the number of the group of each item among them, counted from 1. */
-class Section {
-  readonly args: Argument[] = []
-  readonly groups: number[] = []
-
-  add(group: number, ...args: Argument[]): void {
-    for (const arg of args) this.args.push(arg)
-    this.groups.push(group)
-  }
-
-  get count(): number {
-    return this.groups.length
-  }
+/** Items of one kind, with the group of each, counted from 1. */
+interface Grouped<T> {
+  readonly items: T[]
+  readonly groups: number[]
 }
 
-interface IndexSection {
+interface IndexChanges {
   /** Ids whose reservations end, without those whose entries are written: that ends them too. */
   readonly unreserved: Set<string>
-  readonly removed: Section
-  readonly added: Section
+  readonly removed: Grouped<EntryWrite>
+  readonly added: Grouped<EntryWrite>
 }
 
-/** All groups of a commit, merged. */
-class MergedGroups {
-  readonly absent = new Section()
-  readonly present = new Section()
-  readonly sends = new Section()
-  readonly sets = new Section()
-  readonly removes = new Section()
-  readonly events = new Section()
-  readonly ended = new Section()
-  readonly indexes = new Map<string, IndexSection>()
-  readonly expected: Condition[] = []
+/** Writes the call of one commit, in the order that `library.lua` describes. */
+export function writeCommit(
+  writer: CallWriter,
+  functions: FunctionNames,
+  keys: Keys,
+  commit: Commit,
+  form: CommitForm,
+  sender: string,
+): FunctionCall {
+  const prefix = keys.partition(commit.partition)
+  const name = commit.finishesWork ? functions.commitWhenFull : functions.commit
+  writer.begin(name, [prefix, keys.channels(commit.partition)])
+  writer.argument(commit.now)
+  writer.argument(commit.lagMs ?? '')
+  writer.latin1Argument(commit.lock ?? '')
+  writer.argument(commit.passesLock ? '1' : '')
+  writer.argument(messageHead(sender))
+  writer.argument(jsonItems(commit.holdersOf))
+  new GroupWriter(writer, prefix, commit, form).write()
+  return writer.finish()
+}
+
+/** Writes what all groups of a commit expect and change, kind by kind. */
+class GroupWriter {
+  readonly #writer: CallWriter
   readonly #prefix: string
   readonly #commit: Commit
   readonly #form: CommitForm
+  /** Where the next group number is written; undefined if there is only one group. */
+  #groupAt: number | undefined
 
-  constructor(prefix: string, commit: Commit, form: CommitForm) {
+  constructor(writer: CallWriter, prefix: string, commit: Commit, form: CommitForm) {
+    this.#writer = writer
     this.#prefix = prefix
     this.#commit = commit
     this.#form = form
-    for (const { index, id } of commit.reserved) this.#index(index).unreserved.add(id)
-    commit.groups.forEach((group, i) => this.#add(group, i + 1))
-    this.#addEvents()
   }
 
-  get plain(): Section[] {
-    return [this.absent, this.present, this.sends, this.sets, this.removes, this.events, this.ended]
+  write(): void {
+    const writer = this.#writer
+    const { groups } = this.#commit
+    const events = eventsOf(groups)
+    const ended = endedOf(events)
+    const countsAt = writer.reserve(4 * COUNTS)
+    const itemCount = groups.reduce((sum, group) => sum + itemsIn(group), events.items.length + ended.items.length)
+    const groupsAt = writer.reserve(groups.length > 1 ? 2 * itemCount : 0)
+    if (groups.length > 1) this.#groupAt = groupsAt
+    const counts = [groups.length, this.#conditions(), this.#sends(), this.#sets(), this.#removes()].flat()
+    counts.push(this.#events(events), this.#ended(ended), this.#indexes())
+    for (const [i, count] of counts.entries()) writer.fill32(countsAt + 4 * i, count)
   }
 
-  #add({ conditions, records, entries, blobs, sends }: CommitGroup, group: number): void {
-    const { version } = this.#commit
-    for (const condition of conditions) {
-      const key = this.#key(condition.type, condition.id)
-      if (condition.version === undefined) {
-        this.absent.add(group, key)
-      } else {
-        this.present.add(group, key)
-        this.expected.push(condition)
+  /** Returns how many records must be absent and how many are expected. */
+  #conditions(): number[] {
+    const writer = this.#writer
+    const { groups } = this.#commit
+    let present = 0
+    for (const { conditions } of groups) for (const { version } of conditions) if (version !== undefined) present += 1
+    let expectedAt = writer.reserve(EXPECTED_BYTES * present)
+    let absent = 0
+    for (const [group, { conditions }] of groups.entries()) {
+      for (const { type, id, version } of conditions) {
+        if (version !== undefined) continue
+        this.#key(type, id)
+        this.#note(group)
+        absent += 1
       }
     }
-    for (const put of records) {
-      const key = this.#key(put.type, put.id)
-      if (put.record === undefined) {
-        this.removes.add(group, key)
-        continue
+    for (const [group, { conditions }] of groups.entries()) {
+      for (const { type, id, version, length } of conditions) {
+        if (version === undefined) continue
+        this.#key(type, id)
+        this.#note(group)
+        // A value without room for a version was damaged outside and has a shorter one.
+        writer.fillLatin1(expectedAt, version.padEnd(VERSION_BYTES, '\0'))
+        writer.fill32(expectedAt + VERSION_BYTES, length)
+        expectedAt += EXPECTED_BYTES
       }
-      const value = recordValue(version, put.record, this.#form, this.#form)
-      put.length = value.length
-      this.sets.add(group, key, value)
     }
-    for (const { key, bytes } of blobs) {
-      if (bytes === undefined) this.removes.add(group, this.#key('blob', key))
-      else this.sets.add(group, this.#key('blob', key), Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-    }
-    for (const { index, id, after } of entries) {
-      const { unreserved, removed, added } = this.#index(index)
-      unreserved.delete(id)
-      if (after === undefined) removed.add(group, id)
-      else added.add(group, after, id)
-    }
-    for (const key of sends) this.sends.add(group, this.#key('blob', key))
+    return [absent, present]
   }
 
-  /** In the order of their places, whichever groups they are of. */
-  #addEvents(): void {
-    const { now, groups } = this.#commit
-    const all = groups.flatMap(({ events, eventPlaces }, i) =>
-      events.map((event, k) => ({ event, group: i + 1, place: eventPlaces?.[k] ?? 0 })),
-    )
-    all.sort((a, b) => a.place - b.place)
-    for (const { event, group } of all) {
-      this.events.add(group, eventValue(now, event, this.#form))
-      if (tellsEnd(event.type)) this.ended.add(group, JSON.stringify(event.executionId))
+  #sends(): number {
+    let count = 0
+    for (const [group, { sends }] of this.#commit.groups.entries()) {
+      for (const key of sends) {
+        this.#key('blob', key)
+        this.#note(group)
+        count += 1
+      }
     }
+    return count
   }
 
-  #key(kind: keyof typeof keyKinds, id: string): string {
-    return this.#prefix + keyKinds[kind] + id
+  #sets(): number {
+    const writer = this.#writer
+    const { groups, version } = this.#commit
+    let count = 0
+    for (const [group, { records, blobs }] of groups.entries()) {
+      for (const put of records) {
+        if (put.record === undefined) continue
+        this.#key(put.type, put.id)
+        const value = writer.open()
+        writeRecordValue(version, put.record, this.#form, this.#form, writer)
+        put.length = writer.close(value)
+        this.#note(group)
+        count += 1
+      }
+      for (const { key, bytes } of blobs) {
+        if (bytes === undefined) continue
+        this.#key('blob', key)
+        writer.bytesArgument(bytes)
+        this.#note(group)
+        count += 1
+      }
+    }
+    return count
   }
 
-  #index(index: string): IndexSection {
-    let section = this.indexes.get(index)
-    if (section === undefined) {
-      section = { unreserved: new Set(), removed: new Section(), added: new Section() }
-      this.indexes.set(index, section)
+  #removes(): number {
+    let count = 0
+    for (const [group, { records, blobs }] of this.#commit.groups.entries()) {
+      for (const { type, id, record } of records) {
+        if (record !== undefined) continue
+        this.#key(type, id)
+        this.#note(group)
+        count += 1
+      }
+      for (const { key, bytes } of blobs) {
+        if (bytes !== undefined) continue
+        this.#key('blob', key)
+        this.#note(group)
+        count += 1
+      }
     }
-    return section
+    return count
+  }
+
+  #events({ items, groups }: Grouped<FabricEvent>): number {
+    const writer = this.#writer
+    for (const event of items) {
+      const value = writer.open()
+      writeEventValue(this.#commit.now, event, this.#form, writer)
+      writer.close(value)
+    }
+    this.#noteAll(groups)
+    return items.length
+  }
+
+  #ended({ items, groups }: Grouped<FabricEvent>): number {
+    for (const { executionId } of items) this.#writer.argument(JSON.stringify(executionId))
+    this.#noteAll(groups)
+    return items.length
+  }
+
+  #indexes(): number {
+    const writer = this.#writer
+    const indexes = changesByIndex(this.#commit)
+    for (const [index, { unreserved, removed, added }] of indexes) {
+      this.#key('index', index)
+      writer.argument(markOf(index))
+      writer.argument(unreserved.size)
+      writer.argument(removed.items.length)
+      writer.argument(added.items.length)
+      for (const id of unreserved) writer.argument(id)
+      for (const { id } of removed.items) writer.argument(id)
+      for (const { id, after = 0 } of added.items) {
+        writer.argument(after)
+        writer.argument(id)
+      }
+      this.#noteAll(removed.groups)
+      this.#noteAll(added.groups)
+    }
+    return indexes.size
+  }
+
+  #key(kind: keyof typeof keyKinds, id: string): void {
+    this.#writer.joined(this.#prefix + keyKinds[kind], id)
+  }
+
+  /** Notes the group of the next item; groups are counted from 1. */
+  #note(group: number): void {
+    if (this.#groupAt === undefined) return
+    this.#writer.fill16(this.#groupAt, group + 1)
+    this.#groupAt += 2
+  }
+
+  #noteAll(groups: readonly number[]): void {
+    for (const group of groups) this.#note(group)
   }
 }
 
-/** The arguments behind the keys. */
-export function packCommit(keys: Keys, commit: Commit, form: CommitForm, sender: string): Argument[] {
-  const prefix = keys.partition(commit.partition)
-  const merged = new MergedGroups(prefix, commit, form)
-  const counts = [...merged.plain.map(({ count }) => count), merged.indexes.size]
-  const args: Argument[] = [
-    commit.now,
-    commit.lagMs ?? '',
-    commit.lock === undefined ? '' : Buffer.from(commit.lock, 'latin1'),
-    commit.passesLock ? '1' : '',
-    messageHead(sender),
-    jsonItems(commit.holdersOf),
-    numbersOf([commit.groups.length, ...counts]),
-    commit.groups.length > 1 ? groupsOf(merged) : '',
-    expectedOf(merged.expected),
-  ]
-  for (const section of merged.plain) pushAll(args, section.args)
-  for (const [index, { unreserved, removed, added }] of merged.indexes) {
-    args.push(prefix + keyKinds.index + index, markOf(index), unreserved.size, removed.count, added.count)
-    for (const id of unreserved) args.push(id)
-    pushAll(args, removed.args)
-    pushAll(args, added.args)
-  }
-  return args
+/** How many items a group has besides its events. */
+function itemsIn({ conditions, records, entries, blobs, sends }: CommitGroup): number {
+  return conditions.length + records.length + entries.length + blobs.length + sends.length
 }
 
-function pushAll(args: Argument[], more: readonly Argument[]): void {
-  for (const arg of more) args.push(arg)
+/** The events of all groups in the order of their places. */
+function eventsOf(groups: readonly CommitGroup[]): Grouped<FabricEvent> {
+  const all = groups.flatMap(({ events, eventPlaces }, group) =>
+    events.map((event, k) => ({ event, group, place: eventPlaces?.[k] ?? 0 })),
+  )
+  if (groups.length > 1) all.sort((a, b) => a.place - b.place)
+  return { items: all.map(({ event }) => event), groups: all.map(({ group }) => group) }
+}
+
+/** Those that tell the end of an execution. */
+function endedOf({ items, groups }: Grouped<FabricEvent>): Grouped<FabricEvent> {
+  const ended: Grouped<FabricEvent> = { items: [], groups: [] }
+  for (const [i, event] of items.entries()) if (tellsEnd(event.type)) add(ended, event, groups[i] as number)
+  return ended
+}
+
+function changesByIndex({ groups, reserved }: Commit): Map<string, IndexChanges> {
+  const indexes = new Map<string, IndexChanges>()
+  for (const { index, id } of reserved) changesOf(indexes, index).unreserved.add(id)
+  for (const [group, { entries }] of groups.entries()) {
+    for (const entry of entries) {
+      const { unreserved, removed, added } = changesOf(indexes, entry.index)
+      unreserved.delete(entry.id)
+      add(entry.after === undefined ? removed : added, entry, group)
+    }
+  }
+  return indexes
+}
+
+function changesOf(indexes: Map<string, IndexChanges>, index: string): IndexChanges {
+  let changes = indexes.get(index)
+  if (changes === undefined) {
+    changes = { unreserved: new Set(), removed: { items: [], groups: [] }, added: { items: [], groups: [] } }
+    indexes.set(index, changes)
+  }
+  return changes
+}
+
+function add<T>({ items, groups }: Grouped<T>, item: T, group: number): void {
+  items.push(item)
+  groups.push(group)
 }
 
 function markOf(index: string): string {
   if (index === DUE_INDEX) return FIRST_MARK
   return isReadyIndex(index) ? JSON.stringify(index) : ''
-}
-
-function numbersOf(numbers: readonly number[]): Buffer {
-  const bytes = Buffer.allocUnsafe(4 * numbers.length)
-  numbers.forEach((number, i) => bytes.writeUInt32LE(number, 4 * i))
-  return bytes
-}
-
-function expectedOf(conditions: readonly Condition[]): Buffer {
-  const bytes = Buffer.alloc(EXPECTED_BYTES * conditions.length)
-  let at = 0
-  for (const { version = '', length } of conditions) {
-    bytes.write(version, at, VERSION_BYTES, 'latin1')
-    at = bytes.writeUInt32LE(length, at + VERSION_BYTES)
-  }
-  return bytes
-}
-
-/** Two bytes for each item, in the order in which the arguments name them. */
-function groupsOf({ plain, indexes }: MergedGroups): Buffer {
-  const sections = [...plain, ...[...indexes.values()].flatMap(({ removed, added }) => [removed, added])]
-  const bytes = Buffer.allocUnsafe(2 * sections.reduce((sum, { count }) => sum + count, 0))
-  let at = 0
-  for (const { groups } of sections) {
-    for (const group of groups) at = bytes.writeUInt16LE(group, at)
-  }
-  return bytes
 }
 
 const refusals = ['locked', 'lock_lost', 'clock'] as const

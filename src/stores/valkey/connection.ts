@@ -7,7 +7,8 @@ import { Cluster, Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import { backoffMs } from '../backoff.ts'
 import { EngineError } from '../engine-error.ts'
-import { BytesCommand } from './bytes-command.ts'
+import { BytesCommand, ReadyCommand } from './bytes-command.ts'
+import type { FunctionCall } from './call-writer.ts'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
 import type { ServerAddress, ValkeyLocation } from './valkey-location.ts'
@@ -135,6 +136,11 @@ export class Connection {
   /** The same with bytes in the reply. */
   sendForBytes(command: string, ...args: Argument[]): Promise<unknown> {
     return this.#whenReady((client) => client.sendCommand(new BytesCommand(command, args)) as Promise<unknown>)
+  }
+
+  /** Sends a call that is ready to the server that has its first key, with bytes in the reply. */
+  sendCall(call: FunctionCall): Promise<unknown> {
+    return this.#whenReady((client) => client.sendCommand(new ReadyCommand(call)) as Promise<unknown>)
   }
 
   /** Does something with each server that accepts writes. */

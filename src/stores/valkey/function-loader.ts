@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis'
 import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
+import type { FunctionCall } from './call-writer.ts'
 import type { Argument, Connection } from './connection.ts'
 import type { FunctionLibrary } from './library.ts'
 import { isFunctionMissing, refusalWord } from './valkey-error.ts'
@@ -27,6 +28,11 @@ export class FunctionLoader {
   /** Says what is to be done before calls go on, when a server had lost the library: it may have lost everything. */
   onReloaded(work: () => Promise<void>): void {
     this.#onReloaded = work
+  }
+
+  /** Sends a call that is ready, with bytes in the reply. */
+  async send(call: FunctionCall): Promise<unknown> {
+    return await this.#withLibrary(() => this.#connection.sendCall(call))
   }
 
   /** Calls one of the library's functions, with bytes in the reply. */

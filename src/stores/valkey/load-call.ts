@@ -3,9 +3,10 @@ import { CALL_REPLY_BYTES } from '../../kernel/index.ts'
 import type { IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import type { LoadReply, LoadRequest } from '../working-set/backend.ts'
 import type { WorkingSet } from '../working-set/working-set.ts'
-import type { Argument } from './connection.ts'
+import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
+import type { FunctionNames } from './library.ts'
 import { readRecordName, readRecordValue } from './stored-value.ts'
 import type { BodyForm, NamedRecord, Related } from './stored-value.ts'
 
@@ -14,53 +15,74 @@ const LOCK_LOST = -1
 
 type Values = readonly (Buffer | null)[]
 
-/** The arguments behind the keys. */
-export function packLoad(keys: Keys, request: LoadRequest, related: Related): Argument[] {
-  const { needs, lock = '', reserver = '' } = request
-  const prefix = keys.partition(request.partition)
-  const indexKey = (index: string) => `${prefix}${keyKinds.index}${index}`
-  const args: Argument[] = [latin1(lock), request.holdsLock === true ? '1' : '', latin1(reserver)]
+/** What a load says of its lock, of its batch and of what it needs, in the order that `library.lua` describes. */
+export function writeLoad(
+  writer: CallWriter,
+  functions: FunctionNames,
+  keys: Keys,
+  request: LoadRequest,
+  related: Related,
+): FunctionCall {
+  const { needs, partition, lock = '', reserver = '' } = request
+  const prefix = keys.partition(partition)
+  const indexHead = prefix + keyKinds.index
+  writer.begin(functions.load, [prefix, keys.channels(partition)])
+  writer.latin1Argument(lock)
+  writer.argument(request.holdsLock === true ? '1' : '')
+  writer.latin1Argument(reserver)
   if (needs.records.size > 0) {
-    const start = args.push('k', 0)
+    writer.argument('k')
+    writer.argument([...needs.records.values()].reduce((sum, { size }) => sum + size, 0))
     for (const [type, ids] of needs.records) {
       const head = prefix + keyKinds[type]
-      for (const id of ids) args.push(head + id)
+      for (const id of ids) writer.joined(head, id)
     }
-    args[start - 1] = args.length - start
   }
   for (const { index, limit, reserve } of needs.heads.values()) {
-    args.push('h', indexKey(index), limit, reserver === '' ? 0 : reserve)
-    pushTemplates(args, related.namedBy(index))
+    writer.argument('h')
+    writer.joined(indexHead, index)
+    writer.argument(limit)
+    writer.argument(reserver === '' ? 0 : reserve)
+    writeTemplates(writer, related.namedBy(index))
   }
   for (const { range } of needs.pages.values()) {
-    args.push('p')
-    pushRange(args, indexKey(range.index), range)
-    pushTemplates(args, related.namedBy(range.index))
+    writer.argument('p')
+    writeRange(writer, indexHead, range)
+    writeTemplates(writer, related.namedBy(range.index))
   }
   for (const range of needs.counts.values()) {
-    args.push('c')
-    pushRange(args, indexKey(range.index), range)
+    writer.argument('c')
+    writeRange(writer, indexHead, range)
   }
-  for (const { index, id } of needs.scores.values()) args.push('s', indexKey(index), id)
+  for (const { index, id } of needs.scores.values()) {
+    writer.argument('s')
+    writer.joined(indexHead, index)
+    writer.argument(id)
+  }
   if (needs.blobs.size > 0) {
-    args.push('b', CALL_REPLY_BYTES, needs.blobs.size)
-    for (const key of needs.blobs) args.push(`${prefix}${keyKinds.blob}${key}`)
+    writer.argument('b')
+    writer.argument(CALL_REPLY_BYTES)
+    writer.argument(needs.blobs.size)
+    for (const key of needs.blobs) writer.joined(prefix + keyKinds.blob, key)
   }
-  return args
+  return writer.finish()
 }
 
-function pushTemplates(args: Argument[], named: readonly NamedRecord[]): void {
-  args.push(named.length)
-  for (const { type, before, after } of named) args.push(keyKinds[type] + before, after)
+function writeTemplates(writer: CallWriter, named: readonly NamedRecord[]): void {
+  writer.argument(named.length)
+  for (const { type, before, after } of named) {
+    writer.argument(keyKinds[type] + before)
+    writer.argument(after)
+  }
 }
 
-function pushRange(args: Argument[], key: string, { from, to, reverse, limit }: Range): void {
-  args.push(key, from?.score ?? '', from?.id ?? '', to ?? '', reverse === true ? '1' : '', limit)
-}
-
-/** Tokens and versions are bytes that programs hold as Latin-1 text. */
-function latin1(text: string): Argument {
-  return text === '' ? '' : Buffer.from(text, 'latin1')
+function writeRange(writer: CallWriter, indexHead: string, { index, from, to, reverse, limit }: Range): void {
+  writer.joined(indexHead, index)
+  writer.argument(from?.score ?? '')
+  writer.argument(from?.id ?? '')
+  writer.argument(to ?? '')
+  writer.argument(reverse === true ? '1' : '')
+  writer.argument(limit)
 }
 
 /** Fills the working set with what the reply holds. Blobs that did not fit into the reply stay unknown to it. */

@@ -4,15 +4,16 @@
  */
 import type { AnyRecord, FabricEvent, Instant, RecordType } from '../../kernel/index.ts'
 import type { StoredRecord, Version } from '../working-set/stored-data.ts'
+import { ByteWriter } from './byte-writer.ts'
 import { keyKinds } from './keys.ts'
 
 /** The bytes of records and events behind what the server reads. */
 export interface BodyForm {
-  writeBody(record: AnyRecord): Buffer
+  writeBody(record: AnyRecord, writer: ByteWriter): void
   /** Throws if the bytes from `start` on are no record of the type. */
   readBody(type: RecordType, bytes: Buffer, start: number): AnyRecord
   /** Without the time of the event. */
-  writeEventBody(event: FabricEvent): Buffer
+  writeEventBody(event: FabricEvent, writer: ByteWriter): void
   readEventBody(bytes: Buffer, start: number, at: Instant): FabricEvent
 }
 
@@ -43,21 +44,32 @@ export const TIME_BYTES = 6
 /** What one byte can count. */
 const BYTE_MAX = 255
 
-/** A record brings others for speed only, so one whose name is too long is left out. */
-export function recordValue(version: Version, record: AnyRecord, form: BodyForm, related: Related): Buffer {
-  const names = related.bringsOf(record).map(({ type, id }) => Buffer.from(keyKinds[type] + id))
-  const brought = names.filter(({ length }) => length <= BYTE_MAX).slice(0, BYTE_MAX)
-  const body = form.writeBody(record)
-  const headLength = brought.reduce((sum, { length }) => sum + 1 + length, VERSION_BYTES + 1)
-  const value = Buffer.allocUnsafe(headLength + body.length)
-  value.write(version, 0, VERSION_BYTES, 'latin1')
-  let at = value.writeUInt8(brought.length, VERSION_BYTES)
-  for (const name of brought) {
-    at = value.writeUInt8(name.length, at)
-    at += name.copy(value, at)
+/** Writes the value of a record. A record brings others for speed only, so one whose name is too long is left out. */
+export function writeRecordValue(
+  version: Version,
+  record: AnyRecord,
+  form: BodyForm,
+  related: Related,
+  writer: ByteWriter,
+): void {
+  writer.bytes(version)
+  const brought = related.bringsOf(record)
+  const countAt = writer.length
+  writer.byte(0)
+  let count = 0
+  for (const { type, id } of brought) {
+    if (count === BYTE_MAX || !writer.shortText(keyKinds[type] + id)) continue
+    count += 1
   }
-  body.copy(value, at)
-  return value
+  if (count > 0) writer.setByte(countAt, count)
+  form.writeBody(record, writer)
+}
+
+/** The value of a record as bytes of its own. */
+export function recordValue(version: Version, record: AnyRecord, form: BodyForm, related: Related): Buffer {
+  const writer = new ByteWriter()
+  writeRecordValue(version, record, form, related, writer)
+  return writer.take()
 }
 
 /** A record whose bytes cannot be read is there nevertheless, without its content. */
@@ -89,11 +101,16 @@ export function readRecordName(name: string): RecordName | undefined {
   return type === undefined ? undefined : { type, id: name.slice(kindEnd) }
 }
 
+export function writeEventValue(at: Instant, event: FabricEvent, form: BodyForm, writer: ByteWriter): void {
+  writer.time(at)
+  form.writeEventBody(event, writer)
+}
+
+/** The value of an event as bytes of its own. */
 export function eventValue(at: Instant, event: FabricEvent, form: BodyForm): Buffer {
-  const body = form.writeEventBody(event)
-  const value = Buffer.allocUnsafe(TIME_BYTES + body.length)
-  body.copy(value, value.writeUIntLE(at, 0, TIME_BYTES))
-  return value
+  const writer = new ByteWriter()
+  writeEventValue(at, event, form, writer)
+  return writer.take()
 }
 
 export function readEventValue(value: Buffer, form: BodyForm): FabricEvent {

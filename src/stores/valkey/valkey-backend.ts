@@ -3,20 +3,17 @@ import { bringsOf, entriesOf, recordsNamedBy } from '../../kernel/index.ts'
 import type { AnyRecord, FabricEvent } from '../../kernel/index.ts'
 import { RefusedRecord } from '../working-set/backend.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../working-set/backend.ts'
-import { ByteWriter } from './byte-writer.ts'
-import { packCommit, readCommit } from './commit-call.ts'
+import { CallWriter } from './call-writer.ts'
+import { readCommit, writeCommit } from './commit-call.ts'
 import type { CommitForm } from './commit-call.ts'
 import type { FunctionLoader } from './function-loader.ts'
 import type { Keys } from './keys.ts'
-import { packLoad, readLoad } from './load-call.ts'
+import { readLoad, writeLoad } from './load-call.ts'
 import { readEvent, readRecord, writeEvent, writeRecord } from './record-bytes.ts'
 
-const writer = new ByteWriter()
-
 export const storedForm: CommitForm = {
-  writeBody: (record) => {
+  writeBody: (record, writer) => {
     writeWhole(() => writeRecord(record, writer), record.id)
-    return writer.take()
   },
   readBody: (type, bytes, start): AnyRecord => {
     const record = readRecord(type, bytes, start)
@@ -24,9 +21,8 @@ export const storedForm: CommitForm = {
     entriesOf(record)
     return record
   },
-  writeEventBody: (event) => {
+  writeEventBody: (event, writer) => {
     writeWhole(() => writeEvent(event, writer), event.executionId)
-    return writer.take()
   },
   readEventBody: (bytes, start, at): FabricEvent => ({ ...readEvent(bytes, start), at }),
   namedBy: recordsNamedBy,
@@ -47,6 +43,7 @@ export class ValkeyBackend implements Backend {
   readonly #loader: FunctionLoader
   readonly #keys: Keys
   readonly #sender: string
+  readonly #writer = new CallWriter()
 
   /** `sender` identifies this process in the messages of its commits. */
   constructor(loader: FunctionLoader, keys: Keys, sender: string) {
@@ -56,17 +53,12 @@ export class ValkeyBackend implements Backend {
   }
 
   async load(request: LoadRequest): Promise<LoadReply> {
-    const { functions } = this.#loader.library
-    const keys = [this.#keys.partition(request.partition), this.#keys.channels(request.partition)]
-    const reply = await this.#loader.call(functions.load, keys, packLoad(this.#keys, request, storedForm))
-    return readLoad(reply, request, storedForm, storedForm)
+    const call = writeLoad(this.#writer, this.#loader.library.functions, this.#keys, request, storedForm)
+    return readLoad(await this.#loader.send(call), request, storedForm, storedForm)
   }
 
   async commit(commit: Commit): Promise<CommitReply> {
-    const { functions } = this.#loader.library
-    const keys = [this.#keys.partition(commit.partition), this.#keys.channels(commit.partition)]
-    const args = packCommit(this.#keys, commit, storedForm, this.#sender)
-    const name = commit.finishesWork ? functions.commitWhenFull : functions.commit
-    return readCommit(await this.#loader.call(name, keys, args), commit)
+    const call = writeCommit(this.#writer, this.#loader.library.functions, this.#keys, commit, storedForm, this.#sender)
+    return readCommit(await this.#loader.send(call), commit)
   }
 }

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { CallWriter } from './call-writer.ts'
+
+/** The arguments in the bytes of a command. */
+function argumentsIn(bytes: Buffer): string[] {
+  const found: string[] = []
+  let at = bytes.indexOf('\r\n') + 2
+  while (at < bytes.length) {
+    const headEnd = bytes.indexOf('\r\n', at)
+    const length = Number(bytes.toString('latin1', at + 1, headEnd))
+    found.push(bytes.toString('utf8', headEnd + 2, headEnd + 2 + length))
+    expect(bytes.toString('latin1', headEnd + 2 + length, headEnd + 4 + length)).toBe('\r\n')
+    at = headEnd + 4 + length
+  }
+  expect(bytes.toString('latin1', 0, bytes.indexOf('\r\n'))).toBe(`*${found.length}`)
+  return found
+}
+
+test('a call holds its name, its keys and every argument, whatever the texts are', () => {
+  const writer = new CallWriter()
+  const texts = ['', 'a', 'ü', '🙂'.repeat(10), 'x'.repeat(100), 'é'.repeat(5_000), 'x'.repeat(99_999)]
+
+  writer.begin('load', ['{p}:', '{p}:0:'])
+  for (const text of texts) writer.argument(text)
+  for (const text of texts) writer.joined('ö:', text)
+  writer.argument(12.5)
+  writer.latin1Argument('abc')
+  writer.bytesArgument(Buffer.from('ß'))
+
+  const joined = texts.map((text) => `ö:${text}`)
+  const { name, keys, bytes } = writer.finish()
+  expect([name, keys]).toEqual(['load', ['{p}:', '{p}:0:']])
+  expect(argumentsIn(bytes)).toEqual(['FCALL', 'load', '2', '{p}:', '{p}:0:', ...texts, ...joined, '12.5', 'abc', 'ß'])
+})
+
+test.each([0, 1, 9, 10, 99, 100, 999, 1_000, 10_000, 2_000_000])(
+  'an argument of %i bytes that is written piece by piece has its length in front',
+  (length) => {
+    const writer = new CallWriter()
+    const text = 'y'.repeat(length)
+
+    writer.begin('commit', [])
+    const value = writer.open()
+    writer.bytes(text)
+    expect(writer.close(value)).toBe(length)
+    writer.argument('behind')
+
+    expect(argumentsIn(writer.finish().bytes).slice(3)).toEqual([text, 'behind'])
+  },
+)
+
+test('reserved bytes are filled in later', () => {
+  const writer = new CallWriter()
+
+  writer.begin('commit', [])
+  const at = writer.reserve(8)
+  writer.argument('x'.repeat(10_000))
+  writer.fill16(at, 0x6261)
+  writer.fill32(at + 2, 0x66656463)
+  writer.fillLatin1(at + 6, 'gh')
+
+  expect(argumentsIn(writer.finish().bytes)[3]).toBe('abcdefgh')
+})
+
+test('calls of one writer do not share bytes', () => {
+  const writer = new CallWriter()
+  writer.begin('first', [])
+  const first = writer.finish()
+  writer.begin('second', [])
+  writer.finish()
+
+  expect(argumentsIn(first.bytes)).toEqual(['FCALL', 'first', '0'])
+})

@@ -1,0 +1,182 @@
+/**
+ * Writes a call of the function library as the bytes that go to the socket, in the protocol of the server: each argument
+ * once, straight to its place.
+ */
+import { ByteWriter } from './byte-writer.ts'
+
+/** A call that is ready to be sent. */
+export interface FunctionCall {
+  readonly name: string
+  readonly keys: readonly string[]
+  /** The whole command. */
+  readonly bytes: Buffer
+}
+
+/** What is kept for the next call of a buffer that has grown. */
+const KEPT_BYTES_MAX = 1_048_576
+/** Room for the number of arguments in front of a command, which is known last. */
+const HEAD_BYTES = 16
+/** The head of a bulk string whose length has three digits, as that of most values has. */
+const USUAL_DIGITS = 3
+const BULK = 0x24
+const CARRIAGE_RETURN = 0x0d
+const LINE_FEED = 0x0a
+const ZERO = 0x30
+/** What the head of a bulk string has at most: its mark, 10 digits and the end of the line. */
+const BULK_HEAD_MAX = 13
+const UTF8_BYTES_PER_CHARACTER_MAX = 3
+const ASCII_MAX = 0x7f
+/** A text of at most so many characters is written character by character, which is faster than a native call. */
+const SHORT_TEXT_MAX = 16
+
+export class CallWriter extends ByteWriter {
+  #count = 0
+  #name = ''
+  #keys: readonly string[] = []
+
+  /** Starts again with an empty call. */
+  begin(name: string, keys: readonly string[]): void {
+    this.end = HEAD_BYTES
+    this.#count = 0
+    this.#name = name
+    this.#keys = keys
+    this.argument('FCALL')
+    this.argument(name)
+    this.argument(keys.length)
+    for (const key of keys) this.argument(key)
+  }
+
+  /** Returns the call with a copy of the written bytes. */
+  finish(): FunctionCall {
+    const head = `*${this.#count}\r\n`
+    const start = HEAD_BYTES - head.length
+    this.buffer.write(head, start, 'latin1')
+    const bytes = Buffer.allocUnsafeSlow(this.end - start)
+    this.buffer.copy(bytes, 0, start, this.end)
+    if (this.buffer.length > KEPT_BYTES_MAX) this.buffer = Buffer.allocUnsafe(KEPT_BYTES_MAX)
+    return { name: this.#name, keys: this.#keys, bytes }
+  }
+
+  argument(value: string | number): void {
+    this.#text('', typeof value === 'number' ? String(value) : value)
+  }
+
+  /** One argument of two parts. */
+  joined(before: string, text: string): void {
+    this.#text(before, text)
+  }
+
+  /** An argument of bytes that are copied as they are. */
+  bytesArgument(bytes: Uint8Array): void {
+    this.#head(bytes.byteLength)
+    const at = this.room(bytes.byteLength + 2)
+    this.buffer.set(bytes, at)
+    this.#endLine(at + bytes.byteLength)
+  }
+
+  /** An argument of Latin-1 text, one byte for each character. */
+  latin1Argument(text: string): void {
+    this.#head(text.length)
+    const at = this.room(text.length + 2)
+    this.buffer.write(text, at, 'latin1')
+    this.#endLine(at + text.length)
+  }
+
+  /** An argument of so many bytes, which the caller fills in later. Returns where they are. */
+  reserve(length: number): number {
+    this.#head(length)
+    const at = this.room(length + 2)
+    this.#endLine(at + length)
+    return at
+  }
+
+  fill16(at: number, value: number): void {
+    this.buffer[at] = value
+    this.buffer[at + 1] = value >>> 8
+  }
+
+  fill32(at: number, value: number): void {
+    this.buffer.writeUInt32LE(value, at)
+  }
+
+  fillLatin1(at: number, text: string): void {
+    this.buffer.write(text, at, 'latin1')
+  }
+
+  /** Begins an argument that is written with the methods of `ByteWriter`. Returns what `close` needs. */
+  open(): number {
+    return this.room(1 + USUAL_DIGITS + 2)
+  }
+
+  /** Ends the argument and returns its length. */
+  close(at: number): number {
+    const start = at + 1 + USUAL_DIGITS + 2
+    const length = this.end - start
+    const extra = digitsOf(length) - USUAL_DIGITS
+    if (extra !== 0) {
+      if (extra > 0) this.room(extra)
+      this.buffer.copyWithin(start + extra, start, start + length)
+    }
+    this.end = at
+    this.#head(length)
+    this.end += length
+    this.#endLine(this.room(2))
+    return length
+  }
+
+  #text(before: string, text: string): void {
+    const length = before.length + text.length
+    const start = this.room(BULK_HEAD_MAX + UTF8_BYTES_PER_CHARACTER_MAX * length + 2)
+    this.end = start
+    this.#head(length)
+    let count = this.#put(before, text)
+    if (count !== length) {
+      // The length of a text that is not ASCII is known only now.
+      this.end = start
+      this.#count -= 1
+      this.#head(count)
+      count = this.#put(before, text)
+    }
+    this.end += count + 2
+    this.#endLine(this.end - 2)
+  }
+
+  /** Writes two texts to the end, where there is room, and returns how many bytes they have. */
+  #put(before: string, text: string): number {
+    const count = before === '' ? 0 : this.#putOne(before, this.end)
+    return count + this.#putOne(text, this.end + count)
+  }
+
+  #putOne(text: string, at: number): number {
+    const { length } = text
+    if (length > SHORT_TEXT_MAX) return this.buffer.write(text, at)
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i)
+      if (code > ASCII_MAX) return this.buffer.write(text, at)
+      this.buffer[at + i] = code
+    }
+    return length
+  }
+
+  /** The head of an argument of so many bytes. */
+  #head(length: number): void {
+    this.#count += 1
+    const digits = digitsOf(length)
+    const at = this.room(1 + digits + 2)
+    this.buffer[at] = BULK
+    for (let i = digits, rest = length; i > 0; i--, rest = Math.floor(rest / 10))
+      this.buffer[at + i] = ZERO + (rest % 10)
+    this.#endLine(at + 1 + digits)
+  }
+
+  #endLine(at: number): void {
+    this.buffer[at] = CARRIAGE_RETURN
+    this.buffer[at + 1] = LINE_FEED
+  }
+}
+
+function digitsOf(count: number): number {
+  let digits = 1
+  for (let power = 10; power <= count; power *= 10) digits++
+  return digits
+}
