@@ -167,7 +167,7 @@ test('a full batch is not held', async () => {
   ])
 })
 
-test('a store whose answers take long is sent more: calls are held for a part of that time', async () => {
+test('calls are not held for longer than a batch takes if no batch returns', async () => {
   const { runtime, sizes, returns, call } = createHeldStore(1)
 
   const calls = [call(0)]

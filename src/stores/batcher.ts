@@ -3,8 +3,8 @@
  * as the store says, are in flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
  *
  * A batch costs more than the calls in it, for the client and for the store. So while enough batches are under way to keep
- * the store busy, calls are held until one returns and travel together. Where answers take long, that would leave the
- * store idle: calls are held for a part of the time that a batch takes, at most.
+ * the store busy, calls are held until one returns and travel together. They are no longer held once no batch has returned
+ * for the time that a batch takes.
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { ExecutionId, OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
@@ -41,8 +41,7 @@ export type EndListener = (partition: Partition, executionId: ExecutionId) => vo
 
 /** Batches of one partition that may be under way at once, unless the store says otherwise. */
 const IN_FLIGHT_MAX = 2
-/** Calls are held for this part of the time that a batch takes, in milliseconds no shorter than a timer can be. */
-const HELD_SHARE = 0.25
+/** The shortest time that a timer can wait for. */
 const HELD_LEAST_MS = 1
 /** How much the newest batch counts in the time that a batch takes. */
 const NEWEST_SHARE = 0.1
@@ -62,7 +61,7 @@ export class Batcher {
   #isTurnEnding = false
   /** Of all partitions. */
   #inFlight = 0
-  /** Ends the time for which calls are held. */
+  /** Runs since calls are held and no batch has returned. */
   #heldTimer: Timer | undefined
   #batchMs = 0
   #fillNumber: number | undefined
@@ -196,15 +195,16 @@ export class Batcher {
   }
 
   #setHeldTimer(): void {
-    if (this.#scheduled.length === 0) {
-      this.#heldTimer?.cancel()
-      this.#heldTimer = undefined
-      return
-    }
-    this.#heldTimer ??= this.#runtime.after(Math.max(HELD_LEAST_MS, HELD_SHARE * this.#batchMs), () => {
+    if (this.#scheduled.length === 0) return
+    this.#heldTimer ??= this.#runtime.after(Math.max(HELD_LEAST_MS, this.#batchMs), () => {
       this.#heldTimer = undefined
       this.#sendScheduled(true)
     })
+  }
+
+  #endHeldTimer(): void {
+    this.#heldTimer?.cancel()
+    this.#heldTimer = undefined
   }
 
   async #send(outbox: Outbox, batch: Waiting[]): Promise<void> {
@@ -240,6 +240,7 @@ export class Batcher {
     } finally {
       outbox.inFlight -= 1
       this.#inFlight -= 1
+      this.#endHeldTimer()
       this.#batchMs += NEWEST_SHARE * (this.#runtime.monotonic() - sentAt - this.#batchMs)
       if (outbox.waiting.length > 0) this.#schedule(outbox)
       else if (this.#scheduled.length > 0) this.#sendSoon()
