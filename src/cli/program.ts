@@ -1,7 +1,7 @@
 /** Puts the commands together, runs the one that is asked for, and turns every failure into a sentence and an exit code. */
 import { Command, CommanderError } from 'commander'
 import { invalidInput } from '../client/index.ts'
-import { systemRuntime } from '../runtime/index.ts'
+import { packageVersion, systemRuntime } from '../runtime/index.ts'
 import { approveCommand } from './commands/approve.ts'
 import { cancelCommand } from './commands/cancel.ts'
 import { devCommand } from './commands/dev.ts'
@@ -28,7 +28,6 @@ import { addGlobalOptions, asksForJson, environmentHelp } from './globals.ts'
 import { examples, exitCodeHelp } from './help.ts'
 import { Output, endQuietlyOnClosedPipe } from './output.ts'
 import { Shell } from './shell.ts'
-import { packageVersion } from './version.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
   endQuietlyOnClosedPipe(process.stdout)

@@ -1,4 +1,5 @@
 export * from './log.ts'
+export * from './package-version.ts'
 export * from './random-versions.ts'
 export * from './runtime.ts'
 export * from './secret-bytes.ts'

@@ -16,7 +16,7 @@ import { Interruption } from '../interruption.ts'
 import type { CommandKeys } from '../keys-place.ts'
 import { printable } from '../output.ts'
 import type { Session, Shell } from '../shell.ts'
-import { packageVersion } from '../version.ts'
+import { packageVersion } from '../../runtime/index.ts'
 
 interface DevFlags {
   readonly concurrency?: string

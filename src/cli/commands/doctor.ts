@@ -8,7 +8,7 @@ import type { Output, Style } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { table } from '../table.ts'
 import { isoTime, timeText } from '../time-text.ts'
-import { packageVersion } from '../version.ts'
+import { packageVersion } from '../../runtime/index.ts'
 
 /** More partitions than these are summed up, and shown one by one only where something is wrong. */
 const PARTITION_ROWS_MAX = 8
