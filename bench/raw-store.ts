@@ -4,6 +4,7 @@
  */
 import type { StatementSync } from 'node:sqlite'
 import type { Runtime } from '../src/runtime/index.ts'
+import { programLevels } from '../src/stores/level/store-level.ts'
 import type { Synchronous } from '../src/stores/location.ts'
 import type { Connection } from '../src/stores/sqlite/connection.ts'
 import { openFile } from '../src/stores/sqlite/file.ts'
@@ -23,7 +24,10 @@ export interface RawLoad {
 
 /** Lives written per second. Only the transactions are timed, not the making of their rows. */
 export async function rawStorePerSecond(runtime: Runtime, load: RawLoad): Promise<number> {
-  const { writer, reader } = await openFile(runtime, load.file, load.synchronous, { indexedTags: undefined })
+  const { writer, reader } = await openFile(runtime, load.file, load.synchronous, {
+    indexedTags: undefined,
+    levels: programLevels,
+  })
   try {
     writer.execute(`insert into partition (number, name) values (${PARTITION_NUMBER}, 'bench')`)
     return perSecond(load.count, writeLives(new RawWriter(writer), load, runtime))

@@ -121,7 +121,14 @@ export type { LogLevel } from './client/log.ts'
 export type { Log, LogFields } from './runtime/log.ts'
 export type { Runtime, Timer } from './runtime/runtime.ts'
 export { migrateStore } from './stores/migrate-store.ts'
-export type { MigrateStoreOptions, MigrateStoreResult, MigrationStep, MovedCounts } from './stores/migrate-store.ts'
+export type {
+  LevelMigration,
+  MigrateStoreOptions,
+  MigrateStoreResult,
+  MigrationStep,
+  MovedCounts,
+  ProcessInfo,
+} from './stores/migrate-store.ts'
 export type { StoredEvent, StoreReport, TransactionHandle } from './stores/store.ts'
 export type { PostgresOptions } from './stores/postgres/postgres-options.ts'
 export type { ValkeyOptions } from './stores/valkey/valkey-options.ts'

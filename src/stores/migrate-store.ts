@@ -1,9 +1,13 @@
 /** Makes the place of a store ready for this version of the program, without using the store. */
 import { systemRuntime } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
+import type { ProcessInfo } from './level/level-place.ts'
+import type { LevelMigration } from './level/raise-level.ts'
+import { programLevels } from './level/store-level.ts'
+import type { Levels } from './level/store-level.ts'
 import { parseLocation } from './location.ts'
 import type { StoreLocation } from './location.ts'
-import { openStore } from './open-store.ts'
+import { loadSqlite, openStore } from './open-store.ts'
 import type { PostgresLocation } from './postgres/postgres-location.ts'
 import { checkPostgresOptions } from './postgres/postgres-options.ts'
 import type { PostgresOptions } from './postgres/postgres-options.ts'
@@ -12,7 +16,7 @@ import type { ValkeyLocation } from './valkey/valkey-location.ts'
 import { checkValkeyOptions } from './valkey/valkey-options.ts'
 import type { ValkeyOptions } from './valkey/valkey-options.ts'
 
-export type { MovedCounts }
+export type { LevelMigration, MovedCounts, ProcessInfo }
 
 export interface MigrateStoreOptions {
   /** Only says what would be done. */
@@ -35,7 +39,12 @@ export interface MigrationStep {
   readonly sql: string
 }
 
-export type MigrateStoreResult =
+export type MigrateStoreResult = PlaceMigration & {
+  /** What became of the level. Absent for a store in memory, and where the store was never used or waits for other steps. */
+  readonly level?: LevelMigration | undefined
+}
+
+type PlaceMigration =
   | {
       /** What was missing has been done, would be done by anything but a dry run, or there is none. */
       readonly kind: 'migrated' | 'pending' | 'up_to_date'
@@ -53,24 +62,78 @@ export type MigrateStoreResult =
 /** A step may rewrite tables of any size; what is as long without an answer has lost its connection. */
 const STEP_TIMEOUT_MS = 12 * 3_600_000
 
+/** A program as a store sees it. */
+interface Program {
+  readonly levels: Levels
+  /** Whose clock tells which announcements have lapsed. The server's, except in tests that move time. */
+  readonly clock: 'server' | 'runtime'
+}
+
 /**
  * Brings the tables of a Postgres store up to this version, or makes them, so that a program that may not do so itself can
  * use the store. Nothing else ever changes tables that are there already. Moves the data of a Valkey store to the layout of
  * this version, which no other program may use meanwhile.
+ * Then raises the level of the store by one step, if this program can run the next one and every live process can: they go on
+ * working meanwhile.
  *
  * @example
  * const { kind } = await migrateStore('postgres://owner@localhost/shop', { postgres: { password } })
  */
 export async function migrateStore(location: string, options: MigrateStoreOptions = {}): Promise<MigrateStoreResult> {
+  return await migrateAs({ levels: programLevels, clock: 'server' }, location, options)
+}
+
+/** Migrates a store as a program that may run other levels than this one: for tests. */
+export async function migrateAs(
+  program: Program,
+  location: string,
+  options: MigrateStoreOptions,
+): Promise<MigrateStoreResult> {
   const parsed = parseLocation(location)
+  const place = await migratePlace(program, location, parsed, options)
+  const level = await migrateLevel(program, parsed, options)
+  return level === undefined ? place : { ...place, level }
+}
+
+async function migratePlace(
+  program: Program,
+  location: string,
+  parsed: StoreLocation,
+  options: MigrateStoreOptions,
+): Promise<PlaceMigration> {
   if (parsed.kind === 'postgres') return await migratePostgres(parsed, options)
-  const moved = parsed.kind === 'valkey' ? await migrateValkey(parsed, options) : undefined
-  if (options.dryRun !== true) await openOnce(location, parsed, options)
+  const moved = parsed.kind === 'valkey' ? await migrateValkey(parsed, program.levels, options) : undefined
+  if (options.dryRun !== true) await openOnce(program, location, parsed, options)
   return moved === undefined ? { kind: 'ready_when_opened' } : { ...moved, steps: [] }
+}
+
+async function migrateLevel(
+  { levels, clock }: Program,
+  location: StoreLocation,
+  { valkey = {}, postgres = {}, dryRun: isDryRun = false, runtime = systemRuntime() }: MigrateStoreOptions,
+): Promise<LevelMigration | undefined> {
+  const now = clock === 'runtime' ? () => runtime.now() : undefined
+  switch (location.kind) {
+    case 'memory':
+      return undefined
+    case 'sqlite': {
+      const { raiseFileLevel } = await loadSqlite(() => import('./sqlite/file-level.ts'))
+      return await raiseFileLevel(location.file, runtime, levels, isDryRun)
+    }
+    case 'postgres': {
+      const { raiseDatabaseLevel } = await import('./postgres/postgres-level.ts')
+      return await raiseDatabaseLevel(location, postgres, levels, { isDryRun, now })
+    }
+    case 'valkey': {
+      const { raiseServerLevel } = await import('./valkey/valkey-level.ts')
+      return await raiseServerLevel(location, valkey, levels, { runtime, isDryRun, now })
+    }
+  }
 }
 
 async function migrateValkey(
   location: ValkeyLocation,
+  levels: Levels,
   { valkey = {}, dryRun = false, force = false, runtime = systemRuntime(), ...rest }: MigrateStoreOptions,
 ): Promise<LayoutMigration | undefined> {
   checkValkeyOptions(valkey, location)
@@ -78,6 +141,7 @@ async function migrateValkey(
   const { onProgress, signal, log } = rest
   return await migrateLayout(location, valkey, {
     runtime,
+    levels,
     isDryRun: dryRun,
     isForced: force,
     onProgress,
@@ -89,7 +153,7 @@ async function migrateValkey(
 async function migratePostgres(
   location: PostgresLocation,
   { postgres = {}, dryRun = false }: MigrateStoreOptions,
-): Promise<MigrateStoreResult> {
+): Promise<PlaceMigration> {
   checkPostgresOptions(postgres, location)
   const { migrateDatabase } = await import('./postgres/migrate-database.ts')
   const settings = { ...postgres, requestTimeoutMs: postgres.requestTimeoutMs ?? STEP_TIMEOUT_MS }
@@ -99,8 +163,13 @@ async function migratePostgres(
 }
 
 /** A file is brought up to date, and a Valkey server given the function library of this version. */
-async function openOnce(location: string, { kind }: StoreLocation, options: MigrateStoreOptions): Promise<void> {
+async function openOnce(
+  program: Program,
+  location: string,
+  { kind }: StoreLocation,
+  options: MigrateStoreOptions,
+): Promise<void> {
   const { runtime = systemRuntime(), valkey } = options
-  const store = await openStore(location, { runtime, valkey, create: kind === 'memory' })
+  const store = await openStore(location, { runtime, ...program, valkey, create: kind === 'memory' })
   await store.close()
 }

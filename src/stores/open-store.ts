@@ -5,6 +5,7 @@ import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from './engine-error.ts'
 import { isSynchronous, parseLocation } from './location.ts'
 import type { Synchronous } from './location.ts'
+import type { Levels } from './level/store-level.ts'
 import { MemoryStore } from './memory/memory-store.ts'
 import { checkPostgresOptions } from './postgres/postgres-options.ts'
 import type { PostgresOptions } from './postgres/postgres-options.ts'
@@ -30,6 +31,8 @@ export interface OpenStoreOptions {
   /** For a store on a server: whose clock counts. The server's, except in tests that move time. */
   readonly clock?: 'server' | 'runtime' | undefined
   readonly log?: Log | undefined
+  /** The levels that the program can run: its own, except in tests. */
+  readonly levels?: Levels | undefined
 }
 
 /**
@@ -54,6 +57,8 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
         synchronous: oneOf('synchronous', parsed.synchronous, synchronous),
         indexedTags,
         watchIntervalMs,
+        levels: options.levels,
+        log: options.log,
       })
     }
     case 'valkey': {
@@ -68,6 +73,7 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
         loadFunctions,
         create: options.create,
         clock: options.clock,
+        levels: options.levels,
         log: options.log,
       })
     }
@@ -81,6 +87,7 @@ export async function openStore(location: string, options: OpenStoreOptions): Pr
         connection: options.postgres ?? {},
         create: options.create,
         clock: options.clock,
+        levels: options.levels,
         log: options.log,
       })
     }

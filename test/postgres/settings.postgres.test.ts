@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EngineError } from '../../src/stores/engine-error.ts'
+import { programLevels } from '../../src/stores/level/store-level.ts'
 import { checkPermissions, grantsFor } from '../../src/stores/postgres/permission-check.ts'
 import { setUp } from '../../src/stores/postgres/settings.ts'
 import { migrateStore } from '../../src/stores/migrate-store.ts'
@@ -61,7 +62,7 @@ describe.each(versions)('the settings of a store on %s', (version) => {
   test('have the same number for locks when the schema was dropped and made again', async () => {
     const { location, schema } = newPlace(version)
     const session = await sessionAt(location)
-    const wanted = { executionPartitions: 1, indexedTags: undefined }
+    const wanted = { executionPartitions: 1, indexedTags: undefined, levels: programLevels }
 
     const first = await setUp(session, { schema }, wanted)
     await session.query(`drop schema ${schema} cascade`)

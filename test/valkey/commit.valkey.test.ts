@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { DUE_INDEX } from '../../src/kernel/index.ts'
 import type { CommitReply } from '../../src/stores/working-set/backend.ts'
 import { Needs } from '../../src/stores/working-set/needs.ts'
+import { LEVEL_STEP } from '../../src/stores/valkey/keys.ts'
 import { readEventValue } from '../../src/stores/valkey/stored-value.ts'
 import { OwnMessages, readWakeMessage } from '../../src/stores/valkey/wake-message.ts'
 import { startServer } from '../servers/server.ts'
@@ -378,7 +379,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
     })
 
     test('of everything that the log grew by, with numbers of any size in full', async () => {
-      const trimmed = 9_007_199_254_000_000
+      const trimmed = LEVEL_STEP - 100
       await at.server.set(at.key('trimmed4'), trimmed)
       const now = 1_700_000_000_123
 

@@ -13,6 +13,7 @@ const HOUR_MS = 3_600_000
 const REGISTER = 'flowfabric:{m}:libraries'
 const OTHER_LIBRARY = 'flowfabric_0123456789abcdef'
 const PARTITIONS = [0, 5]
+const LEVEL_AS_IT_IS = { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] }
 const SETTINGS = { executionPartitions: OLD_SETTINGS.executionPartitions, indexedTags: OLD_SETTINGS.indexedTags }
 
 const targets = [
@@ -97,12 +98,12 @@ describe.each(targets)('a store of layout 3 on $name', ({ location: server }) =>
     expect(refused.message).toContain('flowfabric migrate <location>')
     expect(settingsBefore).toBe(JSON.stringify(OLD_SETTINGS))
     expect(planned).toEqual({ kind: 'pending', from: 3, to: 4, steps: [], counts: expectedCounts() })
-    expect(done).toEqual({ ...planned, kind: 'migrated' })
+    expect(done).toEqual({ ...planned, kind: 'migrated', level: LEVEL_AS_IT_IS })
 
     const keys = await place.old.keys()
     const execution = place.old.key(0, `x4:${lived.records.find(({ type }) => type === 'execution')?.id ?? ''}`)
     const value = await place.old.connection.sendForBytes('GET', execution)
-    expect(await migrateStore(place.location)).toEqual({ kind: 'ready_when_opened' })
+    expect(await migrateStore(place.location)).toEqual({ kind: 'ready_when_opened', level: LEVEL_AS_IT_IS })
     expect(await place.old.keys()).toEqual(keys)
     expect(await place.old.connection.sendForBytes('GET', execution)).toEqual(value)
     await expectMoved(place)

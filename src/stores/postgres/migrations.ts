@@ -357,8 +357,22 @@ const journals = `
     ) with ordinality as e (cells, place);
 `
 
+/** Processes that use the store, with the levels that they can run. */
+const processes = `
+  create table $schema.process (
+    id text collate "C" not null primary key,
+    host text not null,
+    pid integer not null,
+    version text not null,
+    level_min integer not null,
+    level_max integer not null,
+    announced_at bigint not null
+  );
+`
+
 export const migrations: readonly Migration[] = [
   { title: 'create the tables of a store', sql: tables },
   { title: 'add flows and the edges between their members', sql: flows },
   { title: 'add what executions remember and wait for', sql: journals },
+  { title: 'add the processes that use the store', sql: processes },
 ]

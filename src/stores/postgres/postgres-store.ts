@@ -4,6 +4,9 @@ import type { Instant } from '../../kernel/index.ts'
 import { quietLog, silentLog } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
+import { ProcessRegister } from '../level/process-register.ts'
+import { LevelGuard, programLevels } from '../level/store-level.ts'
+import type { Levels } from '../level/store-level.ts'
 import { executionPartition } from '../store.ts'
 import type {
   Answer,
@@ -28,6 +31,7 @@ import { dumpPartition } from './partition-dump.ts'
 import { Pool } from './pool.ts'
 import { asEngineError } from './postgres-error.ts'
 import { checkPermissions } from './permission-check.ts'
+import { PostgresLevel } from './postgres-level.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 import { CONNECTIONS_DEFAULT, listenLocation } from './postgres-options.ts'
 import type { PostgresOptions } from './postgres-options.ts'
@@ -49,6 +53,8 @@ export interface PostgresStoreOptions {
   readonly create?: boolean | undefined
   /** Whose clock counts. The server's, except in tests that move time. */
   readonly clock?: 'server' | 'runtime' | undefined
+  /** The levels that the program can run: its own, except in tests. */
+  readonly levels?: Levels | undefined
   readonly log?: Log | undefined
 }
 
@@ -59,6 +65,7 @@ interface Parts {
   readonly pool: Pool
   readonly settings: PostgresSettings
   readonly clock: 'server' | 'runtime'
+  readonly guard: LevelGuard
   readonly log: Log
 }
 
@@ -77,10 +84,12 @@ export class PostgresStore implements Store {
   readonly #channel: WakeChannel
   readonly #isListening: boolean
   readonly #connectionCount: number
+  readonly #guard: LevelGuard
+  readonly #register: ProcessRegister
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
-  private constructor({ runtime, location, options, pool, settings, clock, log }: Parts) {
+  private constructor({ runtime, location, options, pool, settings, clock, guard, log }: Parts) {
     const schema = `"${location.schema}"`
     const listening = listenLocation(options, location)
     const listener = listening === false ? location : listening
@@ -100,9 +109,20 @@ export class PostgresStore implements Store {
       pool,
       // One connection is left for those who only look.
       transactionsMax: (options.connections ?? CONNECTIONS_DEFAULT) - 1,
-      parts: { schema, lockSpace: settings.lockSpace, loader, flusher: new Flusher(schema), inbox: this.#inbox, now },
+      parts: {
+        schema,
+        lockSpace: settings.lockSpace,
+        loader,
+        flusher: new Flusher(schema),
+        inbox: this.#inbox,
+        guard,
+        now,
+      },
       onWake: (wake) => this.#tell(wake),
     })
+    this.#guard = guard
+    const place = new PostgresLevel((work) => pool.use(work), location.schema, now)
+    this.#register = new ProcessRegister({ place, guard, runtime, log })
     this.#isListening = listening !== false
     this.#connectionCount = connectionCountOf(options)
     this.#channel = new WakeChannel({
@@ -120,13 +140,13 @@ export class PostgresStore implements Store {
 
   /** In an order in which nothing is written to a server that must not be used. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
-    const { runtime, location, create = true, clock = 'server', indexedTags } = options
+    const { runtime, location, create = true, clock = 'server', indexedTags, levels = programLevels } = options
     const log = quietLog(options.log ?? silentLog)
     const connectionOptions = options.connection ?? {}
     const { connections = CONNECTIONS_DEFAULT } = connectionOptions
     const pool = new Pool(runtime, connections, () => Connection.open(location, connectionOptions))
     try {
-      const wanted = { executionPartitions: location.executionPartitions, indexedTags }
+      const wanted = { executionPartitions: location.executionPartitions, indexedTags, levels }
       const settings = await pool.use(async (connection) => {
         const facts = await checkServer(connection)
         for (const warning of warningsOf(facts)) log.warn({ store: 'postgres' }, warning)
@@ -136,7 +156,19 @@ export class PostgresStore implements Store {
         await checkPermissions(connection, location.schema)
         return settings
       })
-      return new PostgresStore({ runtime, location, options: connectionOptions, pool, settings, clock, log })
+      const guard = new LevelGuard(levels)
+      const store = new PostgresStore({
+        runtime,
+        location,
+        options: connectionOptions,
+        pool,
+        settings,
+        clock,
+        guard,
+        log,
+      })
+      await store.#register.start()
+      return store
     } catch (error) {
       pool.close()
       throw asEngineError(error)
@@ -186,6 +218,7 @@ export class PostgresStore implements Store {
     await Promise.allSettled(this.#underWay)
     // What was committed last is told to others before the connections go.
     await this.#channel.close()
+    await this.#register.close()
     this.#pool.close()
   }
 
@@ -214,6 +247,7 @@ export class PostgresStore implements Store {
 
   async #use<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new EngineError('fabric_closed', { message: 'Its store is closed.' })
+    this.#guard.check()
     const using = work()
     this.#underWay.add(using)
     try {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { DATA_VERSION } from '../../kernel/index.ts'
 import type { EngineError } from '../engine-error.ts'
+import { programLevels } from '../level/store-level.ts'
 import { migrations } from './migrations.ts'
 import type { Session } from './session.ts'
 import { findSettings, setUp } from './settings.ts'
 
-const NOTHING = { executionPartitions: undefined, indexedTags: undefined }
+const NOTHING = { executionPartitions: undefined, indexedTags: undefined, levels: programLevels }
 
 type Meta = Readonly<Record<string, string>>
 
@@ -43,7 +44,11 @@ describe('the settings of a store', () => {
 
     expect(await findSettings(storeWith(meta), 'mine', NOTHING)).toEqual(settings)
     expect(
-      await findSettings(storeWith(meta), 'mine', { executionPartitions: 4, indexedTags: ['plan', 'plan'] }),
+      await findSettings(storeWith(meta), 'mine', {
+        ...NOTHING,
+        executionPartitions: 4,
+        indexedTags: ['plan', 'plan'],
+      }),
     ).toEqual(settings)
   })
 

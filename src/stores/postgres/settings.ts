@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
 import { refuseOther, sorted } from '../fixed-settings.ts'
-import { LEVEL_MAX, refuseOtherLevel } from '../store-level.ts'
+import { refuseOtherLevel } from '../level/store-level.ts'
+import type { Levels } from '../level/store-level.ts'
 import { executionPartition } from '../store.ts'
 import type { StoreSettings } from '../store.ts'
 import { carryOut, planMigration, quoted, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
@@ -24,6 +25,8 @@ const PERMISSION_DENIED = '42501'
 export interface WantedSettings {
   readonly executionPartitions: number | undefined
   readonly indexedTags: readonly string[] | undefined
+  /** The levels that the program can run. */
+  readonly levels: Levels
 }
 
 export interface PostgresSettings extends StoreSettings {
@@ -46,7 +49,7 @@ export async function findSettings(
   if (!meta.has('data_version')) return undefined
   const stored = storedIn(meta, schema)
   refuseOtherData(stored.dataVersion)
-  refuseOtherLevel(meta.get('level'))
+  refuseOtherLevel(meta.get('level'), wanted.levels)
   const { executionPartitions, indexedTags, lockSpace } = stored
   if (wanted.executionPartitions !== undefined) {
     refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
@@ -103,7 +106,7 @@ async function writeSettings(session: Session, schema: string, wanted: WantedSet
   )
   const settings = {
     data_version: DATA_VERSION,
-    level: LEVEL_MAX,
+    level: wanted.levels.max,
     execution_partitions: count,
     indexed_tags: sorted(wanted.indexedTags ?? []),
     lock_space: lockSpaceOf(schema),

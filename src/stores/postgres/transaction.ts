@@ -4,6 +4,7 @@
  * commits. Between them the pure operations run, as often as they turn out to need something that was not loaded.
  */
 import { EngineError } from '../engine-error.ts'
+import type { LevelGuard } from '../level/store-level.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import { isNothing } from '../working-set/stored-data.ts'
 import { wakeOf } from '../working-set/wake-of.ts'
@@ -54,6 +55,7 @@ export interface TransactionParts {
   readonly loader: Loader
   readonly flusher: Flusher
   readonly inbox: Inbox
+  readonly guard: LevelGuard
   /** Whose clock counts; undefined for the server's. */
   readonly now: (() => number) | undefined
 }
@@ -129,7 +131,9 @@ export class Transaction {
     const replies = await this.#connection.send([...head, ...loads.map(({ statement }) => statement)])
     for (const [i, load] of loads.entries()) load.take(replyAt(replies, head.length + i))
 
-    const clockRows = replyAt(replies, head.length - 2).rows as [number | null, number][]
+    const clockRows = replyAt(replies, head.length - 2).rows as [number | null, number, string | null][]
+    // The locks are held, and a level is raised under all of them: no later level can be committed before this transaction.
+    this.#parts.guard.observe(levelIn(clockRows[0]?.[2]))
     const staged = inbox.read(replyAt(replies, head.length - 1))
     this.#options.onStaged?.(staged.map(({ inboxId }) => inboxId))
     const runs = planned.map(({ batch, set }, i): Run => {
@@ -201,15 +205,21 @@ function lock(lockSpace: number, numbers: readonly number[]): Statement {
   return { name: 'ff_lock', text, values: [lockSpace, integerArray(numbers)] }
 }
 
-/** Read after the locks were taken: whoever comes later in a partition also has the later time. */
+/** Read after the locks were taken: whoever comes later in a partition also has the later time, and at least the same level. */
 function clock(schema: string, numbers: readonly number[]): Statement {
   return {
     name: 'ff_clock',
-    text: `select p.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000)::bigint
+    text: `select p.last_sequence, floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
+        (select m.value from ${schema}.meta m where m.name = 'level')
       from unnest($1::integer[]) with ordinality as k (number, place)
       left join ${schema}.partition p on p.number = k.number order by k.place`,
     values: [integerArray(numbers)],
   }
+}
+
+/** The settings hold JSON; a store that was set up before there were levels has none. */
+function levelIn(value: string | null | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value)
 }
 
 function needsOf(number: number, set: WorkingSet) {

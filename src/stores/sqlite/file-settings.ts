@@ -1,7 +1,8 @@
 /** What a file says of itself: who wrote it, in which version, with which settings. Written at first use, then verified. */
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
-import { LEVEL_MAX, refuseOtherLevel } from '../store-level.ts'
+import { refuseOtherLevel } from '../level/store-level.ts'
+import type { Levels } from '../level/store-level.ts'
 import type { StoreSettings } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { migrations } from './migrations.ts'
@@ -18,6 +19,8 @@ export const SCHEMA_VERSION = migrations.length
 export interface WantedSettings {
   /** Left out, whatever the file was set up with. */
   readonly indexedTags: readonly string[] | undefined
+  /** The levels that the program can run. */
+  readonly levels: Levels
 }
 
 /** Whether a file must be written before it can be used. Refuses one that must not be touched at all. */
@@ -35,7 +38,7 @@ export function setUp(connection: Connection, file: string, wanted: WantedSettin
   if (version === 0) {
     connection.execute(`pragma application_id = ${APPLICATION_ID}`)
     writeMeta(connection, 'data_version', DATA_VERSION)
-    writeMeta(connection, 'level', LEVEL_MAX)
+    writeMeta(connection, 'level', wanted.levels.max)
     writeMeta(connection, 'execution_partitions', EXECUTION_PARTITIONS)
     writeMeta(connection, 'indexed_tags', sorted(wanted.indexedTags ?? []))
   }
@@ -47,7 +50,7 @@ export function verifiedSettings(connection: Connection, file: string, wanted: W
   const dataVersion = readMeta(connection, 'data_version')
   if (typeof dataVersion === 'number') refuseNewer(file, 'data', dataVersion, DATA_VERSION)
   refuseOther(file, 'data version', dataVersion, DATA_VERSION)
-  refuseOtherLevel(readMeta(connection, 'level'))
+  refuseOtherLevel(readMeta(connection, 'level'), wanted.levels)
   refuseOther(
     file,
     'number of execution partitions',
@@ -89,7 +92,7 @@ function sorted(names: readonly string[]): string[] {
   return [...new Set(names)].sort()
 }
 
-function readMeta(connection: Connection, name: string): unknown {
+export function readMeta(connection: Connection, name: string): unknown {
   const row = connection.prepare('select value from meta where name = ?').get(name)
   return row === undefined ? undefined : JSON.parse(String(row['value']))
 }

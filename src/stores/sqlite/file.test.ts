@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DATA_VERSION } from '../../kernel/index.ts'
-import { LEVEL_MAX } from '../store-level.ts'
+import { programLevels } from '../level/store-level.ts'
 import type { EngineError } from '../engine-error.ts'
 import { PARTITION, submit } from '../store.fixture.ts'
 import { SCHEMA_VERSION } from './file-settings.ts'
@@ -59,13 +59,13 @@ describe('a file that was set up', () => {
   })
 
   test('with a level that the program cannot run is refused and stays as it is', async () => {
-    await fileWith('level', LEVEL_MAX + 1)
+    await fileWith('level', programLevels.max + 1)
     const before = readFileSync(world.file)
 
     const { code, detail } = await failureOf()
 
     expect(code).toBe('newer_schema')
-    expect(detail.message).toContain(`level ${LEVEL_MAX + 1}`)
+    expect(detail.message).toContain(`level ${programLevels.max + 1}`)
     expect(readFileSync(world.file).equals(before)).toBe(true)
   })
 

@@ -260,4 +260,17 @@ const journals = `
   ) strict;
 `
 
-export const migrations: readonly string[] = [tables, flows, journals]
+/** Processes that have the file open, with the levels that they can run. */
+const processes = `
+  create table process (
+    id text not null primary key,
+    host text not null,
+    pid integer not null,
+    version text not null,
+    level_min integer not null,
+    level_max integer not null,
+    announced_at integer not null
+  ) strict;
+`
+
+export const migrations: readonly string[] = [tables, flows, journals, processes]

@@ -1,8 +1,12 @@
 /** A store in one SQLite file, shared by any number of processes of one machine. */
 import { isReadOperation } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
-import type { Runtime } from '../../runtime/index.ts'
+import { quietLog, silentLog } from '../../runtime/index.ts'
+import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
+import { ProcessRegister } from '../level/process-register.ts'
+import { LevelGuard, programLevels } from '../level/store-level.ts'
+import type { Levels } from '../level/store-level.ts'
 import type { Synchronous } from '../location.ts'
 import { executionPartition } from '../store.ts'
 import type {
@@ -18,6 +22,7 @@ import type {
 } from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { FileIdentity } from './file-identity.ts'
+import { FileLevel } from './file-level.ts'
 import { FileWatch, WATCH_INTERVAL_MS } from './file-watch.ts'
 import { MEMORY_FILE, openFile } from './file.ts'
 import type { OpenFile } from './file.ts'
@@ -35,6 +40,9 @@ export interface SqliteOptions {
   readonly indexedTags?: readonly string[] | undefined
   /** How often the file is looked at for what others have written, while anybody listens. */
   readonly watchIntervalMs?: number | undefined
+  /** The levels that the program can run: its own, except in tests. */
+  readonly levels?: Levels | undefined
+  readonly log?: Log | undefined
 }
 
 export class SqliteStore implements Store {
@@ -45,24 +53,36 @@ export class SqliteStore implements Store {
   /** Only a file can be written by others. */
   readonly #watch: FileWatch | undefined
   readonly #identity: FileIdentity | undefined
+  readonly #register: ProcessRegister | undefined
+  readonly #guard: LevelGuard
   readonly #listeners = new WakeListeners()
   readonly #underWay = new Set<Promise<unknown>>()
   #closing: Promise<void> | undefined
 
   static async open(options: SqliteOptions): Promise<SqliteStore> {
-    const { runtime, file, synchronous = 'normal', indexedTags, watchIntervalMs = WATCH_INTERVAL_MS } = options
-    return new SqliteStore(runtime, await openFile(runtime, file, synchronous, { indexedTags }), watchIntervalMs)
+    const { runtime, file, synchronous = 'normal', indexedTags, levels = programLevels } = options
+    return new SqliteStore(options, await openFile(runtime, file, synchronous, { indexedTags, levels }), levels)
   }
 
-  private constructor(runtime: Runtime, file: OpenFile, watchIntervalMs: number) {
+  private constructor(options: SqliteOptions, file: OpenFile, levels: Levels) {
+    const { runtime, watchIntervalMs = WATCH_INTERVAL_MS } = options
     this.settings = file.settings
     this.#file = file
     this.#readSide = new ReadSide(runtime, file.reader)
-    this.#writeSide = new WriteSide(runtime, file.writer, (wake) => this.#listeners.tell(wake))
+    this.#guard = new LevelGuard(levels)
+    this.#writeSide = new WriteSide(runtime, file.writer, this.#guard, (wake) => this.#listeners.tell(wake))
     if (file.path === MEMORY_FILE) return
     this.#identity = new FileIdentity(runtime, file.path)
     // On the writer's connection the file changes only by what others commit: what it commits itself was told already.
     this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#tellAll())
+    this.#register = new ProcessRegister({
+      place: new FileLevel(runtime, file.writer),
+      guard: this.#guard,
+      runtime,
+      log: quietLog(options.log ?? silentLog),
+    })
+    // Opening never waits for a busy file.
+    void this.#register.start()
   }
 
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
@@ -109,12 +129,14 @@ export class SqliteStore implements Store {
     this.#watch?.stop()
     this.#listeners.clear()
     await Promise.allSettled(this.#underWay)
+    await this.#register?.close()
     if (this.#file.reader !== this.#file.writer) this.#file.reader.close()
     this.#file.writer.close()
   }
 
   async #use<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) throw new EngineError('fabric_closed', { message: 'Its store is closed.' })
+    this.#guard.check()
     const using = work()
     this.#underWay.add(using)
     try {

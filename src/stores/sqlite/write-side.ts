@@ -5,11 +5,13 @@
 import type { Instant } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../engine-error.ts'
+import type { LevelGuard } from '../level/store-level.ts'
 import { Overlay } from '../working-set/overlay.ts'
 import { wakeOf } from '../working-set/wake-of.ts'
 import type { Answer, Call, Partition, Wake } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { EventLog } from './event-log.ts'
+import { readMeta } from './file-settings.ts'
 import { PartitionWriter } from './partition-writer.ts'
 import { RefusedRow } from './row-statements.ts'
 import { isSqliteError } from './sqlite-error.ts'
@@ -30,11 +32,13 @@ export class WriteSide {
   readonly #transactions: Transactions
   readonly #turns = new Turns()
   readonly #partitions = new Map<Partition, OpenPartition>()
+  readonly #guard: LevelGuard
   readonly #onWake: (wake: Wake) => void
 
-  constructor(runtime: Runtime, connection: Connection, onWake: (wake: Wake) => void) {
+  constructor(runtime: Runtime, connection: Connection, guard: LevelGuard, onWake: (wake: Wake) => void) {
     this.#runtime = runtime
     this.#connection = connection
+    this.#guard = guard
     this.#transactions = new Transactions(runtime, connection, 'write')
     this.#onWake = onWake
   }
@@ -60,7 +64,7 @@ export class WriteSide {
       const since = this.#runtime.monotonic()
       const step = await this.#turns.take(async () => {
         const { log } = await this.#open(name, since)
-        return this.#transactions.run(() => log.trimSome(olderThan, keepCount), since)
+        return this.#transact(() => log.trimSome(olderThan, keepCount), since)
       })
       if (step === undefined) return trimmed
       trimmed += step
@@ -69,7 +73,7 @@ export class WriteSide {
   }
 
   async #runTogether(partition: OpenPartition, calls: readonly Call[], since: number): Promise<Answer[]> {
-    const { answers, wake } = await this.#transactions.run(() => {
+    const { answers, wake } = await this.#transact(() => {
       // The clock is read under the lock: whoever comes later in the file also has the later time.
       const overlay = new Overlay(partition.stored, this.#runtime.now())
       const answers = overlay.runAll(calls)
@@ -101,10 +105,18 @@ export class WriteSide {
     return answers
   }
 
+  /** Every transaction reads the level first, so that none writes to a file whose level was raised beyond this program. */
+  #transact<T>(work: () => T, since: number): Promise<T> {
+    return this.#transactions.run(() => {
+      this.#guard.observe(readMeta(this.#connection, 'level'))
+      return work()
+    }, since)
+  }
+
   async #open(name: Partition, since: number): Promise<OpenPartition> {
     const known = this.#partitions.get(name)
     if (known !== undefined) return known
-    const number = await this.#transactions.run(() => partitionNumber(this.#connection, name), since)
+    const number = await this.#transact(() => partitionNumber(this.#connection, name), since)
     const partition: OpenPartition = {
       name,
       stored: new StoredPartition(this.#connection, number),

@@ -280,6 +280,14 @@ function markOf(index: string): string {
 }
 
 const refusals = ['locked', 'lock_lost', 'clock'] as const
+/** The status of a commit that was refused because the store has a level that the library cannot run. */
+const OTHER_LEVEL = 4
+
+/** Returns the level that a commit was refused for. */
+export function refusedLevel(reply: unknown): number | undefined {
+  const [status, , level] = reply as number[]
+  return status === OTHER_LEVEL ? level : undefined
+}
 
 export function readCommit(reply: unknown, commit: Commit): CommitReply {
   const [status, now, lastSequence, eventsAt, failed, ...blobs] = reply as [

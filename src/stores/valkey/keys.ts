@@ -15,8 +15,9 @@
  * | `<prefix>:{fp:3}:i4:<name>`        | sorted set | one index: ids by score                                   |
  * | `<prefix>:{fp:3}:b4:<key>`         | string     | raw bytes: a payload, a result, the value of a step       |
  * | `<prefix>:{fp:3}:events4`          | list       | the event log, oldest first                               |
- * | `<prefix>:{fp:3}:trimmed4`         | string     | how many events were ever removed from the log            |
+ * | `<prefix>:{fp:3}:trimmed4`         | string     | how many events were ever removed from the log; `LEVEL_STEP` more for each level that the store was raised above the first |
  * | `<prefix>:{m}:settings`            | string     | the settings that were fixed at first use, as JSON        |
+ * | `<prefix>:{m}:processes`           | sorted set | processes that use the store, as JSON, by the time of their last announcement |
  * | `flowfabric:{m}:libraries`         | hash       | when a process last announced each function library       |
  *
  * Channels: `<prefix>:{fp:3}:<database>:wake` and `…:events`. Everything with a partition in its name is written by the
@@ -25,6 +26,9 @@
  */
 import type { RecordType } from '../../kernel/index.ts'
 import type { Partition } from '../store.ts'
+
+/** What the count of trimmed events grows by with each level above the first. No log ever has as many events. */
+export const LEVEL_STEP = 2 ** 47
 
 export const LIBRARIES_KEY = 'flowfabric:{m}:libraries'
 
@@ -70,6 +74,15 @@ export class Keys {
 
   eventsChannel(partition: Partition): string {
     return `${this.channels(partition)}events`
+  }
+
+  /** Read by every commit, so that a level that was raised costs no further read. */
+  trimmed(partition: Partition): string {
+    return `${this.partition(partition)}trimmed4`
+  }
+
+  get processes(): string {
+    return `${this.#prefix}:{m}:processes`
   }
 
   get settings(): string {

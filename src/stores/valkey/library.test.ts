@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LEVEL_STEP } from './keys.ts'
 import { LIBRARY_PREFIX, functionLibrary, libraryOf } from './library.ts'
 
 const BODY =
@@ -29,4 +30,12 @@ test('the library registers each function under the name by which it is called',
   const registered = [...text.matchAll(/^register\('(_[a-z_]+)'/gm)].map(([, suffix = '']) => name + suffix)
 
   expect(registered.sort()).toEqual(Object.values<string>({ ...functions }).sort())
+})
+
+test('programs that can run other levels have libraries of their own, with every limit filled in', async () => {
+  const [one, two] = [await functionLibrary(1), await functionLibrary(2)]
+
+  expect(one.name).not.toBe(two.name)
+  expect(two.text).toContain(`stored >= ${2 * LEVEL_STEP}`)
+  expect(one.text + two.text).not.toMatch(/LEVEL_(STEP|END)/)
 })

@@ -1,6 +1,8 @@
 /** The text of the function library, and the names that carry its hash: programs of different versions share a server. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { programLevels } from '../level/store-level.ts'
+import { LEVEL_STEP } from './keys.ts'
 
 export interface FunctionLibrary {
   readonly name: string
@@ -26,11 +28,15 @@ export const LIBRARY_PREFIX = 'flowfabric_'
 const HASH_LENGTH = 16
 const NAME_MARK = 'FUNCTION_NAME'
 
-let loaded: Promise<FunctionLibrary> | undefined
+let loaded: Promise<string> | undefined
 
-export function functionLibrary(): Promise<FunctionLibrary> {
-  loaded ??= readFile(new URL('./library/library.lua', import.meta.url), 'utf8').then(libraryOf)
-  return loaded
+/** The library of a program that can run levels up to `levelMax`: its commits refuse a store of a higher level. */
+export async function functionLibrary(levelMax = programLevels.max): Promise<FunctionLibrary> {
+  loaded ??= readFile(new URL('./library/library.lua', import.meta.url), 'utf8')
+  const limits = { LEVEL_STEP, LEVEL_END: levelMax * LEVEL_STEP }
+  return libraryOf(
+    (await loaded).replaceAll(/LEVEL_(?:STEP|END)/g, (name) => String(limits[name as keyof typeof limits])),
+  )
 }
 
 export function libraryOf(body: string): FunctionLibrary {

@@ -2,7 +2,8 @@
 import { DATA_VERSION } from '../../kernel/index.ts'
 import { EngineError } from '../engine-error.ts'
 import { refuseOther, sorted } from '../fixed-settings.ts'
-import { LEVEL_MAX, refuseOtherLevel } from '../store-level.ts'
+import { refuseOtherLevel } from '../level/store-level.ts'
+import type { Levels } from '../level/store-level.ts'
 import type { StoreSettings } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
@@ -18,6 +19,8 @@ const CLUSTER_PARTITIONS = 32
 export interface WantedSettings {
   readonly executionPartitions: number | undefined
   readonly indexedTags: readonly string[] | undefined
+  /** The levels that the program can run. */
+  readonly levels: Levels
 }
 
 export interface StoredSettings {
@@ -42,7 +45,7 @@ export async function findSettings(
   refuseNewer('data version', stored.dataVersion, DATA_VERSION)
   refuseOther('data version', stored.dataVersion, DATA_VERSION)
   refuseOtherLayout(stored)
-  refuseOtherLevel(stored.level)
+  refuseOtherLevel(stored.level, wanted.levels)
   const { executionPartitions, indexedTags } = stored
   if (wanted.executionPartitions !== undefined) {
     refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
@@ -57,7 +60,7 @@ export async function setUp(connection: Connection, keys: Keys, wanted: WantedSe
   const first: StoredSettings = {
     dataVersion: DATA_VERSION,
     layoutVersion: LAYOUT_VERSION,
-    level: LEVEL_MAX,
+    level: wanted.levels.max,
     executionPartitions: wanted.executionPartitions ?? defaultPartitions,
     indexedTags: sorted(wanted.indexedTags ?? []),
   }

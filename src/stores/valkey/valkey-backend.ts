@@ -1,10 +1,11 @@
 /** Loads and commits through the function library: one call each, on one partition. */
 import { bringsOf, entriesOf, recordsNamedBy } from '../../kernel/index.ts'
 import type { AnyRecord, FabricEvent } from '../../kernel/index.ts'
+import type { LevelGuard } from '../level/store-level.ts'
 import { RefusedRecord } from '../working-set/backend.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../working-set/backend.ts'
 import { CallWriter } from './call-writer.ts'
-import { readCommit, writeCommit } from './commit-call.ts'
+import { readCommit, refusedLevel, writeCommit } from './commit-call.ts'
 import type { CommitForm } from './commit-call.ts'
 import type { FunctionLoader } from './function-loader.ts'
 import type { Keys } from './keys.ts'
@@ -43,13 +44,15 @@ export class ValkeyBackend implements Backend {
   readonly #loader: FunctionLoader
   readonly #keys: Keys
   readonly #sender: string
+  readonly #guard: LevelGuard
   readonly #writer = new CallWriter()
 
   /** `sender` identifies this process in the messages of its commits. */
-  constructor(loader: FunctionLoader, keys: Keys, sender: string) {
+  constructor(loader: FunctionLoader, keys: Keys, sender: string, guard: LevelGuard) {
     this.#loader = loader
     this.#keys = keys
     this.#sender = sender
+    this.#guard = guard
   }
 
   async load(request: LoadRequest): Promise<LoadReply> {
@@ -59,6 +62,9 @@ export class ValkeyBackend implements Backend {
 
   async commit(commit: Commit): Promise<CommitReply> {
     const call = writeCommit(this.#writer, this.#loader.library.functions, this.#keys, commit, storedForm, this.#sender)
-    return readCommit(await this.#loader.send(call), commit)
+    const reply = await this.#loader.send(call)
+    const level = refusedLevel(reply)
+    if (level !== undefined) this.#guard.observe(level)
+    return readCommit(reply, commit)
   }
 }

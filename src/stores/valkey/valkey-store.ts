@@ -2,6 +2,9 @@
 import { finishesWork, isReadOperation } from '../../kernel/index.ts'
 import { quietLog, silentLog, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
+import { ProcessRegister } from '../level/process-register.ts'
+import { LevelGuard, programLevels } from '../level/store-level.ts'
+import type { Levels } from '../level/store-level.ts'
 import type {
   Answer,
   Call,
@@ -32,6 +35,7 @@ import type { ValkeyLocation } from './valkey-location.ts'
 import { BatchRunner } from '../working-set/batch-runner.ts'
 import type { RunCounts } from '../working-set/batch-runner.ts'
 import { ValkeyBackend } from './valkey-backend.ts'
+import { ValkeyLevel } from './valkey-level.ts'
 import { WakeChannel } from './wake-channel.ts'
 
 /** A server works on one batch at a time: one is under way to it, one in it, one on its way back. */
@@ -48,6 +52,8 @@ export interface ValkeyStoreOptions {
   readonly create?: boolean | undefined
   /** Whose clock counts. The server's, except in tests that move time. */
   readonly clock?: 'server' | 'runtime' | undefined
+  /** The levels that the program can run: its own, except in tests. */
+  readonly levels?: Levels | undefined
   readonly log?: Log | undefined
 }
 
@@ -60,6 +66,8 @@ interface Parts {
   readonly register: LibraryRegister
   readonly settings: StoreSettings
   readonly clock: 'server' | 'runtime'
+  readonly guard: LevelGuard
+  readonly processes: ProcessRegister
   readonly log: Log
   readonly busyBatches: number
 }
@@ -72,6 +80,8 @@ export class ValkeyStore implements Store {
   readonly #keys: Keys
   readonly #loader: FunctionLoader
   readonly #register: LibraryRegister
+  readonly #guard: LevelGuard
+  readonly #processes: ProcessRegister
   readonly #events: EventLog
   readonly #runner: BatchRunner
   readonly #listeners = new WakeListeners()
@@ -86,11 +96,13 @@ export class ValkeyStore implements Store {
     this.#keys = keys
     this.#loader = parts.loader
     this.#register = parts.register
+    this.#guard = parts.guard
+    this.#processes = parts.processes
     this.#events = new EventLog(parts.loader, keys)
     const sender = runtime.uuid()
     const isServerClock = parts.clock === 'server'
     this.#runner = new BatchRunner({
-      backend: new ValkeyBackend(parts.loader, keys, sender),
+      backend: new ValkeyBackend(parts.loader, keys, sender, parts.guard),
       runtime,
       now: isServerClock ? undefined : () => runtime.now(),
       // A test that moves time waits for the server's real one.
@@ -108,16 +120,16 @@ export class ValkeyStore implements Store {
     })
     this.#register.start()
     this.#loader.onReloaded(async () => {
-      await setUp(connection, keys, settings)
+      await setUp(connection, keys, { ...settings, levels: parts.guard.levels })
       this.#register.announce()
     })
   }
 
   /** In an order in which nothing is written to a server that must not be used. */
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
-    const { runtime, location, loadFunctions = true, create = true, clock = 'server' } = options
+    const { runtime, location, loadFunctions = true, create = true, clock = 'server', levels = programLevels } = options
     const log = quietLog(options.log ?? silentLog)
-    const library = await functionLibrary()
+    const library = await functionLibrary(levels.max)
     const connectionSettings = options.connection ?? {}
     const connection = await Connection.open(location, connectionSettings, runtime)
     try {
@@ -125,7 +137,7 @@ export class ValkeyStore implements Store {
       await checkDatabase(connection, location.database)
       for (const warning of new Set(servers.flatMap(warningsOf))) log.warn({ store: 'valkey' }, warning)
       const keys = new Keys(location.prefix, location.database)
-      const wanted = { executionPartitions: location.executionPartitions, indexedTags: options.indexedTags }
+      const wanted = { executionPartitions: location.executionPartitions, indexedTags: options.indexedTags, levels }
       const found = await findSettings(connection, keys, wanted)
       if (found === undefined && !create) throw storeNotFound()
       const loader = new FunctionLoader(connection, library, loadFunctions, log)
@@ -142,19 +154,12 @@ export class ValkeyStore implements Store {
         runtime,
         log,
       })
-      const busyBatches = BUSY_BATCHES_PER_SERVER * servers.length
-      return new ValkeyStore({
-        runtime,
-        location,
-        connection,
-        keys,
-        loader,
-        register,
-        settings,
-        clock,
-        log,
-        busyBatches,
-      })
+      const guard = new LevelGuard(levels)
+      const place = new ValkeyLevel(connection, keys, clock === 'runtime' ? () => runtime.now() : undefined)
+      const processes = new ProcessRegister({ place, guard, runtime, log })
+      await processes.start()
+      const store = { runtime, location, connection, keys, loader, register, settings, clock, guard, processes, log }
+      return new ValkeyStore({ ...store, busyBatches: BUSY_BATCHES_PER_SERVER * servers.length })
     } catch (error) {
       connection.close()
       throw asEngineError(error)
@@ -167,6 +172,7 @@ export class ValkeyStore implements Store {
   }
 
   async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    this.#guard.check()
     try {
       return await this.#runner.run(partition, calls)
     } catch (error) {
@@ -176,6 +182,7 @@ export class ValkeyStore implements Store {
   }
 
   async readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
+    this.#guard.check()
     return await guarded(() => this.#events.read(partition, after, limit))
   }
 
@@ -207,9 +214,12 @@ export class ValkeyStore implements Store {
 
   async close(): Promise<void> {
     this.#listeners.clear()
+    const withdrawing = this.#processes.close()
     this.#register.close()
     this.#channel.close()
+    // Sends what was handed to it, and waits for no server that is away.
     this.#connection.close()
+    await withdrawing
   }
 
   /** What finishes work or frees memory goes through; only what asks for more memory is refused. */

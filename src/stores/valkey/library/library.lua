@@ -7,7 +7,7 @@ local LOCK_MS, LOCK_MAX_MS, WAITER_MS, LOCKS_MAX, WAITERS_MAX, BUSY_MAX_MS = 250
 -- The arguments of a command stand on the stack of Lua, which holds 8,000. Even, so that pairs stay together.
 local CHUNK = 6000
 local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 36, 6
-local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, NONE, INF = 'events4', 'trimmed4', 0, 1, 2, 3, {}, 1 / 0
+local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events4', 'trimmed4', 0, 1, 2, 3, 4, {}, 1 / 0
 
 -- Globals are not visible while a library loads, so the first call binds them.
 local call, byte, sub, unpack, tonumber, type, min, max, floor, read
@@ -293,7 +293,9 @@ local function commit(keys, args)
   local indexesAt, indexItem = eventsAt + events + ended, eventItem + events + ended
   -- Whatever can fail is read before anything is written: a key of another type raises its error here.
   local log, at, item, before = partition .. EVENTS, indexesAt, indexItem, {}
-  local logged, trimmed = call('LLEN', log), countOf(call('GET', partition .. TRIMMED) or 0)
+  -- The count of trimmed events carries the level of the store. The loader fills in what stands for a level, and where it ends.
+  local logged, stored = call('LLEN', log), countOf(call('GET', partition .. TRIMMED) or 0)
+  local trimmed = stored % LEVEL_STEP
   for i = 1, indexes do
     local key, mark, removed, added = args[at], args[at + 1], countOf(args[at + 3]), countOf(args[at + 4])
     local removedAt = at + 5 + countOf(args[at + 2])
@@ -314,6 +316,7 @@ local function commit(keys, args)
   if at ~= #args + 1 or not isMatching then refuse('counts and arguments differ') end
 
   local time, lock = serverTime(), locks[partition]
+  if stored >= LEVEL_END then return { LEVEL, time, floor(stored / LEVEL_STEP) + 1 } end
   if token ~= '' and not (isHeld(lock, time) and lock.token == token) then return { LOCK_LOST, time } end
   if token == '' and args[4] ~= '1' and isHeld(lock, time) then return { LOCKED, time } end
   if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
@@ -363,7 +366,7 @@ end
 
 -- args: behind which event to begin, how many to read at most. Replies how many were ever trimmed, how many there are, events.
 local function readLog(keys, args)
-  local log, trimmed = keys[1] .. EVENTS, countOf(call('GET', keys[1] .. TRIMMED) or 0)
+  local log, trimmed = keys[1] .. EVENTS, countOf(call('GET', keys[1] .. TRIMMED) or 0) % LEVEL_STEP
   local first, limit = max(0, countOf(args[1]) - trimmed), countOf(args[2])
   return { trimmed, call('LLEN', log), limit > 0 and call('LRANGE', log, first, first + limit - 1) or NONE }
 end

@@ -11,6 +11,7 @@ import type { RecordType } from '../../../kernel/index.ts'
 import { silentLog, versionGenerator } from '../../../runtime/index.ts'
 import type { Log, Runtime } from '../../../runtime/index.ts'
 import { EngineError } from '../../engine-error.ts'
+import type { Levels } from '../../level/store-level.ts'
 import { Connection } from '../connection.ts'
 import type { Argument, ConnectionSettings } from '../connection.ts'
 import { Keys } from '../keys.ts'
@@ -55,6 +56,8 @@ export interface LayoutMigration {
 
 export interface MigrateLayoutOptions {
   readonly runtime: Runtime
+  /** The levels that the program can run. */
+  readonly levels: Levels
   /** Count only, and change nothing. */
   readonly isDryRun: boolean
   /** Migrate although a program of another version may be running. */
@@ -143,7 +146,7 @@ class Migration {
   }
 
   async #refuseOtherPrograms(): Promise<void> {
-    const { name } = await functionLibrary()
+    const { name } = await functionLibrary(this.#options.levels.max)
     const [announcedAt, now] = await this.#announcements()
     for (const [library, at] of announcedAt) {
       if (library === name || now - at > MAYBE_RUNNING_MS) continue

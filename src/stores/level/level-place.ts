@@ -1,0 +1,34 @@
+/** What each kind of store provides so that its level can be raised while processes use it. */
+
+/** A process that has a store open. */
+export interface ProcessInfo {
+  readonly processId: string
+  readonly host: string
+  readonly pid: number
+  /** The version of the package. */
+  readonly version: string
+  /** The levels that the process can run. */
+  readonly levelMin: number
+  readonly levelMax: number
+}
+
+export interface LevelPlace {
+  /** Reads the level from the settings; undefined if the store was never used. */
+  readLevel(): Promise<number | undefined>
+  /** Writes or renews an announcement, and removes some that have lapsed. */
+  announce(process: ProcessInfo): Promise<void>
+  withdraw(process: ProcessInfo): Promise<void>
+  /** Lists the processes whose announcements have not lapsed, in a stable order. */
+  liveProcesses(): Promise<readonly ProcessInfo[]>
+  /** Raises the level, and never lowers it. A commit that begins after this has returned observes at least this level. */
+  raise(to: number): Promise<void>
+}
+
+/** How often a process renews its announcement. */
+export const ANNOUNCE_EVERY_MS = 30_000
+/** An announcement that was not renewed for this long is forgotten: two renewals may fail. */
+export const LAPSES_AFTER_MS = 3 * ANNOUNCE_EVERY_MS
+/** Lapsed announcements that one renewal removes at most. */
+export const FORGET_MAX = 100
+/** Live processes that are looked at before a level is raised. */
+export const PROCESSES_MAX = 10_000

@@ -1,0 +1,71 @@
+/**
+ * The level of a store. New record types, phases and timers are written only from their level on, so that every program that
+ * uses the store knows them. A program refuses a store whose level it cannot run. A level is only ever raised.
+ */
+import { EngineError } from '../engine-error.ts'
+
+/** The levels that a program can run, both included. A new store gets the highest one. */
+export interface Levels {
+  readonly min: number
+  readonly max: number
+}
+
+/** Those of this program. */
+export const programLevels: Levels = { min: 1, max: 1 }
+
+/** The level of a store whose settings have none: it was set up before there were levels. */
+const FIRST_LEVEL = 1
+
+/** Returns the level that the settings of a store hold. Throws if `found` is not a level. */
+export function storedLevel(found: unknown): number {
+  const level = found ?? FIRST_LEVEL
+  if (typeof level === 'number' && Number.isSafeInteger(level) && level >= FIRST_LEVEL) return level
+  const message = `The settings of the store have level ${JSON.stringify(level)}, which is not a whole number from 1.`
+  throw new EngineError('corruption', { field: 'location', message })
+}
+
+/** Refuses a store whose level a program cannot run. `found` is what the settings hold. */
+export function refuseOtherLevel(found: unknown, levels: Levels): void {
+  const refusal = levelRefusal(found, levels)
+  if (refusal !== undefined) throw refusal
+}
+
+function levelRefusal(found: unknown, levels: Levels): EngineError | undefined {
+  const level = storedLevel(found)
+  if (level > levels.max) {
+    return new EngineError('newer_schema', {
+      message:
+        `The store has level ${level}, this program can run a store up to level ${levels.max}. ` +
+        `Nothing was written. Stop this process and start it with a version that runs level ${level}.`,
+    })
+  }
+  if (level < levels.min) {
+    return new EngineError('older_schema', {
+      message:
+        `The store has level ${level}, this program can run a store from level ${levels.min} on. ` +
+        `Run "flowfabric migrate" with a version that runs levels ${level} and ${level + 1} first.`,
+    })
+  }
+  return undefined
+}
+
+/** Refuses all work of a process once its store was seen at a level that the process cannot run. */
+export class LevelGuard {
+  readonly levels: Levels
+  #refusal: EngineError | undefined
+
+  constructor(levels: Levels) {
+    this.levels = levels
+  }
+
+  /** Throws if the process cannot run the level, now and at every later check. */
+  observe(found: unknown): void {
+    this.#refusal ??= levelRefusal(found, this.levels)
+    this.check()
+  }
+
+  /** Throws what an earlier level was refused with. */
+  check(): void {
+    if (this.#refusal !== undefined) throw this.#refusal
+  }
+}
