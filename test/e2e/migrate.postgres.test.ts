@@ -137,6 +137,7 @@ describe('migrate on a file', () => {
 
     expect(text).toMatchObject({ code: 0, stderr: '' })
     expect(text.stdout).toContain('sets itself up when it is opened')
-    expect(JSON.parse(planned.stdout)).toEqual({ kind: 'ready_when_opened' })
+    const level = { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] }
+    expect(JSON.parse(planned.stdout)).toEqual({ kind: 'ready_when_opened', level })
   })
 })

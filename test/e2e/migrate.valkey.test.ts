@@ -73,6 +73,7 @@ describe('migrate on a Valkey server', () => {
       to: 4,
       counts: { records: 1, indexes: 0, blobs: 0, events: 0, damaged: 0 },
       steps: [],
+      level: { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] },
     })
   })
 })

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { migrateStore } from '../../stores/migrate-store.ts'
 import type { MigrateStoreResult, MovedCounts } from '../../stores/migrate-store.ts'
 import { examples } from '../help.ts'
+import { levelText } from '../level-text.ts'
 import type { Shell } from '../shell.ts'
 import { terminalLog } from '../terminal-log.ts'
 
@@ -16,7 +17,7 @@ const PROGRESS_EVERY_MS = 2_000
 export function migrateCommand(shell: Shell): Command {
   return new Command('migrate')
     .description(
-      "make a store's place ready for this version: the tables of a Postgres store, made or brought up to date, and the data of a Valkey store",
+      "make a store's place ready for this version: the tables of a Postgres store, made or brought up to date, and the data of a Valkey store; then raise the level of the store once every live process can run the next one",
     )
     .argument('[location]', 'where the store is, instead of --store')
     .option('--dry-run', 'print the SQL that would be run, or what would be moved, and change nothing')
@@ -43,7 +44,7 @@ export function migrateCommand(shell: Shell): Command {
         log: terminalLog(place.output, runtime),
         ...place.access,
       })
-      await place.output.answer(result, () => (dryRun ? planText(result) : resultText(result)))
+      await place.output.answer(result, () => withLevel(dryRun ? planText(result) : resultText(result), result))
     })
 }
 
@@ -62,6 +63,11 @@ function movedText(from: number, to: number, counts: MovedCounts): string {
     ...(counts.damaged > 0 ? [damaged] : []),
     `Layout version ${from} has become ${to}.`,
   ].join('\n')
+}
+
+function withLevel(text: string, { level }: MigrateStoreResult): string {
+  const added = level === undefined ? '' : levelText(level)
+  return added === '' ? text : `${text}\n${added}`
 }
 
 function resultText(result: MigrateStoreResult): string {
