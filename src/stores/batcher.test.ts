@@ -5,6 +5,7 @@ import { Batcher } from './batcher.ts'
 import { EngineError } from './engine-error.ts'
 import { MemoryStore } from './memory/memory-store.ts'
 import { executionPartition } from './store.ts'
+import type { Store } from './store.ts'
 
 function createBatcher(partitions: number) {
   const runtime = virtualRuntime()
@@ -180,4 +181,28 @@ test('calls are not held for longer than a batch takes if no batch returns', asy
   await Promise.all(calls)
 
   expect([sentAtOnce, sizes]).toEqual([[1], [1, 1]])
+})
+
+test('an answer that is told early reaches its caller while the rest of the batch is under way', async () => {
+  const { runtime, store } = createBatcher(1)
+  const rest = Promise.withResolvers<undefined>()
+  const run: Store['run'] = async (where, calls, onAnswer) => {
+    const answers = await store.run(where, calls)
+    onAnswer?.(1, answers[1]!)
+    await rest.promise
+    return answers
+  }
+  const batcher = new Batcher({ settings: store.settings, run } as Store, runtime)
+
+  const order: string[] = []
+  const calls = ['first', 'second'].map(async (name) => {
+    await batcher.run(partition, 'inspectPartition', { limit: 1 })
+    order.push(name)
+  })
+  await runtime.advance(0)
+  await calls[1]
+  rest.resolve(undefined)
+  await Promise.all(calls)
+
+  expect(order).toEqual(['second', 'first'])
 })

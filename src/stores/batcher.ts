@@ -215,17 +215,13 @@ export class Batcher {
       const answers = await this.#store.run(
         outbox.partition,
         batch.map((waiting) => waiting.call),
+        (number, answer) => settle(batch[number] as Waiting, answer),
       )
       const notRun: Waiting[] = []
       batch.forEach((waiting, i) => {
         const answer = answers[i]
         if (answer === undefined || answer.kind === 'not_run') notRun.push(waiting)
-        else if (answer.kind === 'answered') waiting.resolve(answer)
-        else if (answer.kind === 'failed') waiting.reject(answer.error)
-        else
-          waiting.reject(
-            new EngineError('corruption', { message: `${answer.reason} (${answer.recordId})`, field: answer.recordId }),
-          )
+        else settle(waiting, answer)
       })
       if (notRun.length === batch.length) {
         for (const waiting of notRun)
@@ -246,6 +242,16 @@ export class Batcher {
       else if (this.#scheduled.length > 0) this.#sendSoon()
       for (const resolve of this.#idle.splice(0)) resolve()
     }
+  }
+}
+
+/** Does nothing for a call that was answered before. */
+function settle({ resolve, reject }: Waiting, answer: Answer): void {
+  if (answer.kind === 'answered') resolve(answer)
+  else if (answer.kind === 'failed') reject(answer.error)
+  else if (answer.kind === 'fault') {
+    const message = `${answer.reason} (${answer.recordId})`
+    reject(new EngineError('corruption', { message, field: answer.recordId }))
   }
 }
 

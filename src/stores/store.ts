@@ -115,6 +115,9 @@ export interface TransactionHandle {
   readonly query: (text: string, values: unknown[]) => Promise<unknown>
 }
 
+/** Hears the answer to one of the calls, counted from 0. */
+export type AnswerListener = (call: number, answer: Answer) => void
+
 export interface Store {
   readonly settings: StoreSettings
   /** Batches of one partition that may be under way at once. Left out, two: one being run, one on its way. */
@@ -124,8 +127,11 @@ export interface Store {
    * one of them to return. Left out, a batch waits only for those of its own partition.
    */
   readonly busyBatches?: number | undefined
-  /** Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. */
-  run(partition: Partition, calls: readonly Call[]): Promise<Answer[]>
+  /**
+   * Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. A store that has to run
+   * some of them again may tell the answers of the others before.
+   */
+  run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]>
   /**
    * Leaves a submit in somebody's transaction: it is run soon after the commit, and never if there is none. Whatever the
    * transaction throws is thrown as it is. Only a store whose database programs have transactions of their own in has it.

@@ -7,6 +7,7 @@ import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import type {
   Answer,
+  AnswerListener,
   Call,
   EventPage,
   Partition,
@@ -171,10 +172,10 @@ export class ValkeyStore implements Store {
     return this.#runner.counts
   }
 
-  async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+  async run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]> {
     this.#guard.check()
     try {
-      return await this.#runner.run(partition, calls)
+      return await this.#runner.run(partition, calls, onAnswer)
     } catch (error) {
       if (!isOutOfMemory(error) || calls.every(runsWhenFull)) throw asEngineError(error)
     }

@@ -130,7 +130,7 @@ describe('a record that changes between load and commit', () => {
 })
 
 describe('a group that fails', () => {
-  test('leaves the others applied, each once and in order', async () => {
+  test('leaves the others applied, each once and in order, and answered at once', async () => {
     const [first, last, changed] = [await scene.held(a), await scene.held(a), await scene.submitted(a)]
     a.reset()
     a.beforeCommit(() => b.run(mark(changed, 'b')))
@@ -143,6 +143,10 @@ describe('a group that fails', () => {
 
     expect(kindsOf(answers)).toEqual(['updated', 'set', 'updated'])
     expect(a.commits.map(({ groups }) => groups.length)).toEqual([3, 1])
+    expect(a.earlyAnswers).toEqual([
+      { call: 0, commits: 1 },
+      { call: 2, commits: 1 },
+    ])
     const progress = await scene.eventsOf('progress_updated')
     expect(progress.map(({ executionId }) => executionId)).toEqual([first.executionId, last.executionId])
     expect(await markOf(changed)).toBe('a')

@@ -10,7 +10,7 @@ import { classOf, finishesWork, isReadOperation, passesLock } from '../../kernel
 import type { Instant } from '../../kernel/index.ts'
 import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import type { Answer, Call, Partition, Wake } from '../store.ts'
+import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
 import { RefusedRecord } from './backend.ts'
 import type { Backend, Commit, CommitGroup, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
@@ -128,12 +128,12 @@ export class BatchRunner {
   }
 
   /** Runs operations in order, each as if alone. What was applied before the store fails is answered. */
-  async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+  async run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]> {
     this.#operations += calls.length
     const home = this.#homeOf(partition)
     const answers: (Answer | undefined)[] = calls.map(() => undefined)
     try {
-      await this.#runTogether(home, calls, answers)
+      await this.#runTogether(home, calls, answers, onAnswer)
     } catch (error) {
       if (error instanceof OperationFailed) await this.#runOneByOne(home, calls, answers)
       else if (isUnanswered(answers)) throw error
@@ -142,7 +142,12 @@ export class BatchRunner {
   }
 
   /** Fills in the answers as they become certain. */
-  async #runTogether(home: Home, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
+  async #runTogether(
+    home: Home,
+    calls: readonly Call[],
+    answers: (Answer | undefined)[],
+    onAnswer?: AnswerListener,
+  ): Promise<void> {
     let open = calls.map((_, i) => i)
     let mode: Mode = { isFresh: calls.every((call) => isReading(call) || isLooseCall(call)), isLocked: false }
     const name = this.#version()
@@ -151,8 +156,10 @@ export class BatchRunner {
       const openCalls = open.map((i) => calls[i] as Call)
       const tried = await this.#try(home, openCalls, mode, name)
       for (const [k, i] of open.entries()) answers[i] = tried.answers[k]
+      const answered = open.filter((i) => answers[i] !== undefined)
       open = open.filter((i) => answers[i] === undefined)
       if (open.length === 0) return
+      for (const i of answered) onAnswer?.(i, answers[i] as Answer)
       hindrances.note(tried.hindrance)
       mode = hindrances.conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
       if (tried.hindrance === 'lock') await this.#pause(hindrances.pauseMs)

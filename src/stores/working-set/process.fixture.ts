@@ -41,6 +41,8 @@ export class Process implements Backend {
   readonly commits: Commit[] = []
   readonly wakes: Wake[] = []
   readonly pauses: number[] = []
+  /** The numbers of calls whose answers came before those of others of their batch, with how many commits had been made. */
+  readonly earlyAnswers: { readonly call: number; readonly commits: number }[] = []
   readonly #loads = new Interruptions()
   readonly #commits = new Interruptions()
   readonly #pauses = new Interruptions()
@@ -95,7 +97,9 @@ export class Process implements Backend {
   }
 
   run(...calls: Call[]): Promise<Answer[]> {
-    return this.#runner.run(PARTITION, calls)
+    return this.#runner.run(PARTITION, calls, (number) => {
+      this.earlyAnswers.push({ call: number, commits: this.commitCount })
+    })
   }
 
   async do<N extends OperationName>(
