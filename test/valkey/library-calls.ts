@@ -41,9 +41,13 @@ export interface TestRecord {
 
 /** Bodies in JSON. Entries of `out<0x1F>a` name the edge from a and the execution it leads to, others an execution. */
 export const jsonForm: CommitForm = {
-  writeBody: (record, writer) => void writer.bytes(latin1Of(record)),
+  writeBody: (record, writer) => {
+    writer.bytes(latin1Of(record))
+  },
   readBody: (_type, bytes, start) => JSON.parse(bytes.toString('utf8', start)) as AnyRecord,
-  writeEventBody: ({ at: _, ...event }, writer) => void writer.bytes(latin1Of(event)),
+  writeEventBody: ({ at: _, ...event }, writer) => {
+    writer.bytes(latin1Of(event))
+  },
   readEventBody: (bytes, start, at) => ({ ...(JSON.parse(bytes.toString('utf8', start)) as FabricEvent), at }),
   bringsOf: (record) => ((record as TestRecord).brings ?? []).map((id) => ({ type: 'flow', id })),
   namedBy(index) {
