@@ -41,6 +41,10 @@ export interface Plan {
    * more, which tells whether anything remains.
    */
   readonly claim: (index: string, count: number) => void
+  /** The first entry of the due index, which tells a claim whether anything is due. */
+  readonly firstDue: () => void
+  /** A ready index that gets an entry: a claim of the same batch may find it there, whatever else is in the index. */
+  readonly makesReady: (index: string) => void
   /** Any range, with the records of a journal that it names. */
   readonly page: (range: Range) => void
   /** The same together with the bytes that belong to these. */
@@ -53,6 +57,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   createExecution: (plan, input) => {
     planNew(plan, 'execution', input.executionId, isMinted(input))
     plan.record('queue', queueId(input.lane, input.class))
+    if ((input.delayMs ?? 0) <= 0) plan.makesReady(readyIndex(input.lane, input.class))
   },
   claimForWorker: planClaim,
   renewLease: planExecution,
@@ -222,7 +227,7 @@ function planMember(plan: Plan, input: { readonly executionId: string; readonly 
 }
 
 function planClaim(plan: Plan, input: ClaimInput): void {
-  plan.head(DUE_INDEX, 1)
+  plan.firstDue()
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
   for (const queue of input.queues) plan.claim(readyIndex(queue.lane, queue.class), count)
 }

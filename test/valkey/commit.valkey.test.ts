@@ -429,17 +429,32 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
     expect(Object.keys(await at.contents())).toEqual(['events4'])
   })
 
+  test('fails the groups for which an index is not clear, and applies the others', async () => {
+    await at.commit([group({ entries: [entry('ready', 'a', 5)] })])
+    const clear = (index: string, upTo?: number) => [{ index, upTo }]
+
+    const reply = await at.commit([
+      group({ clear: clear('ready'), records: [put('any entry')] }),
+      group({ clear: clear('ready', 5), records: [put('an entry up to the score')] }),
+      group({ clear: clear('ready', 4.5), records: [put('later entries')] }),
+      group({ clear: clear('empty'), records: [put('no entries')] }),
+    ])
+
+    expect(failedOf(reply)).toEqual([0, 1])
+    expect(Object.keys(await at.contents()).sort()).toEqual(['i4:ready', 'x4:later entries', 'x4:no entries'])
+  })
+
   test.each([
     ['no commit', []],
-    ['no commit', ['now', '', '', '', '', '', Buffer.alloc(36), '', '']],
-    ['no commit', ['1', '', '', '', '', '', Buffer.alloc(35), '', '']],
-    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(36), '', '', 'key']],
-    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(36), '', Buffer.alloc(12)]],
+    ['no commit', ['now', '', '', '', '', '', Buffer.alloc(40), '', '']],
+    ['no commit', ['1', '', '', '', '', '', Buffer.alloc(39), '', '']],
+    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(40), '', '', 'key']],
+    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(40), '', Buffer.alloc(12)]],
     [
       'not a score',
-      ['1', '', '', '', '', '', Buffer.alloc(36).fill(1, 32, 33), '', '', 'k', '', '0', '0', '1', 'nan', 'i'],
+      ['1', '', '', '', '', '', Buffer.alloc(40).fill(1, 36, 37), '', '', 'k', '', '0', '0', '1', 'nan', 'i'],
     ],
-    ['not a count', ['1', '', '', '', '', '', Buffer.alloc(36).fill(1, 32, 33), '', '', 'k', '', '0', '0', '-1']],
+    ['not a count', ['1', '', '', '', '', '', Buffer.alloc(40).fill(1, 36, 37), '', '', 'k', '', '0', '0', '-1']],
   ])('is refused as malformed: %s', async (reason, args) => {
     await expect(at.fcall('commit', args)).rejects.toThrow(`ERR malformed arguments: ${reason}`)
   })

@@ -18,6 +18,7 @@ export interface Unsteadiness {
 }
 
 export class ConditionalMemoryStore extends MemoryStore implements Backend {
+  readonly checksClear = true
   readonly #runtime: Runtime
   readonly #runner: BatchRunner
   readonly #failEvery: number
@@ -105,7 +106,11 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
       this.#commitCount += 1
       const blobs = group.sends.map((key) => data.blob(key))
       const holds = group.conditions.every((condition) => this.#holds(partition, data, condition))
-      if (!holds || blobs.includes(undefined) || this.#commitCount % this.#failEvery === 0) {
+      const isClear = (group.clear ?? []).every(({ index, upTo }) => {
+        const [first] = data.range({ index, limit: 1 })
+        return first === undefined || (upTo !== undefined && first.score > upTo)
+      })
+      if (!holds || !isClear || blobs.includes(undefined) || this.#commitCount % this.#failEvery === 0) {
         failed.push(i)
         sent.push([])
         continue

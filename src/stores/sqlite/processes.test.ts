@@ -8,6 +8,9 @@ import { PARTITION, problemsOf, submit } from '../store.fixture.ts'
 import { fileWorld } from './sqlite.fixture.ts'
 import type { FileWorld } from './sqlite.fixture.ts'
 
+/** Processes take long to start on a busy machine. */
+const PROCESSES_MS = 60_000
+
 const PROGRAM = fileURLToPath(new URL('./writer-process.fixture.ts', import.meta.url))
 
 interface WriterProcess {
@@ -67,7 +70,7 @@ async function untilAcknowledged(writer: WriterProcess, count: number): Promise<
   }
 }
 
-test('several processes share a file, and none of them meets an error', async () => {
+test('several processes share a file, and none of them meets an error', { timeout: PROCESSES_MS }, async () => {
   const store = await world.open()
   const lifeCount = 300
   const writers = [startWriter(`${lifeCount}`), startWriter(`${lifeCount}`), startWriter(`${lifeCount}`)]
@@ -88,25 +91,29 @@ test('several processes share a file, and none of them meets an error', async ()
   }
 })
 
-test('a process that is killed in the middle of its work loses nothing acknowledged and leaves the file whole', async () => {
-  const acknowledged: string[] = []
-  for (let round = 0; round < 3; round++) {
-    const writer = startWriter()
-    await untilAcknowledged(writer, 100 + round * 77)
-    writer.child.kill('SIGKILL')
-    await writer.ended
-    acknowledged.push(...writer.acknowledged)
-  }
+test(
+  'a process that is killed in the middle of its work loses nothing acknowledged and leaves the file whole',
+  { timeout: PROCESSES_MS },
+  async () => {
+    const acknowledged: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const writer = startWriter()
+      await untilAcknowledged(writer, 100 + round * 77)
+      writer.child.kill('SIGKILL')
+      await writer.ended
+      acknowledged.push(...writer.acknowledged)
+    }
 
-  const store = await world.open()
-  const dump = await store.dump(PARTITION)
+    const store = await world.open()
+    const dump = await store.dump(PARTITION)
 
-  const ids = new Set<string>(dump.records.map((record) => record.id))
-  expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
-  expect(problemsOf(dump)).toEqual([])
-  expect(world.connect().prepare('pragma integrity_check').get()).toMatchObject({ integrity_check: 'ok' })
-  expect((await store.readEvents(PARTITION, 0, 1)).lastSequence).toBe(dump.events.length)
-})
+    const ids = new Set<string>(dump.records.map((record) => record.id))
+    expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
+    expect(problemsOf(dump)).toEqual([])
+    expect(world.connect().prepare('pragma integrity_check').get()).toMatchObject({ integrity_check: 'ok' })
+    expect((await store.readEvents(PARTITION, 0, 1)).lastSequence).toBe(dump.events.length)
+  },
+)
 
 test('a full disk is told as such, and everything acknowledged before is there', async () => {
   const writer = startConfinedWriter(1_500)

@@ -15,7 +15,7 @@ import type { BodyForm, Related } from './stored-value.ts'
 import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4
-const COUNTS = 9
+const COUNTS = 10
 /** The mark of an index that wakes listeners when it has an earlier first entry. */
 const FIRST_MARK = '<'
 
@@ -81,7 +81,14 @@ class GroupWriter {
     const itemCount = groups.reduce((sum, group) => sum + itemsIn(group), events.items.length + ended.items.length)
     const groupsAt = writer.reserve(groups.length > 1 ? 2 * itemCount : 0)
     if (groups.length > 1) this.#groupAt = groupsAt
-    const counts = [groups.length, this.#conditions(), this.#sends(), this.#sets(), this.#removes()].flat()
+    const counts = [
+      groups.length,
+      this.#conditions(),
+      this.#sends(),
+      this.#clear(),
+      this.#sets(),
+      this.#removes(),
+    ].flat()
     counts.push(this.#events(events), this.#ended(ended), this.#indexes())
     for (const [i, count] of counts.entries()) writer.fill32(countsAt + 4 * i, count)
   }
@@ -121,6 +128,19 @@ class GroupWriter {
     for (const [group, { sends }] of this.#commit.groups.entries()) {
       for (const key of sends) {
         this.#key('blob', key)
+        this.#note(group)
+        count += 1
+      }
+    }
+    return count
+  }
+
+  #clear(): number {
+    let count = 0
+    for (const [group, { clear = [] }] of this.#commit.groups.entries()) {
+      for (const { index, upTo } of clear) {
+        this.#key('index', index)
+        this.#writer.argument(upTo ?? '')
         this.#note(group)
         count += 1
       }
@@ -227,8 +247,8 @@ class GroupWriter {
 }
 
 /** How many items a group has besides its events. */
-function itemsIn({ conditions, records, entries, blobs, sends }: CommitGroup): number {
-  return conditions.length + records.length + entries.length + blobs.length + sends.length
+function itemsIn({ conditions, clear = [], records, entries, blobs, sends }: CommitGroup): number {
+  return conditions.length + clear.length + records.length + entries.length + blobs.length + sends.length
 }
 
 /** The events of all groups in the order of their places. */

@@ -41,6 +41,7 @@ function writeWhole(write: () => void, recordId: string): void {
 }
 
 export class ValkeyBackend implements Backend {
+  readonly checksClear = true
   readonly #loader: FunctionLoader
   readonly #keys: Keys
   readonly #sender: string

@@ -42,6 +42,12 @@ export interface Condition {
   readonly length: number
 }
 
+/** No entry of an index may have a score up to this one; undefined: it must have no entries. */
+export interface ClearCondition {
+  readonly index: string
+  readonly upTo: number | undefined
+}
+
 export interface RecordPut {
   readonly type: RecordType
   readonly id: string
@@ -54,6 +60,8 @@ export interface RecordPut {
 /** Writes that are applied together or not at all. Groups of one commit share no record. */
 export interface CommitGroup {
   readonly conditions: readonly Condition[]
+  /** Only a store that checks them gets any. */
+  readonly clear?: readonly ClearCondition[] | undefined
   readonly records: readonly RecordPut[]
   readonly entries: readonly EntryWrite[]
   readonly blobs: readonly BlobWrite[]
@@ -111,6 +119,8 @@ export class RefusedRecord extends Error {
 }
 
 export interface Backend {
+  /** Whether commits check that indexes are clear. */
+  readonly checksClear?: boolean | undefined
   /** Fills the working set with everything that is needed, as of one moment. */
   load(request: LoadRequest): Promise<LoadReply>
   /** Throws a `RefusedRecord` if one of the records cannot be stored. */

@@ -27,6 +27,8 @@ export interface BatchGroup {
   hasWrites: boolean
   /** Whether an operation read a range that no record guards. */
   readsUnguarded: boolean
+  /** Indexes in which nothing was taken to be ready or due. */
+  readonly assumedClear: string[]
   /** Whether a guarded range came from an earlier load than its guard, so that a change between the two went unseen. */
   isTorn: boolean
 }
@@ -43,6 +45,7 @@ export class BatchGroups {
   readonly #parents: number[] = []
   readonly #faulted = new Set<number>()
   readonly #reads: IndexRead[] = []
+  readonly #clearReads: { readonly operation: number; readonly index: string }[] = []
 
   /** Numbers operations from 0. */
   add(): number {
@@ -62,7 +65,10 @@ export class BatchGroups {
   read(operation: number, index: IndexOverlay): void {
     const guard = index.guard ?? guardOf(index.name)
     index.guard = guard
-    if (guard.kind === 'advisory') return
+    if (guard.kind === 'advisory') {
+      if (index.isAssumedClear) this.#clearReads.push({ operation, index: index.name })
+      return
+    }
     if (index.readers.at(-1) !== operation) {
       index.readers.push(operation)
       this.#reads.push({ operation, index: index.name, guard })
@@ -115,6 +121,10 @@ export class BatchGroups {
       if (guard.kind === 'none') group.readsUnguarded = true
       else if (isTorn(index, guard, group.touched, data)) group.isTorn = true
     }
+    for (const { operation, index } of this.#clearReads) {
+      const { assumedClear } = groupOf(operation)
+      if (!assumedClear.includes(index)) assumedClear.push(index)
+    }
     const groups = [...byRoot.values()]
     for (const group of groups) group.hasWrites = !isNothing(group)
     return groups
@@ -143,6 +153,7 @@ function newGroup(operation: number): BatchGroup {
     hasFault: false,
     hasWrites: false,
     readsUnguarded: false,
+    assumedClear: [],
     isTorn: false,
   }
 }

@@ -64,6 +64,23 @@ describe('what is known need not be loaded', () => {
     expect(b.trips).toEqual({ loads: 1, commits: 1 })
   })
 
+  test('a claim that travels with a submit is one commit where nothing else was ready or due', async () => {
+    await b.do('claimForWorker', scene.claimInput())
+    await scene.submitted(b)
+    await b.do('claimForWorker', scene.claimInput())
+    await b.do('claimForWorker', scene.claimInput())
+    b.reset()
+
+    const payload = { blob: 0, size: 3, encoding: 'bytes' as const }
+    const [, answer] = await b.run(
+      call('createExecution', creation({ payload }), new Uint8Array([1, 2, 3])),
+      call('claimForWorker', scene.claimInput()),
+    )
+
+    expect(answer).toMatchObject({ result: { executions: [{}], more: false }, blobs: [new Uint8Array([1, 2, 3])] })
+    expect(b.trips).toEqual({ loads: 0, commits: 1 })
+  })
+
   test('a snapshot that one load answers is confirmed by nothing', async () => {
     const executionId = await scene.submitted(a)
 
@@ -127,6 +144,56 @@ describe('a record that changes between load and commit', () => {
     expect(executions).toEqual([])
     expect(await scene.eventsOf('attempt_started')).toHaveLength(1)
   })
+})
+
+describe('a claim that believes that nothing else is ready', () => {
+  beforeEach(async () => {
+    await scene.submitted(b)
+    await b.do('claimForWorker', scene.claimInput())
+    await b.do('claimForWorker', scene.claimInput())
+    b.reset()
+  })
+
+  test('runs again with a look at the store if something is', async () => {
+    const older = await scene.submitted(a)
+
+    const input = creation()
+    const answers = await b.run(call('createExecution', input), call('claimForWorker', scene.claimInput(1)))
+
+    expect(answers[1]).toMatchObject({ result: { executions: [{ executionId: older }], more: true } })
+    expect(b.trips).toEqual({ loads: 1, commits: 2 })
+  })
+
+  test('runs again if something is due', async () => {
+    const delayed = await scene.submitted(a, { delayMs: 1_000 })
+    await scene.runtime.advance(1_000)
+
+    const answers = await b.run(call('createExecution', creation()), call('claimForWorker', scene.claimInput(10)))
+
+    const { result } = answers[1] as { readonly result: { readonly executions: readonly Claimed[] } }
+    expect(result.executions.map(({ executionId }) => executionId)).toContain(delayed)
+    expect(result.executions).toHaveLength(2)
+  })
+
+  test('does not make the records that it read count as contended', async () => {
+    for (let i = 0; i < 3; i++) {
+      await scene.submitted(a)
+      await b.run(call('createExecution', creation()), call('claimForWorker', scene.claimInput(10)))
+      await b.do('claimForWorker', scene.claimInput())
+    }
+
+    expect(b.hasAskedForLock).toBe(false)
+  })
+})
+
+test('a process remembers what it has read, once a commit has compared it', async () => {
+  await scene.submitted(a)
+  await scene.submitted(b)
+  b.reset()
+
+  await scene.submitted(b)
+
+  expect(b.trips).toEqual({ loads: 0, commits: 1 })
 })
 
 describe('a group that fails', () => {

@@ -7,13 +7,14 @@
  * commit has confirmed it.
  */
 import { classOf, finishesWork, isReadOperation, passesLock } from '../../kernel/index.ts'
-import type { Instant } from '../../kernel/index.ts'
+import type { AnyRecord, Instant } from '../../kernel/index.ts'
 import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
 import { RefusedRecord } from './backend.ts'
 import type { Backend, Commit, CommitGroup, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
+import { ClearIndexes } from './clear-indexes.ts'
 import { commitGroupOf, isOfOneLoad, needsCommit } from './commit-groups.ts'
 import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
 import type { Hindrance } from './hindrances.ts'
@@ -22,9 +23,11 @@ import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
 import { RecordCache } from './record-cache.ts'
 import { ServerClock } from './server-clock.ts'
+import { UNREADABLE } from './stored-data.ts'
 import type { EntryWrite, EventWrite } from './stored-data.ts'
 import { wakeOf } from './wake-of.ts'
 import { WorkingSet } from './working-set.ts'
+import type { Beforehand } from './working-set.ts'
 
 /** Records of one partition that a process remembers. */
 const CACHE_MAX = 20_000
@@ -57,6 +60,7 @@ interface Home {
   readonly cache: RecordCache
   readonly clock: ServerClock
   readonly hot: HotRecords
+  readonly clear: ClearIndexes
   lastSequence: number
 }
 
@@ -184,9 +188,8 @@ export class BatchRunner {
 
   /** `name` tells the reservations of this batch, over all its tries, from those of others. */
   async #try(home: Home, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
-    const { cache, hot } = home
-    const recall = cache.get.bind(cache)
-    const set = new WorkingSet(mode.isFresh ? undefined : { recall, assumesAbsent: true }, name)
+    const { hot } = home
+    const set = new WorkingSet(mode.isFresh ? undefined : this.#beforehand(home), name)
     if (mode.again !== undefined) set.planAgain(mode.again)
     set.plan(calls)
     const isLocked = mode.isLocked || hot.concerns(set, this.#runtime.monotonic())
@@ -198,6 +201,15 @@ export class BatchRunner {
       if (error instanceof OperationFailed && lock !== undefined) this.#release(home, set, lock)
       if (!(error instanceof LockLost)) throw error
       return { answers: calls.map(() => undefined), next: { isFresh: true, isLocked: true }, hindrance: undefined }
+    }
+  }
+
+  #beforehand({ cache, clock, clear }: Home): Beforehand {
+    const now = this.#now?.() ?? clock.now()
+    return {
+      recall: cache.get.bind(cache),
+      assumesAbsent: true,
+      isBelievedClear: this.#backend.checksClear === true ? (index) => clear.isClear(index, now) : undefined,
     }
   }
 
@@ -225,7 +237,10 @@ export class BatchRunner {
       const { now, busyMs, isLockLost } = await this.#backend.load(request)
       this.#observe(home, now)
       if (isLockLost === true) throw new LockLost()
-      if (busyMs === undefined) return now
+      if (busyMs === undefined) {
+        for (const index of needs.heads.keys()) if (!set.hides(index)) home.clear.saw(index, set.firstOf(index))
+        return now
+      }
       if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
       await this.#pause(busyMs)
     }
@@ -279,7 +294,7 @@ export class BatchRunner {
   async #commit(home: Home, calls: readonly Call[], uncertain: readonly BatchGroup[], run: Run): Promise<CommitReply> {
     const { now, set, lock } = run
     const concerned = uncertain.flatMap(({ operations }) => operations.map((i) => calls[i] as Call))
-    const groups = uncertain.map((group) => commitGroupOf(group, set))
+    const groups = uncertain.map((group) => commitGroupOf(group, set, now))
     const version = this.#version()
     const commit: Commit = {
       partition: home.partition,
@@ -297,7 +312,7 @@ export class BatchRunner {
       throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
     this.#observe(home, reply.now)
-    if (reply.kind === 'applied') this.#take(home, uncertain, groups, version, reply)
+    if (reply.kind === 'applied') this.#take(home, uncertain, groups, version, reply, set)
     return reply
   }
 
@@ -320,10 +335,10 @@ export class BatchRunner {
   }
 
   /** A server whose clock went back was replaced or restored: it may hold other records than those remembered here. */
-  #observe({ cache, clock }: Home, now: Instant): void {
-    if (!clock.observe(now) || this.#now !== undefined) return
-    cache.clear()
-    clock.restart(now)
+  #observe(home: Home, now: Instant): void {
+    if (!home.clock.observe(now) || this.#now !== undefined) return
+    forget(home)
+    home.clock.restart(now)
   }
 
   /** Takes in what became of a commit: bytes for the answers, newer records for the cache, wake-ups for listeners. */
@@ -333,9 +348,10 @@ export class BatchRunner {
     groups: readonly CommitGroup[],
     version: string,
     reply: Extract<CommitReply, { kind: 'applied' }>,
+    set: WorkingSet,
   ): void {
     // A store that was set back may hold other records under versions that are remembered here.
-    if (reply.lastSequence < home.lastSequence) home.cache.clear()
+    if (reply.lastSequence < home.lastSequence) forget(home)
     home.lastSequence = reply.lastSequence
     const entries: EntryWrite[] = []
     const events: EventWrite[] = []
@@ -349,6 +365,8 @@ export class BatchRunner {
         if (record === undefined) home.cache.delete(type, id)
         else home.cache.set(type, id, { record, version, length: length ?? 0 })
       }
+      rememberRead(home, group, set)
+      home.clear.wrote(group.entries)
       entries.push(...group.entries)
       events.push(...group.events)
     }
@@ -356,12 +374,14 @@ export class BatchRunner {
     if (wake !== undefined) this.#onWake(wake)
   }
 
-  #noteConflict({ cache, hot }: Home, { touched, operations }: BatchGroup): void {
+  /** A group that believed an index to be clear has most likely failed for that, and is no sign of a contended record. */
+  #noteConflict({ cache, hot, clear }: Home, { assumedClear, touched, operations }: BatchGroup): void {
     this.#conflicts += operations.length
     const monotonic = this.#runtime.monotonic()
+    for (const index of assumedClear) clear.doubt(index)
     for (const { type, id } of touched) {
       cache.delete(type, id)
-      hot.note(type, id, monotonic)
+      if (assumedClear.length === 0) hot.note(type, id, monotonic)
     }
   }
 
@@ -369,11 +389,26 @@ export class BatchRunner {
     let home = this.#homes.get(partition)
     if (home === undefined) {
       const clock = new ServerClock(this.#runtime)
-      home = { partition, cache: new RecordCache(CACHE_MAX), clock, hot: new HotRecords(), lastSequence: 0 }
+      const cache = new RecordCache(CACHE_MAX)
+      home = { partition, cache, clock, hot: new HotRecords(), clear: new ClearIndexes(), lastSequence: 0 }
       this.#homes.set(partition, home)
     }
     return home
   }
+}
+
+/** What was read and is as it was: the commit has compared its version. */
+function rememberRead({ cache }: Home, { touched }: BatchGroup, set: WorkingSet): void {
+  for (const { type, id, stored, isChanged } of touched) {
+    const known = isChanged || stored === undefined || stored === UNREADABLE ? undefined : set.known(type, id)
+    if (known?.version === undefined) continue
+    cache.set(type, id, { record: stored as AnyRecord, version: known.version, length: known.length })
+  }
+}
+
+function forget({ cache, clear }: Home): void {
+  cache.clear()
+  clear.clear()
 }
 
 /** Without all that it reads, an operation may see what cannot be; with all of it, what it throws is its own fault. */

@@ -1,4 +1,6 @@
 /** Turns what a group of operations has read and written into what a store commits. */
+import { DUE_INDEX } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/index.ts'
 import type { CommitGroup, Condition } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
 import type { WorkingSet } from './working-set.ts'
@@ -8,7 +10,7 @@ import type { WorkingSet } from './working-set.ts'
  * confirmation if all came from one load, or if it was loaded and its answers are documented as not of one moment.
  */
 export function needsCommit(group: BatchGroup, set: WorkingSet, isLoose: boolean): boolean {
-  if (group.hasWrites || group.late.length > 0) return true
+  if (group.hasWrites || group.late.length > 0 || group.assumedClear.length > 0) return true
   if (isLoose) return group.touched.some(({ type, id }) => set.momentOf(type, id) === 0)
   return group.touched.length > 0 && !isOfOneLoad(group, set)
 }
@@ -17,9 +19,10 @@ export function isOfOneLoad({ touched }: BatchGroup, set: WorkingSet): boolean {
   return set.loadCount <= 1 && touched.every(({ type, id }) => set.momentOf(type, id) > 0)
 }
 
-export function commitGroupOf(group: BatchGroup, set: WorkingSet): CommitGroup {
+export function commitGroupOf(group: BatchGroup, set: WorkingSet, now: Instant): CommitGroup {
   return {
     conditions: group.touched.map(({ type, id }) => conditionOf(set, type, id)),
+    clear: group.assumedClear.map((index) => ({ index, upTo: index === DUE_INDEX ? now : undefined })),
     records: group.records.map(({ type, id, record }) => ({ type, id, record })),
     entries: group.entries,
     blobs: group.blobs,

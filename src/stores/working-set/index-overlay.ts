@@ -25,6 +25,8 @@ export class IndexOverlay {
   readonly readers: number[] = []
   /** The operations that have changed it, each at least once. */
   readonly writers: number[] = []
+  /** Whether nothing in it was taken to be ready or due, without a look at the store. */
+  readonly isAssumedClear: boolean
   readonly #data: StoredData
   readonly #index: string
   readonly #changed = new Map<string, ChangedEntry>()
@@ -34,6 +36,7 @@ export class IndexOverlay {
     this.#data = data
     this.#index = index
     this.name = index
+    this.isAssumedClear = data.assumesClear?.(index) === true
   }
 
   get changed(): ReadonlyMap<string, ChangedEntry> {

@@ -36,6 +36,7 @@ class Interruptions {
 }
 
 export class Process implements Backend {
+  readonly checksClear = true
   loadCount = 0
   hasAskedForLock = false
   readonly commits: Commit[] = []

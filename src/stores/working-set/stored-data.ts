@@ -30,6 +30,8 @@ export interface StoredData {
   readonly sendsLate?: boolean | undefined
   /** Whether entries of an index were kept from this batch because another claimer was just shown them. */
   hides?(index: string): boolean
+  /** Whether nothing in an index was taken to be ready or due, without a look at the store. */
+  assumesClear?(index: string): boolean
   /** Which load a record came from: a number that rises; 0 was not loaded for this batch but known or assumed before. */
   momentOf?(type: RecordType, id: string): number
   /** The first load from which anything of an index came. */

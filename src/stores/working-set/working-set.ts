@@ -3,7 +3,7 @@
  * and answered with nothing, so that the operation continues and shows what else it would read. Its outcome counts only if
  * nothing was needed: otherwise that is loaded and the operation, which is pure, runs again.
  */
-import { CALL_WORK_LIMIT, planCall } from '../../kernel/index.ts'
+import { CALL_WORK_LIMIT, DUE_INDEX, planCall } from '../../kernel/index.ts'
 import type { AnyRecord, IndexEntry, Plan, Range, RecordType } from '../../kernel/index.ts'
 import { readRecordText } from '../record-text.ts'
 import type { Call } from '../store.ts'
@@ -35,6 +35,8 @@ export interface Beforehand {
   readonly recall: (type: RecordType, id: string) => StoredRecord | undefined
   /** Whether records that a plan expects to be absent are taken to be. */
   readonly assumesAbsent: boolean
+  /** Whether nothing is believed to be ready in a ready index, or due in the due index. Left out: nothing is believed. */
+  readonly isBelievedClear?: ((index: string) => boolean) | undefined
 }
 
 const NO_BYTES = new Uint8Array()
@@ -53,6 +55,7 @@ export class WorkingSet implements StoredData {
   readonly #blobs = new Map<string, Uint8Array | undefined>()
   readonly #hiding = new Set<string>()
   readonly #reserved: IndexEntry[] = []
+  readonly #assumedClear = new Set<string>()
   readonly #indexMoments = new Map<string, number>()
   /** Everything that was ever needed. */
   readonly #asked = new Needs()
@@ -107,29 +110,62 @@ export class WorkingSet implements StoredData {
     const needs = this.#needs
     const workLimits = new Map<string, number>()
     const claimed = new Map<string, number>()
+    const claims = { indexes: new Set<string>(), areAll: true, areOfBatch: false }
     const work = (index: string, limit: number): void => {
       const sum = sumOf(workLimits, index, limit)
       needs.head(index, sum, true, claimed.get(index))
     }
+    const other = (need: () => void): void => {
+      claims.areAll = false
+      need()
+    }
     const plan: Plan = {
       record: (type, id) => {
-        if (!this.#isKnown(type, id)) needs.record(type, id)
+        if (!this.#isKnown(type, id)) other(() => needs.record(type, id))
       },
       absent: (type, id) => {
-        if (this.#before?.assumesAbsent !== true) needs.record(type, id)
+        if (this.#before?.assumesAbsent !== true) other(() => needs.record(type, id))
         else if (!this.#isKnown(type, id)) this.#recordsOf(type).set(id, ABSENT)
       },
-      blob: (key) => void needs.blobs.add(key),
-      head: (index, limit) => needs.head(index, limit, false),
-      work,
+      blob: (key) => other(() => void needs.blobs.add(key)),
+      head: (index, limit) => other(() => needs.head(index, limit, false)),
+      work: (index, limit) => other(() => work(index, limit)),
       claim: (index, count) => {
         sumOf(claimed, index, count)
+        claims.indexes.add(index)
         work(index, count + 1)
       },
-      page: (range) => needs.page(range, false),
-      contents: (range) => needs.page(range, true),
+      firstDue: () => {
+        claims.indexes.add(DUE_INDEX)
+        needs.head(DUE_INDEX, 1, false)
+      },
+      makesReady: () => {
+        claims.areOfBatch = true
+      },
+      page: (range) => other(() => needs.page(range, false)),
+      contents: (range) => other(() => needs.page(range, true)),
     }
     for (const { operation, input } of calls) planCall(plan, operation, input)
+    if (claims.areAll && claims.areOfBatch) this.#assumeClear(claims.indexes)
+  }
+
+  /**
+   * Where nothing is believed to be ready or due, claims take what their batch makes ready without a look at the store. The
+   * commit checks the belief.
+   */
+  #assumeClear(indexes: ReadonlySet<string>): void {
+    const isBelievedClear = this.#before?.isBelievedClear
+    if (isBelievedClear === undefined || ![...indexes].every((index) => isBelievedClear(index))) return
+    for (const index of indexes) {
+      this.#heads.set(index, { entries: [], isWhole: true })
+      this.#assumedClear.add(index)
+      this.#needs.heads.delete(index)
+    }
+  }
+
+  /** What was read of such an index counts only if the commit confirms it. */
+  assumesClear(index: string): boolean {
+    return this.#assumedClear.has(index)
   }
 
   record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined {
@@ -156,6 +192,11 @@ export class WorkingSet implements StoredData {
 
   indexMomentOf(index: string): number {
     return this.#indexMoments.get(index) ?? 0
+  }
+
+  /** The score of the first entry of an index whose head was loaded; undefined if it has none. */
+  firstOf(index: string): number | undefined {
+    return this.#heads.get(index)?.entries[0]?.score
   }
 
   hides(index: string): boolean {

@@ -6,7 +6,7 @@ local RESERVED_MS, RESERVED_MAX = 20, 10000
 local LOCK_MS, LOCK_MAX_MS, WAITER_MS, LOCKS_MAX, WAITERS_MAX, BUSY_MAX_MS = 250, 1000, 20, 1000, 256, 5
 -- The arguments of a command stand on the stack of Lua, which holds 8,000. Even, so that pairs stay together.
 local CHUNK = 6000
-local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 36, 6
+local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 40, 6
 local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events4', 'trimmed4', 0, 1, 2, 3, 4, {}, 1 / 0
 
 -- Globals are not visible while a library loads, so the first call binds them.
@@ -262,6 +262,14 @@ local function write(command, key, args, first, count, width, item)
   return list, start, stop
 end
 
+-- Notes the groups for which an index is not clear: its first entry has a score up to the one given, or has any.
+local function checkClear(args, at, count, item)
+  for i = 0, count - 1 do
+    local first = call('ZRANGE', args[at + 2 * i], 0, 0, 'WITHSCORES')[2]
+    if first and tonumber(first) <= (tonumber(args[at + 2 * i + 1]) or INF) then fail(item + i) end
+  end
+end
+
 -- Notes the groups whose conditions do not hold. Returns the values of the expected records and of the blobs to send.
 local function check(args, at, absent, present, sends, expected)
   if absent > 0 and onEach('EXISTS', nil, args, at, at + absent - 1) > 0 then
@@ -281,14 +289,15 @@ end
 
 -- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, counts, groups of items,
 -- expected versions and lengths. Then those of all groups: keys that must be absent, keys of expected records, keys of blobs
--- to send, keys with values, keys to remove, events, ended; indexes, each as key, mark, three counts, ids that are reserved no
+-- to send, indexes that must be clear with scores, keys with values, keys to remove, events, ended; indexes, each as key, mark, three counts, ids that are reserved no
 -- more, ids to remove, scores with ids to add. A mark is the name of an index that wakes listeners when it was empty, '<' for
 -- one that does so when an earlier first entry appears, or empty. Names, holders and ended are JSON.
 local function commit(keys, args)
   local partition, now, token, expected = keys[1], tonumber(args[1]), args[3], args[9]
   if not expected or not now or #args[7] ~= COUNTS_BYTES then refuse('no commit') end
-  local groups, absent, present, sends, sets, removes, events, ended, indexes = read('<I4I4I4I4I4I4I4I4I4', args[7])
-  local setsAt, setItem = 10 + absent + present + sends, 1 + absent + present + sends
+  local groups, absent, present, sends, clear, sets, removes, events, ended, indexes = read('<I4I4I4I4I4I4I4I4I4I4', args[7])
+  local clearAt, clearItem = 10 + absent + present + sends, 1 + absent + present + sends
+  local setsAt, setItem = clearAt + 2 * clear, clearItem + clear
   local eventsAt, eventItem = setsAt + 2 * sets + removes, setItem + sets + removes
   local indexesAt, indexItem = eventsAt + events + ended, eventItem + events + ended
   -- Whatever can fail is read before anything is written: a key of another type raises its error here.
@@ -321,6 +330,7 @@ local function commit(keys, args)
   if token == '' and args[4] ~= '1' and isHeld(lock, time) then return { LOCKED, time } end
   if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
   local found = check(args, 10, absent, present, sends, expected)
+  checkClear(args, clearAt, clear, clearItem)
   -- The time of a caller with a clock of its own stands as it is.
   local newest = events > 0 and args[2] ~= '' and call('LINDEX', log, -1)
   local newestAt = newest and #newest >= TIME_BYTES and read('<I6', newest) or 0
