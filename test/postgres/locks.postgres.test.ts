@@ -1,5 +1,6 @@
 /** Who waits for whom: writers of one partition for each other and for a bounded time, readers for nobody. */
 import { describe, expect, test } from 'vitest'
+import { systemRuntime } from '../../src/runtime/index.ts'
 import { PARTITION, call, kindsOf, run, submit } from '../../src/stores/store.fixture.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import { versions } from './places.ts'
@@ -58,6 +59,35 @@ describe.each(versions)('writers on %s', (version) => {
     expect(await query('select min(last_sequence) as least, max(last_sequence) as most from partition')).toEqual([
       { least: 80, most: 80 },
     ])
+  })
+})
+
+/** Longer than a transaction may be idle. */
+const STANDSTILL_MS = 900
+
+/** Does nothing at all, as a process does that is stopped. */
+function standStill(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDSTILL_MS)
+}
+
+describe.each(versions)('a process that stands still inside a transaction on %s', (version) => {
+  test('while it computes runs its batch again', async () => {
+    let isStill = false
+    const now = () => {
+      if (isStill) standStill()
+      isStill = false
+      return Date.now()
+    }
+    const { store } = await newStore(version, 'partitions=1', {
+      clock: 'runtime',
+      runtime: { ...systemRuntime(), now },
+    })
+    await submit(store)
+
+    isStill = true
+    await submit(store)
+
+    expect((await store.dump(PARTITION)).events).toHaveLength(2)
   })
 })
 

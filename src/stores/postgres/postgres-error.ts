@@ -70,6 +70,11 @@ export function isConnectionLost(error: unknown): boolean {
   return SOCKET.test(codeOf(error)) || clientText(error) !== undefined
 }
 
+/** Whether the server ended a transaction because its client was silent, so that nothing of the transaction was committed. */
+export function isIdleEnd(error: unknown): boolean {
+  return sqlState(error) === '25P03'
+}
+
 /** Whether an error came from the server or from the way to it, and not from the code that called it. */
 export function isServerError(error: unknown): boolean {
   return sqlState(error) !== undefined || isConnectionLost(error)

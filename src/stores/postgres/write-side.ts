@@ -9,9 +9,12 @@ import type { Answer, Call, Partition, Wake } from '../store.ts'
 import { INBOX_TAKE_MAX } from './inbox.ts'
 import { answerOneByOne, isOwnFault, reasonOf } from './own-fault.ts'
 import type { Pool } from './pool.ts'
-import { asEngineError } from './postgres-error.ts'
+import { asEngineError, isIdleEnd } from './postgres-error.ts'
 import { Transaction } from './transaction.ts'
 import type { Batch, BatchOutcome, TransactionOptions, TransactionParts } from './transaction.ts'
+
+/** How often batches are run whose transaction the server ends because this process was silent for too long. */
+const IDLE_TRIES = 3
 
 interface Waiting extends Batch {
   readonly resolve: (answers: Answer[]) => void
@@ -177,7 +180,14 @@ export class WriteSide {
     for (const inboxId of inboxIds) this.#log.error({ partition, inboxId, reason }, 'a staged submit was set aside')
   }
 
-  #transact(batches: readonly Batch[], options: TransactionOptions): Promise<ReadonlyMap<Batch, BatchOutcome>> {
-    return this.#pool.use((connection) => new Transaction(this.#parts, connection, batches, options).run())
+  /** A process that stood still and lost its transaction runs the batches again: nothing of them was committed. */
+  async #transact(batches: readonly Batch[], options: TransactionOptions): Promise<ReadonlyMap<Batch, BatchOutcome>> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#pool.use((connection) => new Transaction(this.#parts, connection, batches, options).run())
+      } catch (error) {
+        if (!isIdleEnd(error) || tries === IDLE_TRIES) throw error
+      }
+    }
   }
 }
