@@ -7,30 +7,23 @@
  * commit has confirmed it.
  */
 import { classOf, finishesWork, isReadOperation, passesLock } from '../../kernel/index.ts'
-import type { AnyRecord, Instant } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/index.ts'
 import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
 import { RefusedRecord } from './backend.ts'
 import type { Backend, Commit, CommitGroup, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
-import { ClearIndexes } from './clear-indexes.ts'
 import { commitGroupOf, isOfOneLoad, needsCommit } from './commit-groups.ts'
 import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
 import type { Hindrance } from './hindrances.ts'
-import { HotRecords } from './hot-records.ts'
+import { PartitionHome } from './partition-home.ts'
 import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
-import { RecordCache } from './record-cache.ts'
-import { ServerClock } from './server-clock.ts'
-import { UNREADABLE } from './stored-data.ts'
 import type { EntryWrite, EventWrite } from './stored-data.ts'
 import { wakeOf } from './wake-of.ts'
 import { WorkingSet } from './working-set.ts'
-import type { Beforehand } from './working-set.ts'
 
-/** Records of one partition that a process remembers. */
-const CACHE_MAX = 20_000
 /** How far the time of a batch may lie behind the store's clock. */
 const LAG_MAX_MS = 1_000
 /** Conflicts of a batch after which it takes the lock. */
@@ -53,15 +46,6 @@ export interface RunCounts {
   readonly operations: number
   /** Operations whose writes were refused because another program had changed what they read. Each refusal counts. */
   readonly conflicts: number
-}
-
-interface Home {
-  readonly partition: Partition
-  readonly cache: RecordCache
-  readonly clock: ServerClock
-  readonly hot: HotRecords
-  readonly clear: ClearIndexes
-  lastSequence: number
 }
 
 /** How a batch is tried: first on what is known, then on what is loaded anew, in the end under the lock. */
@@ -115,7 +99,7 @@ export class BatchRunner {
   readonly #pause: (ms: number) => Promise<void>
   readonly #onWake: (wake: Wake) => void
   readonly #version = versionGenerator()
-  readonly #homes = new Map<Partition, Home>()
+  readonly #homes = new Map<Partition, PartitionHome>()
   #operations = 0
   #conflicts = 0
 
@@ -147,7 +131,7 @@ export class BatchRunner {
 
   /** Fills in the answers as they become certain. */
   async #runTogether(
-    home: Home,
+    home: PartitionHome,
     calls: readonly Call[],
     answers: (Answer | undefined)[],
     onAnswer?: AnswerListener,
@@ -171,7 +155,7 @@ export class BatchRunner {
   }
 
   /** So that an operation that throws does not take the others down with it. */
-  async #runOneByOne(home: Home, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
+  async #runOneByOne(home: PartitionHome, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
     for (const [i, call] of calls.entries()) {
       if (answers[i] !== undefined) continue
       const own: (Answer | undefined)[] = [undefined]
@@ -187,12 +171,13 @@ export class BatchRunner {
   }
 
   /** `name` tells the reservations of this batch, over all its tries, from those of others. */
-  async #try(home: Home, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
-    const { hot } = home
-    const set = new WorkingSet(mode.isFresh ? undefined : this.#beforehand(home), name)
+  async #try(home: PartitionHome, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
+    const now = this.#now?.() ?? home.clock.now()
+    const beforehand = mode.isFresh ? undefined : home.beforehand(now, this.#backend.checksClear === true)
+    const set = new WorkingSet(beforehand, name)
     if (mode.again !== undefined) set.planAgain(mode.again)
     set.plan(calls)
-    const isLocked = mode.isLocked || hot.concerns(set, this.#runtime.monotonic())
+    const isLocked = mode.isLocked || home.isContended(set)
     const lock = isLocked ? this.#version() : undefined
     set.sendsLate = !isLocked && !calls.every(isReading)
     try {
@@ -204,16 +189,12 @@ export class BatchRunner {
     }
   }
 
-  #beforehand({ cache, clock, clear }: Home): Beforehand {
-    const now = this.#now?.() ?? clock.now()
-    return {
-      recall: cache.get.bind(cache),
-      assumesAbsent: true,
-      isBelievedClear: this.#backend.checksClear === true ? (index) => clear.isClear(index, now) : undefined,
-    }
-  }
-
-  async #runInPasses(home: Home, calls: readonly Call[], set: WorkingSet, lock: LockToken | undefined): Promise<Run> {
+  async #runInPasses(
+    home: PartitionHome,
+    calls: readonly Call[],
+    set: WorkingSet,
+    lock: LockToken | undefined,
+  ): Promise<Run> {
     const passes = new Passes(calls)
     let now = this.#now?.() ?? home.clock.now()
     if (lock !== undefined || now === undefined || set.isMissingAny) {
@@ -227,7 +208,7 @@ export class BatchRunner {
     }
   }
 
-  async #load(home: Home, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
+  async #load(home: PartitionHome, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
     const needs = set.takeNeeds()
     const since = this.#runtime.monotonic()
     const holdsLock = lock !== undefined && set.loadCount > 1
@@ -238,7 +219,7 @@ export class BatchRunner {
       this.#observe(home, now)
       if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) {
-        for (const index of needs.heads.keys()) if (!set.hides(index)) home.clear.saw(index, set.firstOf(index))
+        home.noteLoad(needs, set)
         return now
       }
       if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
@@ -247,7 +228,7 @@ export class BatchRunner {
   }
 
   /** Answers what is certain, commits what is not, and leaves the rest to another try. */
-  async #settle(home: Home, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
+  async #settle(home: PartitionHome, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
     const { pass, set, lock } = run
     const answers: (Answer | undefined)[] = calls.map(() => undefined)
     const answer = ({ operations }: BatchGroup) => {
@@ -291,7 +272,12 @@ export class BatchRunner {
     return { answers, next, hindrance: isHeldUp ? 'lock' : failed.length > 0 ? 'conflict' : undefined }
   }
 
-  async #commit(home: Home, calls: readonly Call[], uncertain: readonly BatchGroup[], run: Run): Promise<CommitReply> {
+  async #commit(
+    home: PartitionHome,
+    calls: readonly Call[],
+    uncertain: readonly BatchGroup[],
+    run: Run,
+  ): Promise<CommitReply> {
     const { now, set, lock } = run
     const concerned = uncertain.flatMap(({ operations }) => operations.map((i) => calls[i] as Call))
     const groups = uncertain.map((group) => commitGroupOf(group, set, now))
@@ -320,7 +306,7 @@ export class BatchRunner {
    * Ends the reservations and the lock of a batch that commits nothing. It travels ahead of everything that this process
    * sends later, so that nothing has to wait for it; should it get lost, both end by themselves.
    */
-  #release({ partition }: Home, { reserved }: WorkingSet, lock: LockToken | undefined): void {
+  #release({ partition }: PartitionHome, { reserved }: WorkingSet, lock: LockToken | undefined): void {
     const nothing = { groups: [], holdersOf: [], lagMs: undefined, finishesWork: true }
     const commit: Commit = {
       ...nothing,
@@ -335,38 +321,32 @@ export class BatchRunner {
   }
 
   /** A server whose clock went back was replaced or restored: it may hold other records than those remembered here. */
-  #observe(home: Home, now: Instant): void {
+  #observe(home: PartitionHome, now: Instant): void {
     if (!home.clock.observe(now) || this.#now !== undefined) return
-    forget(home)
+    home.forget()
     home.clock.restart(now)
   }
 
   /** Takes in what became of a commit: bytes for the answers, newer records for the cache, wake-ups for listeners. */
   #take(
-    home: Home,
+    home: PartitionHome,
     uncertain: readonly BatchGroup[],
     groups: readonly CommitGroup[],
     version: string,
     reply: Extract<CommitReply, { kind: 'applied' }>,
     set: WorkingSet,
   ): void {
-    // A store that was set back may hold other records under versions that are remembered here.
-    if (reply.lastSequence < home.lastSequence) forget(home)
-    home.lastSequence = reply.lastSequence
+    home.noteSequence(reply.lastSequence)
     const entries: EntryWrite[] = []
     const events: EventWrite[] = []
     for (const [i, group] of uncertain.entries()) {
       if (reply.failed.includes(i)) {
-        this.#noteConflict(home, group)
+        this.#conflicts += group.operations.length
+        home.noteConflict(group)
         continue
       }
       for (const [k, { into, place }] of group.late.entries()) into[place] = reply.sent[i]?.[k] ?? NO_BYTES
-      for (const { type, id, record, length } of groups[i]?.records ?? []) {
-        if (record === undefined) home.cache.delete(type, id)
-        else home.cache.set(type, id, { record, version, length: length ?? 0 })
-      }
-      rememberRead(home, group, set)
-      home.clear.wrote(group.entries)
+      home.noteApplied(group, groups[i]?.records ?? [], version, set)
       entries.push(...group.entries)
       events.push(...group.events)
     }
@@ -374,41 +354,14 @@ export class BatchRunner {
     if (wake !== undefined) this.#onWake(wake)
   }
 
-  /** A group that believed an index to be clear has most likely failed for that, and is no sign of a contended record. */
-  #noteConflict({ cache, hot, clear }: Home, { assumedClear, touched, operations }: BatchGroup): void {
-    this.#conflicts += operations.length
-    const monotonic = this.#runtime.monotonic()
-    for (const index of assumedClear) clear.doubt(index)
-    for (const { type, id } of touched) {
-      cache.delete(type, id)
-      if (assumedClear.length === 0) hot.note(type, id, monotonic)
-    }
-  }
-
-  #homeOf(partition: Partition): Home {
+  #homeOf(partition: Partition): PartitionHome {
     let home = this.#homes.get(partition)
     if (home === undefined) {
-      const clock = new ServerClock(this.#runtime)
-      const cache = new RecordCache(CACHE_MAX)
-      home = { partition, cache, clock, hot: new HotRecords(), clear: new ClearIndexes(), lastSequence: 0 }
+      home = new PartitionHome(partition, this.#runtime)
       this.#homes.set(partition, home)
     }
     return home
   }
-}
-
-/** What was read and is as it was: the commit has compared its version. */
-function rememberRead({ cache }: Home, { touched }: BatchGroup, set: WorkingSet): void {
-  for (const { type, id, stored, isChanged } of touched) {
-    const known = isChanged || stored === undefined || stored === UNREADABLE ? undefined : set.known(type, id)
-    if (known?.version === undefined) continue
-    cache.set(type, id, { record: stored as AnyRecord, version: known.version, length: known.length })
-  }
-}
-
-function forget({ cache, clear }: Home): void {
-  cache.clear()
-  clear.clear()
 }
 
 /** Without all that it reads, an operation may see what cannot be; with all of it, what it throws is its own fault. */

@@ -1,0 +1,92 @@
+/** What a process keeps of one partition from batch to batch. Other processes change the partition, so a commit checks all of it. */
+import type { AnyRecord, Instant } from '../../kernel/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import type { Partition } from '../store.ts'
+import type { RecordPut } from './backend.ts'
+import type { BatchGroup } from './batch-groups.ts'
+import { ClearIndexes } from './clear-indexes.ts'
+import { HotRecords } from './hot-records.ts'
+import type { Needs } from './needs.ts'
+import { RecordCache } from './record-cache.ts'
+import { ServerClock } from './server-clock.ts'
+import { UNREADABLE } from './stored-data.ts'
+import type { Version } from './stored-data.ts'
+import type { Beforehand, WorkingSet } from './working-set.ts'
+
+/** Records that are remembered. */
+const CACHE_MAX = 5_000
+
+export class PartitionHome {
+  readonly partition: Partition
+  readonly clock: ServerClock
+  readonly #cache = new RecordCache(CACHE_MAX)
+  readonly #hot = new HotRecords()
+  readonly #clear = new ClearIndexes()
+  readonly #runtime: Runtime
+  #lastSequence = 0
+
+  constructor(partition: Partition, runtime: Runtime) {
+    this.partition = partition
+    this.clock = new ServerClock(runtime)
+    this.#runtime = runtime
+  }
+
+  /** What a batch may use without loading it. `checksClear` tells whether a commit can check that an index is clear. */
+  beforehand(now: Instant | undefined, checksClear: boolean): Beforehand {
+    return {
+      recall: (type, id) => this.#cache.get(type, id),
+      assumesAbsent: true,
+      isBelievedClear: checksClear ? (index) => this.#clear.isClear(index, now) : undefined,
+    }
+  }
+
+  /** Whether a batch plans to read a record over which batches keep meeting. */
+  isContended(set: WorkingSet): boolean {
+    return this.#hot.concerns(set, this.#runtime.monotonic())
+  }
+
+  noteLoad({ heads }: Needs, set: WorkingSet): void {
+    for (const index of heads.keys()) if (!set.hides(index)) this.#clear.saw(index, set.firstOf(index))
+  }
+
+  /** A store that was set back may hold other records under versions that are remembered here. */
+  noteSequence(lastSequence: number): void {
+    if (lastSequence < this.#lastSequence) this.forget()
+    this.#lastSequence = lastSequence
+  }
+
+  noteApplied({ touched, entries }: BatchGroup, puts: readonly RecordPut[], version: Version, set: WorkingSet): void {
+    for (const { type, id, record, length = 0 } of puts) {
+      if (record === undefined || isOver(record)) this.#cache.delete(type, id)
+      else this.#cache.set(type, id, { record, version, length })
+    }
+    // What was read and is as it was: the commit has compared its version.
+    for (const { type, id, stored, isChanged } of touched) {
+      if (isChanged || stored === undefined || stored === UNREADABLE || isOver(stored)) continue
+      const known = set.known(type, id)
+      if (known?.version === undefined) continue
+      this.#cache.set(type, id, { record: stored, version: known.version, length: known.length })
+    }
+    this.#clear.wrote(entries)
+  }
+
+  /** A group that believed an index to be clear has most likely failed for that, and is no sign of a contended record. */
+  noteConflict({ assumedClear, touched }: BatchGroup): void {
+    const monotonic = this.#runtime.monotonic()
+    for (const index of assumedClear) this.#clear.doubt(index)
+    for (const { type, id } of touched) {
+      this.#cache.delete(type, id)
+      if (assumedClear.length === 0) this.#hot.note(type, id, monotonic)
+    }
+  }
+
+  forget(): void {
+    this.#cache.clear()
+    this.#clear.clear()
+  }
+}
+
+/** Whether hardly anybody will ask for it again. */
+function isOver(record: AnyRecord): boolean {
+  return record.type === 'attempt' || (record.type === 'execution' && record.state.phase === 'ended')
+}
