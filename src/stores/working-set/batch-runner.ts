@@ -14,9 +14,10 @@ import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
 import { RefusedRecord } from './backend.ts'
 import type { Backend, Commit, CommitGroup, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
-import { commitGroupOf, isOfOneLoad, needsCommit } from './commit-groups.ts'
+import { commitGroupOf, holdersIn, isTorn, needsCommit, needsLock } from './commit-groups.ts'
 import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
 import type { Hindrance } from './hindrances.ts'
+import { OperationFailed, runPass } from './operation-failed.ts'
 import { PartitionHome } from './partition-home.ts'
 import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
@@ -72,19 +73,6 @@ interface Tried {
   /** How the rest runs again. */
   readonly next: Mode
   readonly hindrance: Hindrance
-}
-
-/** An operation threw, or wrote what cannot be stored: it is at fault itself, whatever the store does. */
-class OperationFailed extends Error {
-  override readonly name = 'OperationFailed'
-
-  answerTo({ operation, input }: Call): Answer {
-    if (this.cause instanceof RefusedRecord) {
-      return { kind: 'fault', reason: this.cause.message, recordId: this.cause.recordId }
-    }
-    const recordId = 'executionId' in input ? input.executionId : operation
-    return { kind: 'fault', reason: `${operation} failed: ${this.message}`, recordId }
-  }
 }
 
 /** The lock expired between two loads, so what was loaded before may have changed. */
@@ -364,33 +352,9 @@ export class BatchRunner {
   }
 }
 
-/** Without all that it reads, an operation may see what cannot be; with all of it, what it throws is its own fault. */
-function runPass(passes: Passes, set: WorkingSet, now: Instant): Pass | undefined {
-  try {
-    return passes.run(set, now)
-  } catch (error) {
-    throw new OperationFailed(error instanceof Error ? error.message : String(error), { cause: error })
-  }
-}
-
-/** Impossible states are reported, and unguarded ranges decided by, only while no other batch can commit. */
-function needsLock({ hasFault, hasWrites, readsUnguarded }: BatchGroup): boolean {
-  return hasFault || (hasWrites && readsUnguarded)
-}
-
-/** Whether what was read may not have been true at one moment although no record tells. All of one load always was. */
-function isTorn(group: BatchGroup, set: WorkingSet): boolean {
-  if (!group.hasWrites && isOfOneLoad(group, set)) return false
-  return group.isTorn || (group.readsUnguarded && set.loadCount > 1)
-}
-
 /** What was read at several moments is read again in one go; if that does not help, under the lock. */
 function behind(next: Mode, { again }: Mode, set: WorkingSet): Mode {
   return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
-}
-
-function holdersIn(events: readonly EventWrite[]): string[] {
-  return events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
 }
 
 function isUnanswered(answers: readonly (Answer | undefined)[]): boolean {

@@ -3,6 +3,7 @@ import { DUE_INDEX } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
 import type { CommitGroup, Condition } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
+import type { EventWrite } from './stored-data.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /**
@@ -15,8 +16,24 @@ export function needsCommit(group: BatchGroup, set: WorkingSet, isLoose: boolean
   return group.touched.length > 0 && !isOfOneLoad(group, set)
 }
 
-export function isOfOneLoad({ touched }: BatchGroup, set: WorkingSet): boolean {
+function isOfOneLoad({ touched }: BatchGroup, set: WorkingSet): boolean {
   return set.loadCount <= 1 && touched.every(({ type, id }) => set.momentOf(type, id) > 0)
+}
+
+/** Impossible states are reported, and unguarded ranges decided by, only while no other batch can commit. */
+export function needsLock({ hasFault, hasWrites, readsUnguarded }: BatchGroup): boolean {
+  return hasFault || (hasWrites && readsUnguarded)
+}
+
+/** Whether what was read may not have been true at one moment although no record tells. All of one load always was. */
+export function isTorn(group: BatchGroup, set: WorkingSet): boolean {
+  if (!group.hasWrites && isOfOneLoad(group, set)) return false
+  return group.isTorn || (group.readsUnguarded && set.loadCount > 1)
+}
+
+/** Executions whose holders have a message waiting. */
+export function holdersIn(events: readonly EventWrite[]): string[] {
+  return events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
 }
 
 export function commitGroupOf(group: BatchGroup, set: WorkingSet, now: Instant): CommitGroup {

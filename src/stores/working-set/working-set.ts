@@ -110,7 +110,8 @@ export class WorkingSet implements StoredData {
     const needs = this.#needs
     const workLimits = new Map<string, number>()
     const claimed = new Map<string, number>()
-    const claims = { indexes: new Set<string>(), areAll: true, areOfBatch: false }
+    const claims = { indexes: new Set<string>(), areAll: true }
+    const madeReady = new Set<string>()
     const work = (index: string, limit: number): void => {
       const sum = sumOf(workLimits, index, limit)
       needs.head(index, sum, true, claimed.get(index))
@@ -139,14 +140,13 @@ export class WorkingSet implements StoredData {
         claims.indexes.add(DUE_INDEX)
         needs.head(DUE_INDEX, 1, false)
       },
-      makesReady: () => {
-        claims.areOfBatch = true
-      },
+      makesReady: (index) => void madeReady.add(index),
       page: (range) => other(() => needs.page(range, false)),
       contents: (range) => other(() => needs.page(range, true)),
     }
     for (const { operation, input } of calls) planCall(plan, operation, input)
-    if (claims.areAll && claims.areOfBatch) this.#assumeClear(claims.indexes)
+    const takesOwn = [...madeReady].some((index) => claims.indexes.has(index))
+    if (claims.areAll && takesOwn) this.#assumeClear(claims.indexes)
   }
 
   /**
