@@ -83,6 +83,8 @@ class Schemas {
   async #dropAll(): Promise<void> {
     const connection = await this.#way.open()
     for (const schema of [...this.#free.values()].flat()) await connection.query(`drop schema ${schema} cascade`)
+    this.#free.clear()
+    this.#prepared.clear()
     await this.#way.close()
   }
 }
