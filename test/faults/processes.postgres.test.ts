@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/runtime/index.ts'
+import { executionPartition } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/worker/index.ts'
+import type { Fabric } from '../../src/worker/index.ts'
 import type { Member, MemberPlan } from '../crash/fleet.ts'
 import { startPostgres } from '../servers/postgres-server.ts'
 import type { PostgresServer } from '../servers/postgres-server.ts'
@@ -39,6 +41,20 @@ async function haltInTransaction(member: Member, server: PostgresServer): Promis
     const [holder] = await server.query(FIND_HOLDER, [member.plan.name])
     if (holder !== undefined) return Number(holder['pid'])
     member.goOn()
+    return undefined
+  })
+}
+
+/** A process that is halted for longer than its leases last loses those that it holds just then, if any. */
+async function haltUntilReclaimed(member: Member, fabric: Fabric): Promise<void> {
+  await until('a lease of a halted process is reclaimed', CATCH_LIMIT_MS, async () => {
+    member.halt()
+    await sleep(2 * LEASE_MS)
+    member.goOn()
+    for (let number = 0; number < fabric.store.settings.executionPartitions; number++) {
+      const { events } = await fabric.store.dump(executionPartition(number))
+      if (events.some(({ type }) => type === 'lease_expired')) return true
+    }
     return undefined
   })
 }
@@ -82,6 +98,7 @@ test('a process that is killed or halted in a transaction loses it: others go on
   await untilAcknowledged(site, 20)
   worker.goOn()
   await untilAcknowledged(site, 20)
+  await haltUntilReclaimed(worker, fabric)
   await fleet.stop('submitter')
 
   const verdict = await judgeSite(site, fleet)
