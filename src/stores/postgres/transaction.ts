@@ -24,10 +24,10 @@ const LOCK_WAIT_MS = 10_000
 /** The part of the time for a request that it may spend on waiting for a lock, so that it still hears what it waited for. */
 const LOCK_WAIT_SHARE = 2 / 3
 /**
- * A process that stops in the middle of a transaction loses it, and with it the locks that others wait for: soon enough for
- * the shortest lease, which is renewed when a third of its second is over.
+ * A process that stops in the middle of a transaction loses it, and with it the locks that others wait for. Longer than a busy
+ * machine holds up a process that is well.
  */
-const IDLE_MAX_MS = 500
+const IDLE_MAX_MS = 2_000
 
 export interface Batch {
   readonly partition: Partition
