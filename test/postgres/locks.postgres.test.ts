@@ -63,7 +63,7 @@ describe.each(versions)('writers on %s', (version) => {
 })
 
 /** Longer than a transaction may be idle. */
-const STANDSTILL_MS = 2_600
+const STANDSTILL_MS = 5_600
 
 /** Does nothing at all, as a process does that is stopped. */
 function standStill(): void {

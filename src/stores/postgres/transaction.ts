@@ -27,7 +27,7 @@ const LOCK_WAIT_SHARE = 2 / 3
  * A process that stops in the middle of a transaction loses it, and with it the locks that others wait for. Longer than a busy
  * machine holds up a process that is well.
  */
-const IDLE_MAX_MS = 2_000
+const IDLE_MAX_MS = 5_000
 
 export interface Batch {
   readonly partition: Partition

@@ -1,5 +1,5 @@
 /** What a process keeps of one partition from batch to batch. Other processes change the partition, so a commit checks all of it. */
-import type { AnyRecord, Instant } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Partition } from '../store.ts'
 import type { RecordPut } from './backend.ts'
@@ -57,12 +57,12 @@ export class PartitionHome {
 
   noteApplied({ touched, entries }: BatchGroup, puts: readonly RecordPut[], version: Version, set: WorkingSet): void {
     for (const { type, id, record, length = 0 } of puts) {
-      if (record === undefined || isOver(record)) this.#cache.delete(type, id)
+      if (record === undefined) this.#cache.delete(type, id)
       else this.#cache.set(type, id, { record, version, length })
     }
     // What was read and is as it was: the commit has compared its version.
     for (const { type, id, stored, isChanged } of touched) {
-      if (isChanged || stored === undefined || stored === UNREADABLE || isOver(stored)) continue
+      if (isChanged || stored === undefined || stored === UNREADABLE) continue
       const known = set.known(type, id)
       if (known?.version === undefined) continue
       this.#cache.set(type, id, { record: stored, version: known.version, length: known.length })
@@ -84,9 +84,4 @@ export class PartitionHome {
     this.#cache.clear()
     this.#clear.clear()
   }
-}
-
-/** Whether hardly anybody will ask for it again. */
-function isOver(record: AnyRecord): boolean {
-  return record.type === 'attempt' || (record.type === 'execution' && record.state.phase === 'ended')
 }

@@ -110,7 +110,8 @@ export class WorkingSet implements StoredData {
     const needs = this.#needs
     const workLimits = new Map<string, number>()
     const claimed = new Map<string, number>()
-    const claims = { indexes: new Set<string>(), areAll: true }
+    // Other operations may read an index that their plans do not name.
+    const claims = { indexes: new Set<string>(), areAll: calls.every(isSubmitOrClaim) }
     const madeReady = new Set<string>()
     const work = (index: string, limit: number): void => {
       const sum = sumOf(workLimits, index, limit)
@@ -326,6 +327,10 @@ export class WorkingSet implements StoredData {
     if (beginsInside) this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false)
     return beginsInside
   }
+}
+
+function isSubmitOrClaim({ operation }: Call): boolean {
+  return operation === 'createExecution' || operation === 'claimForWorker'
 }
 
 /** Adds what one more call takes from an index. A call that comes after as many changes as a batch may make is not run. */
