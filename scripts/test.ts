@@ -23,7 +23,7 @@ import { chooseSuites } from './suites.ts'
 import type { Suite } from './suites.ts'
 
 const SLOWEST_SHOWN = 10
-/** How much of what a failed test says is said again at the end, where nobody has to search for it. */
+/** Lines of the message of each failed test that the summary repeats. */
 const FAILURE_LINES = 12
 
 type Outcome = Pick<SuiteResult, 'passed' | 'failed' | 'output'>

@@ -3,7 +3,7 @@ import { levelText } from './level-text.ts'
 
 const holder = { processId: 'p-1', host: 'shop-3', pid: 4711, version: '0.1.0', levelMin: 1, levelMax: 1 }
 
-test('a level that was raised, or would be, is told with both numbers, and one that stays is not told', () => {
+test('a level that was raised, or would be, is printed with both numbers, and one that stays is not printed', () => {
   const levels = { from: 1, to: 2, heldBackBy: [] }
   expect(levelText({ kind: 'raised', ...levels })).toBe('Level 1 has become 2.')
   expect(levelText({ kind: 'pending', ...levels })).toBe('Level 1 would become 2.')

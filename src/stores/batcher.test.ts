@@ -183,7 +183,7 @@ test('calls are not held for longer than a batch takes if no batch returns', asy
   expect([sentAtOnce, sizes]).toEqual([[1], [1, 1]])
 })
 
-test('an answer that is told early reaches its caller while the rest of the batch is under way', async () => {
+test('an early answer reaches its caller while the rest of the batch is under way', async () => {
   const { runtime, store } = createBatcher(1)
   const rest = Promise.withResolvers<undefined>()
   const run: Store['run'] = async (where, calls, onAnswer) => {

@@ -12,6 +12,18 @@ export interface ProcessInfo {
   readonly levelMax: number
 }
 
+/** Reads an announcement from a row of the table `process`, which SQL stores share. */
+export function processOf(row: Readonly<Record<string, unknown>>): ProcessInfo {
+  return {
+    processId: row['id'] as string,
+    host: row['host'] as string,
+    pid: row['pid'] as number,
+    version: row['version'] as string,
+    levelMin: row['level_min'] as number,
+    levelMax: row['level_max'] as number,
+  }
+}
+
 export interface LevelPlace {
   /** Reads the level from the settings; undefined if the store was never used. */
   readLevel(): Promise<number | undefined>

@@ -16,7 +16,7 @@ export interface LevelMigration {
   readonly heldBackBy: readonly ProcessInfo[]
 }
 
-/** Returns undefined if the store was never used: whoever uses it first gives it the highest level that he can run. */
+/** Returns undefined if the store was never used: the first process to open it gives it the highest level that the process can run. */
 export async function raiseLevel(
   place: LevelPlace,
   levels: Levels,

@@ -1,5 +1,5 @@
 /** The level of a store, and the processes that use it. */
-import { FORGET_MAX, LAPSES_AFTER_MS, PROCESSES_MAX } from '../level/level-place.ts'
+import { FORGET_MAX, LAPSES_AFTER_MS, PROCESSES_MAX, processOf } from '../level/level-place.ts'
 import type { LevelPlace, ProcessInfo } from '../level/level-place.ts'
 import { raiseLevel } from '../level/raise-level.ts'
 import type { LevelMigration } from '../level/raise-level.ts'
@@ -69,14 +69,7 @@ export class PostgresLevel implements LevelPlace {
         [this.#now?.() ?? null, LAPSES_AFTER_MS],
       ),
     )
-    return rows.map((row) => ({
-      processId: row['id'] as string,
-      host: row['host'] as string,
-      pid: row['pid'] as number,
-      version: row['version'] as string,
-      levelMin: row['level_min'] as number,
-      levelMax: row['level_max'] as number,
-    }))
+    return rows.map(processOf)
   }
 
   /** Holds the locks of all partitions, so that transactions which have read the previous level have ended. */

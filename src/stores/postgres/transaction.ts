@@ -208,7 +208,7 @@ function lock(lockSpace: number, numbers: readonly number[]): Statement {
   return { name: 'ff_lock', text, values: [lockSpace, integerArray(numbers)] }
 }
 
-/** Read after the locks were taken: whoever comes later in a partition also has the later time, and at least the same level. */
+/** Read after the locks were taken: a later transaction of a partition also has a later time, and at least the same level. */
 function clock(schema: string, numbers: readonly number[]): Statement {
   return {
     name: 'ff_clock',

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Runtime } from '../../runtime/index.ts'
-import { FORGET_MAX, LAPSES_AFTER_MS, PROCESSES_MAX } from '../level/level-place.ts'
+import { FORGET_MAX, LAPSES_AFTER_MS, PROCESSES_MAX, processOf } from '../level/level-place.ts'
 import type { LevelPlace, ProcessInfo } from '../level/level-place.ts'
 import { raiseLevel } from '../level/raise-level.ts'
 import type { LevelMigration } from '../level/raise-level.ts'
@@ -52,14 +52,7 @@ export class FileLevel implements LevelPlace {
   liveProcesses(): Promise<ProcessInfo[]> {
     return whenFree(this.#runtime, () => {
       const rows = this.#connection.prepare(LIVE).all(this.#runtime.now() - LAPSES_AFTER_MS)
-      return rows.map((row) => ({
-        processId: row['id'] as string,
-        host: row['host'] as string,
-        pid: row['pid'] as number,
-        version: row['version'] as string,
-        levelMin: row['level_min'] as number,
-        levelMax: row['level_max'] as number,
-      }))
+      return rows.map(processOf)
     })
   }
 
