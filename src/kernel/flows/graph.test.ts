@@ -145,6 +145,21 @@ test('all edges that a few members can have without a cycle are accepted, in wha
   )
 })
 
+test('a member to which very many ways lead is moved once for each level', async () => {
+  const count = DENSE_COUNT
+  const last = count - 1
+  const graph = await NumberedGraph.of(count + 2)
+  for (let from = 0; from < count; from++) {
+    for (let to = from + 1; to < count; to++) await graph.connect(from, to)
+  }
+  // Behind all others and with an upstream of its own, so that it can be put before the others only by moving all of them.
+  await graph.connect(last + 1, last + 2)
+
+  expect(await graph.connect(last + 2, 0)).toMatchObject({ kind: 'added' })
+
+  expect(await graph.disordered()).toEqual([])
+})
+
 test('a chain is wired backwards as well as forwards, and its end does not lead to its beginning', async () => {
   const graph = await NumberedGraph.of(120)
   for (let node = 119; node > 0; node--) {

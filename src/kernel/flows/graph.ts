@@ -70,6 +70,8 @@ export function raise(
   let levelStart = 0
   for (let depth = 0; levelStart < steps.length; depth++) {
     const levelEnd = steps.length
+    // All steps of a level have one rank, so a second way to a member tells nothing new. A dense graph has very many ways.
+    const reached = new Set<string>()
     if (depth === RESOLVE_LEVEL_MAX) return tooLarge(RESOLVE_LEVEL_MAX)
     for (let i = levelStart; i < levelEnd; i++) {
       const step = steps[i]
@@ -83,7 +85,9 @@ export function raise(
         for (const upstream of upstreams) {
           if (fed.id === upstream.id) return refused('cycle_detected', { path: pathOf(tx, steps, i, upstream) })
         }
-        if (memberOf(tx, fed).rank <= step.rank) steps.push({ execution: fed, rank: step.rank + 1, parent: i })
+        if (memberOf(tx, fed).rank > step.rank || reached.has(fed.id)) continue
+        reached.add(fed.id)
+        steps.push({ execution: fed, rank: step.rank + 1, parent: i })
       }
       if (steps.length > GRAPH_SEARCH_MAX) return tooLarge(GRAPH_SEARCH_MAX)
     }
