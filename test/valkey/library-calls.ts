@@ -5,16 +5,17 @@ import { onTestFinished } from 'vitest'
 import type { AnyRecord, FabricEvent, RecordType } from '../../src/kernel/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type {
+  ClearCondition,
   Commit,
-  CommitGroup,
   CommitReply,
   Condition,
   LoadReply,
   LoadRequest,
+  OfOperation,
 } from '../../src/stores/working-set/backend.ts'
 import { Needs } from '../../src/stores/working-set/needs.ts'
 import { UNREADABLE } from '../../src/stores/working-set/stored-data.ts'
-import type { StoredRecord } from '../../src/stores/working-set/stored-data.ts'
+import type { BlobWrite, EntryWrite, StoredRecord } from '../../src/stores/working-set/stored-data.ts'
 import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
 import { ReadyCommand } from '../../src/stores/valkey/bytes-command.ts'
 import { CallWriter } from '../../src/stores/valkey/call-writer.ts'
@@ -74,11 +75,66 @@ export function event(type: FabricEvent['type'], executionId: string): FabricEve
   return { type, executionId } as unknown as FabricEvent
 }
 
-export function group(more: Partial<CommitGroup>): CommitGroup {
-  return { conditions: [], records: [], entries: [], blobs: [], events: [], sends: [], ...more }
+export type Expected = Omit<Condition, keyof OfOperation>
+
+/** What one operation checks and writes, so that it is a group of its own. */
+export interface Group {
+  readonly conditions: readonly Expected[]
+  readonly clear: readonly Omit<ClearCondition, keyof OfOperation>[]
+  readonly records: readonly {
+    readonly type: RecordType
+    readonly id: string
+    readonly record: AnyRecord | undefined
+  }[]
+  readonly entries: readonly EntryWrite[]
+  readonly blobs: readonly BlobWrite[]
+  readonly events: readonly FabricEvent[]
+  readonly sends: readonly string[]
 }
 
-export function absent(id: string, type: RecordType = 'execution'): Condition {
+export function group(more: Partial<Group>): Group {
+  return { conditions: [], clear: [], records: [], entries: [], blobs: [], events: [], sends: [], ...more }
+}
+
+function contentOf(groups: readonly Group[]) {
+  const all = <T, R extends object>(of: (group: Group) => readonly T[], item: (one: T) => R) =>
+    groups.flatMap((group, operation) => of(group).map((one) => ({ ...item(one), operation })))
+  const entries = all(
+    (group) => group.entries,
+    (entry) => entry,
+  )
+  return {
+    groupCount: groups.length,
+    groupOf: groups.map((_, group) => group),
+    conditions: all(
+      (group) => group.conditions,
+      (condition) => condition,
+    ),
+    clear: all(
+      (group) => group.clear,
+      (condition) => condition,
+    ),
+    records: all(
+      (group) => group.records,
+      (put) => ({ ...put, length: 0 }),
+    ),
+    entries: [...Map.groupBy(entries, ({ index }) => index).values()].flat(),
+    blobs: all(
+      (group) => group.blobs,
+      (blob) => blob,
+    ),
+    events: all(
+      (group) => group.events,
+      (event) => ({ event }),
+    ),
+    sends: all(
+      (group) => group.sends,
+      (key) => ({ key }),
+    ),
+  }
+}
+
+export function absent(id: string, type: RecordType = 'execution'): Expected {
   return { type, id, version: undefined, length: 0 }
 }
 
@@ -159,7 +215,7 @@ export class LibraryPartition {
     return { ...readLoad(reply, request, jsonForm, jsonForm), set }
   }
 
-  async commit(groups: readonly CommitGroup[], more: Partial<Commit> = {}): Promise<CommitReply> {
+  async commit(groups: readonly Group[], more: Partial<Commit> = {}): Promise<CommitReply> {
     const commit: Commit = {
       partition: PARTITION,
       now: 1_000,
@@ -167,7 +223,7 @@ export class LibraryPartition {
       version: newVersion(),
       passesLock: false,
       finishesWork: false,
-      groups,
+      ...contentOf(groups),
       reserved: [],
       holdersOf: [],
       ...more,
@@ -181,7 +237,7 @@ export class LibraryPartition {
   }
 
   /** The condition that a record is as it stands now. */
-  async asStored(id: string, type: RecordType = 'execution'): Promise<Condition> {
+  async asStored(id: string, type: RecordType = 'execution'): Promise<Expected> {
     const { set } = await this.load(needs((all) => all.record(type, id)))
     const stored = storedIn(set, type, id)
     return { type, id, version: stored?.version, length: stored?.length ?? 0 }

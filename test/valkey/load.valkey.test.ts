@@ -151,17 +151,17 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
     })
 
     test.each([
-      ['names it', {}, [{ index: READY, score: 1, id: 'a' }]],
-      ['names it and is refused', { lagMs: 0, now: 1 }, [{ index: READY, score: 1, id: 'a' }]],
-      ['adds it to the index', { groups: [group({ entries: [entry(READY, 'a', 9)] })] }, []],
-      ['removes it', { groups: [group({ entries: [entry(READY, 'a', undefined)] })] }, []],
-    ])('shows what was reserved once a commit %s', async (_, commit, reserved) => {
+      ['names it', [], { reserved: [{ index: READY, score: 1, id: 'a' }] }],
+      ['names it and is refused', [], { lagMs: 0, now: 1, reserved: [{ index: READY, score: 1, id: 'a' }] }],
+      ['adds it to the index', [group({ entries: [entry(READY, 'a', 9)] })], {}],
+      ['removes it', [group({ entries: [entry(READY, 'a', undefined)] })], {}],
+    ])('shows what was reserved once a commit %s', async (_, groups, more) => {
       const [, , after] = await within(RESERVED_MS, async () => {
         await renew()
         await fill(['a'])
         return Promise.all([
           at.load(ready(1, 1), { reserver: newVersion() }),
-          at.commit([], { ...commit, reserved }),
+          at.commit(groups, more),
           at.load(ready(1, 1), { reserver: newVersion() }),
         ])
       })

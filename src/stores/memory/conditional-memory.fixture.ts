@@ -6,9 +6,16 @@ import { recordsNamedBy } from '../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, Call, Partition, StoreSettings } from '../store.ts'
-import type { Backend, Commit, CommitReply, Condition, LoadReply, LoadRequest } from '../working-set/backend.ts'
+import type {
+  Backend,
+  Commit,
+  CommitReply,
+  Condition,
+  LoadReply,
+  LoadRequest,
+  OfOperation,
+} from '../working-set/backend.ts'
 import { BatchRunner } from '../working-set/batch-runner.ts'
-import type { EventWrite } from '../working-set/stored-data.ts'
 import type { MemoryPartition } from './memory-partition.ts'
 import { MemoryStore } from './memory-store.ts'
 
@@ -100,34 +107,31 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     const newestAt = lagMs === undefined ? 0 : (data.events.at(-1)?.event.at ?? 0)
     const eventsAt = Math.max(commit.now, newestAt)
     const failed: number[] = []
-    const sent: Uint8Array[][] = []
-    const events: (EventWrite & { readonly place: number })[] = []
-    for (const [i, group] of commit.groups.entries()) {
+    const groupOf = ({ operation }: OfOperation) => commit.groupOf[operation] as number
+    const blobs = commit.sends.map(({ key }) => data.blob(key))
+    for (let group = 0; group < commit.groupCount; group++) {
       this.#commitCount += 1
-      const blobs = group.sends.map((key) => data.blob(key))
-      const holds = group.conditions.every((condition) => this.#holds(partition, data, condition))
-      const isClear = (group.clear ?? []).every(({ index, upTo }) => {
-        const [first] = data.range({ index, limit: 1 })
-        return first === undefined || (upTo !== undefined && first.score > upTo)
+      const isOf = (item: OfOperation) => groupOf(item) === group
+      const holds = commit.conditions.every((one) => !isOf(one) || this.#holds(partition, data, one))
+      const isClear = commit.clear.every((one) => {
+        const [first] = data.range({ index: one.index, limit: 1 })
+        return !isOf(one) || first === undefined || (one.upTo !== undefined && first.score > one.upTo)
       })
-      if (!holds || !isClear || blobs.includes(undefined) || this.#commitCount % this.#failEvery === 0) {
-        failed.push(i)
-        sent.push([])
-        continue
-      }
-      sent.push(blobs as Uint8Array[])
-      data.apply({
-        ...group,
-        records: group.records.map((record) => ({ ...record, existed: false })),
-        events: [],
-      })
-      for (const [k, event] of group.events.entries()) {
-        events.push({ event: { ...event, at: eventsAt }, isForHolder: false, place: group.eventPlaces?.[k] ?? 0 })
-      }
-      for (const { type, id } of group.records) this.#versions.set(keyOf(partition, type, id), commit.version)
+      const isMissing = commit.sends.some((send, i) => isOf(send) && blobs[i] === undefined)
+      if (!holds || !isClear || isMissing || this.#commitCount % this.#failEvery === 0) failed.push(group)
     }
-    events.sort((a, b) => a.place - b.place)
-    data.apply({ records: [], entries: [], blobs: [], events })
+    const isApplied = (item: OfOperation) => !failed.includes(groupOf(item))
+    const records = commit.records.filter(isApplied)
+    data.apply({
+      records: records.map((record) => ({ ...record, existed: false })),
+      entries: commit.entries.filter(isApplied),
+      blobs: commit.blobs.filter(isApplied),
+      events: commit.events
+        .filter(isApplied)
+        .map(({ event }) => ({ event: { ...event, at: eventsAt }, isForHolder: false })),
+    })
+    for (const { type, id } of records) this.#versions.set(keyOf(partition, type, id), commit.version)
+    const sent = commit.sends.map((send, i) => (isApplied(send) ? blobs[i] : undefined))
     return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt }
   }
 

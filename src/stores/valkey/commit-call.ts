@@ -3,9 +3,7 @@
  * with few commands; beside it stands the group of each item, for the case that the conditions of some do not hold.
  */
 import { DUE_INDEX, isReadyIndex, tellsEnd } from '../../kernel/index.ts'
-import type { FabricEvent } from '../../kernel/index.ts'
-import type { Commit, CommitGroup, CommitReply } from '../working-set/backend.ts'
-import type { EntryWrite } from '../working-set/stored-data.ts'
+import type { Commit, CommitReply, EntryPut, EventPut, OfOperation } from '../working-set/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
@@ -20,19 +18,6 @@ const COUNTS = 10
 const FIRST_MARK = '<'
 
 export interface CommitForm extends BodyForm, Related {}
-
-/** Items of one kind, with the group of each, counted from 1. */
-interface Grouped<T> {
-  readonly items: T[]
-  readonly groups: number[]
-}
-
-interface IndexChanges {
-  /** Ids whose reservations end, without those whose entries are written: that ends them too. */
-  readonly unreserved: Set<string>
-  readonly removed: Grouped<EntryWrite>
-  readonly added: Grouped<EntryWrite>
-}
 
 /** Writes the call of one commit, in the order that `library.lua` describes. */
 export function writeCommit(
@@ -74,160 +59,166 @@ class GroupWriter {
 
   write(): void {
     const writer = this.#writer
-    const { groups } = this.#commit
-    const events = eventsOf(groups)
-    const ended = endedOf(events)
+    const { groupCount, conditions, sends, clear, records, blobs, events, entries } = this.#commit
+    const ended = events.filter(({ event }) => tellsEnd(event.type))
     const countsAt = writer.reserve(4 * COUNTS)
-    const itemCount = groups.reduce((sum, group) => sum + itemsIn(group), events.items.length + ended.items.length)
-    const groupsAt = writer.reserve(groups.length > 1 ? 2 * itemCount : 0)
-    if (groups.length > 1) this.#groupAt = groupsAt
-    const counts = [
-      groups.length,
-      this.#conditions(),
-      this.#sends(),
-      this.#clear(),
-      this.#sets(),
-      this.#removes(),
-    ].flat()
-    counts.push(this.#events(events), this.#ended(ended), this.#indexes())
-    for (const [i, count] of counts.entries()) writer.fill32(countsAt + 4 * i, count)
+    const items = [conditions, sends, clear, records, blobs, events, ended, entries]
+    const itemCount = items.reduce((sum, { length }) => sum + length, 0)
+    const groupsAt = writer.reserve(groupCount > 1 ? 2 * itemCount : 0)
+    if (groupCount > 1) this.#groupAt = groupsAt
+    const counts = [groupCount, ...this.#conditions(), this.#sends(), this.#clear(), this.#sets(), this.#removes()]
+    counts.push(this.#events(), this.#ended(ended), this.#indexes())
+    for (let i = 0; i < COUNTS; i++) writer.fill32(countsAt + 4 * i, counts[i] as number)
   }
 
   /** Returns how many records must be absent and how many are expected. */
-  #conditions(): number[] {
+  #conditions(): [absent: number, present: number] {
     const writer = this.#writer
-    const { groups } = this.#commit
+    const { conditions } = this.#commit
     let present = 0
-    for (const { conditions } of groups) for (const { version } of conditions) if (version !== undefined) present += 1
+    for (const { version } of conditions) if (version !== undefined) present += 1
     let expectedAt = writer.reserve(EXPECTED_BYTES * present)
-    let absent = 0
-    for (const [group, { conditions }] of groups.entries()) {
-      for (const { type, id, version } of conditions) {
-        if (version !== undefined) continue
-        this.#key(type, id)
-        this.#note(group)
-        absent += 1
-      }
+    for (const condition of conditions) {
+      if (condition.version !== undefined) continue
+      this.#key(condition.type, condition.id)
+      this.#note(condition)
     }
-    for (const [group, { conditions }] of groups.entries()) {
-      for (const { type, id, version, length } of conditions) {
-        if (version === undefined) continue
-        this.#key(type, id)
-        this.#note(group)
-        // A value without room for a version was damaged outside and has a shorter one.
-        writer.fillLatin1(expectedAt, version.padEnd(VERSION_BYTES, '\0'))
-        writer.fill32(expectedAt + VERSION_BYTES, length)
-        expectedAt += EXPECTED_BYTES
-      }
+    for (const condition of conditions) {
+      const { type, id, version, length } = condition
+      if (version === undefined) continue
+      this.#key(type, id)
+      this.#note(condition)
+      // A value without room for a version was damaged outside and has a shorter one.
+      writer.fillLatin1(expectedAt, version.padEnd(VERSION_BYTES, '\0'))
+      writer.fill32(expectedAt + VERSION_BYTES, length)
+      expectedAt += EXPECTED_BYTES
     }
-    return [absent, present]
+    return [conditions.length - present, present]
   }
 
   #sends(): number {
-    let count = 0
-    for (const [group, { sends }] of this.#commit.groups.entries()) {
-      for (const key of sends) {
-        this.#key('blob', key)
-        this.#note(group)
-        count += 1
-      }
+    const { sends } = this.#commit
+    for (const send of sends) {
+      this.#key('blob', send.key)
+      this.#note(send)
     }
-    return count
+    return sends.length
   }
 
   #clear(): number {
-    let count = 0
-    for (const [group, { clear = [] }] of this.#commit.groups.entries()) {
-      for (const { index, upTo } of clear) {
-        this.#key('index', index)
-        this.#writer.argument(upTo ?? '')
-        this.#note(group)
-        count += 1
-      }
+    const { clear } = this.#commit
+    for (const condition of clear) {
+      this.#key('index', condition.index)
+      this.#writer.argument(condition.upTo ?? '')
+      this.#note(condition)
     }
-    return count
+    return clear.length
   }
 
   #sets(): number {
     const writer = this.#writer
-    const { groups, version } = this.#commit
+    const { records, blobs, version } = this.#commit
     let count = 0
-    for (const [group, { records, blobs }] of groups.entries()) {
-      for (const put of records) {
-        if (put.record === undefined) continue
-        this.#key(put.type, put.id)
-        const value = writer.open()
-        writeRecordValue(version, put.record, this.#form, this.#form, writer)
-        put.length = writer.close(value)
-        this.#note(group)
-        count += 1
-      }
-      for (const { key, bytes } of blobs) {
-        if (bytes === undefined) continue
-        this.#key('blob', key)
-        writer.bytesArgument(bytes)
-        this.#note(group)
-        count += 1
-      }
+    for (const put of records) {
+      if (put.record === undefined) continue
+      this.#key(put.type, put.id)
+      const value = writer.open()
+      writeRecordValue(version, put.record, this.#form, this.#form, writer)
+      put.length = writer.close(value)
+      this.#note(put)
+      count += 1
+    }
+    for (const blob of blobs) {
+      if (blob.bytes === undefined) continue
+      this.#key('blob', blob.key)
+      writer.bytesArgument(blob.bytes)
+      this.#note(blob)
+      count += 1
     }
     return count
   }
 
   #removes(): number {
+    const { records, blobs } = this.#commit
     let count = 0
-    for (const [group, { records, blobs }] of this.#commit.groups.entries()) {
-      for (const { type, id, record } of records) {
-        if (record !== undefined) continue
-        this.#key(type, id)
-        this.#note(group)
-        count += 1
-      }
-      for (const { key, bytes } of blobs) {
-        if (bytes !== undefined) continue
-        this.#key('blob', key)
-        this.#note(group)
-        count += 1
-      }
+    for (const put of records) {
+      if (put.record !== undefined) continue
+      this.#key(put.type, put.id)
+      this.#note(put)
+      count += 1
+    }
+    for (const blob of blobs) {
+      if (blob.bytes !== undefined) continue
+      this.#key('blob', blob.key)
+      this.#note(blob)
+      count += 1
     }
     return count
   }
 
-  #events({ items, groups }: Grouped<FabricEvent>): number {
+  #events(): number {
     const writer = this.#writer
-    for (const event of items) {
+    const { events, now } = this.#commit
+    for (const put of events) {
       const value = writer.open()
-      writeEventValue(this.#commit.now, event, this.#form, writer)
+      writeEventValue(now, put.event, this.#form, writer)
       writer.close(value)
+      this.#note(put)
     }
-    this.#noteAll(groups)
-    return items.length
+    return events.length
   }
 
-  #ended({ items, groups }: Grouped<FabricEvent>): number {
-    for (const { executionId } of items) this.#writer.argument(JSON.stringify(executionId))
-    this.#noteAll(groups)
-    return items.length
+  #ended(ended: readonly EventPut[]): number {
+    for (const put of ended) {
+      this.#writer.argument(JSON.stringify(put.event.executionId))
+      this.#note(put)
+    }
+    return ended.length
   }
 
   #indexes(): number {
-    const writer = this.#writer
-    const indexes = changesByIndex(this.#commit)
-    for (const [index, { unreserved, removed, added }] of indexes) {
-      this.#key('index', index)
-      writer.argument(markOf(index))
-      writer.argument(unreserved.size)
-      writer.argument(removed.items.length)
-      writer.argument(added.items.length)
-      for (const id of unreserved) writer.argument(id)
-      for (const { id } of removed.items) writer.argument(id)
-      for (const { id, after = 0 } of added.items) {
-        writer.argument(after)
-        writer.argument(id)
-      }
-      this.#noteAll(removed.groups)
-      this.#noteAll(added.groups)
+    const { entries } = this.#commit
+    const unreserved = unreservedOf(this.#commit)
+    let count = unreserved.size
+    let start = 0
+    while (start < entries.length) {
+      const { index } = entries[start] as EntryPut
+      let end = start + 1
+      while (entries[end]?.index === index) end++
+      if (!unreserved.has(index)) count += 1
+      this.#index(index, unreserved.get(index), start, end)
+      unreserved.delete(index)
+      start = end
     }
-    return indexes.size
+    for (const [index, ids] of unreserved) this.#index(index, ids, 0, 0)
+    return count
+  }
+
+  /** Writes the entries of one index, which stand together. */
+  #index(index: string, unreserved: ReadonlySet<string> | undefined, start: number, end: number): void {
+    const writer = this.#writer
+    const { entries } = this.#commit
+    let added = 0
+    for (let i = start; i < end; i++) if (entries[i]?.after !== undefined) added += 1
+    this.#key('index', index)
+    writer.argument(markOf(index))
+    writer.argument(unreserved?.size ?? 0)
+    writer.argument(end - start - added)
+    writer.argument(added)
+    for (const id of unreserved ?? []) writer.argument(id)
+    for (let i = start; i < end; i++) {
+      const entry = entries[i] as EntryPut
+      if (entry.after !== undefined) continue
+      writer.argument(entry.id)
+      this.#note(entry)
+    }
+    for (let i = start; i < end; i++) {
+      const entry = entries[i] as EntryPut
+      if (entry.after === undefined) continue
+      writer.argument(entry.after)
+      writer.argument(entry.id)
+      this.#note(entry)
+    }
   }
 
   #key(kind: keyof typeof keyKinds, id: string): void {
@@ -235,63 +226,23 @@ class GroupWriter {
   }
 
   /** Notes the group of the next item; groups are counted from 1. */
-  #note(group: number): void {
+  #note({ operation }: OfOperation): void {
     if (this.#groupAt === undefined) return
-    this.#writer.fill16(this.#groupAt, group + 1)
+    this.#writer.fill16(this.#groupAt, (this.#commit.groupOf[operation] as number) + 1)
     this.#groupAt += 2
   }
+}
 
-  #noteAll(groups: readonly number[]): void {
-    for (const group of groups) this.#note(group)
+/** Ids whose reservations end, by index, without those whose entries are written: that ends them too. */
+function unreservedOf({ reserved, entries }: Commit): Map<string, Set<string>> {
+  const unreserved = new Map<string, Set<string>>()
+  for (const { index, id } of reserved) {
+    const ids = unreserved.get(index)
+    if (ids === undefined) unreserved.set(index, new Set([id]))
+    else ids.add(id)
   }
-}
-
-/** How many items a group has besides its events. */
-function itemsIn({ conditions, clear = [], records, entries, blobs, sends }: CommitGroup): number {
-  return conditions.length + clear.length + records.length + entries.length + blobs.length + sends.length
-}
-
-/** The events of all groups in the order of their places. */
-function eventsOf(groups: readonly CommitGroup[]): Grouped<FabricEvent> {
-  const all = groups.flatMap(({ events, eventPlaces }, group) =>
-    events.map((event, k) => ({ event, group, place: eventPlaces?.[k] ?? 0 })),
-  )
-  if (groups.length > 1) all.sort((a, b) => a.place - b.place)
-  return { items: all.map(({ event }) => event), groups: all.map(({ group }) => group) }
-}
-
-/** Those that tell the end of an execution. */
-function endedOf({ items, groups }: Grouped<FabricEvent>): Grouped<FabricEvent> {
-  const ended: Grouped<FabricEvent> = { items: [], groups: [] }
-  for (const [i, event] of items.entries()) if (tellsEnd(event.type)) add(ended, event, groups[i] as number)
-  return ended
-}
-
-function changesByIndex({ groups, reserved }: Commit): Map<string, IndexChanges> {
-  const indexes = new Map<string, IndexChanges>()
-  for (const { index, id } of reserved) changesOf(indexes, index).unreserved.add(id)
-  for (const [group, { entries }] of groups.entries()) {
-    for (const entry of entries) {
-      const { unreserved, removed, added } = changesOf(indexes, entry.index)
-      unreserved.delete(entry.id)
-      add(entry.after === undefined ? removed : added, entry, group)
-    }
-  }
-  return indexes
-}
-
-function changesOf(indexes: Map<string, IndexChanges>, index: string): IndexChanges {
-  let changes = indexes.get(index)
-  if (changes === undefined) {
-    changes = { unreserved: new Set(), removed: { items: [], groups: [] }, added: { items: [], groups: [] } }
-    indexes.set(index, changes)
-  }
-  return changes
-}
-
-function add<T>({ items, groups }: Grouped<T>, item: T, group: number): void {
-  items.push(item)
-  groups.push(group)
+  if (unreserved.size > 0) for (const { index, id } of entries) unreserved.get(index)?.delete(id)
+  return unreserved
 }
 
 function markOf(index: string): string {
@@ -320,13 +271,11 @@ export function readCommit(reply: unknown, commit: Commit): CommitReply {
   ]
   const reason = refusals[status - 1]
   if (reason !== undefined) return { kind: 'refused', reason, now }
-  const isFailed = new Set(failed)
   let next = 0
-  const sent = commit.groups.map(({ sends }, group): Uint8Array[] => {
-    if (sends.length === 0 || isFailed.has(group)) return []
-    const ofGroup = blobs.slice(next, next + sends.length)
-    next += sends.length
-    return ofGroup.map((bytes) => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  const sent = commit.sends.map(({ operation }) => {
+    if (failed.includes(commit.groupOf[operation] as number)) return undefined
+    const bytes = blobs[next++] as Buffer
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   })
   return { kind: 'applied', now, failed: failed.sort((a, b) => a - b), sent, lastSequence, eventsAt }
 }

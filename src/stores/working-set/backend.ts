@@ -32,8 +32,14 @@ export interface LoadReply {
   readonly isLockLost?: boolean | undefined
 }
 
+/** What one operation of a batch has read or written. */
+export interface OfOperation {
+  /** Its number in the batch. */
+  readonly operation: number
+}
+
 /** What must hold of one record. */
-export interface Condition {
+export interface Condition extends OfOperation {
   readonly type: RecordType
   readonly id: string
   /** Undefined: the record must be absent. */
@@ -43,35 +49,34 @@ export interface Condition {
 }
 
 /** No entry of an index may have a score up to this one; undefined: it must have no entries. */
-export interface ClearCondition {
+export interface ClearCondition extends OfOperation {
   readonly index: string
   readonly upTo: number | undefined
 }
 
-export interface RecordPut {
+export interface RecordPut extends OfOperation {
   readonly type: RecordType
   readonly id: string
   /** Undefined removes it. */
   readonly record: AnyRecord | undefined
   /** Bytes of the stored value; the store fills it in when it packs the record. */
-  length?: number | undefined
+  length: number
 }
 
-/** Writes that are applied together or not at all. Groups of one commit share no record. */
-export interface CommitGroup {
-  readonly conditions: readonly Condition[]
-  /** Only a store that checks them gets any. */
-  readonly clear?: readonly ClearCondition[] | undefined
-  readonly records: readonly RecordPut[]
-  readonly entries: readonly EntryWrite[]
-  readonly blobs: readonly BlobWrite[]
-  readonly events: readonly FabricEvent[]
-  /** Where each event stands among those of all groups. Left out, behind the events of the groups before. */
-  readonly eventPlaces?: readonly number[] | undefined
-  /** Keys of blobs that the answers carry. They are read in the same step; a missing one fails the group. */
-  readonly sends: readonly string[]
+export interface EntryPut extends EntryWrite, OfOperation {}
+
+export interface BlobPut extends BlobWrite, OfOperation {}
+
+export interface EventPut extends OfOperation {
+  readonly event: FabricEvent
 }
 
+/** A blob that an answer carries. It is read in the same step; if it is missing, its group fails. */
+export interface SentBlob extends OfOperation {
+  readonly key: string
+}
+
+/** What one batch checks and writes. A group is applied whole or not at all; groups share no record. */
 export interface Commit {
   readonly partition: Partition
   readonly now: Instant
@@ -84,7 +89,19 @@ export interface Commit {
   readonly passesLock: boolean
   /** Whether the commit is applied even if the store is out of memory. */
   readonly finishesWork: boolean
-  readonly groups: readonly CommitGroup[]
+  readonly groupCount: number
+  /** For each operation, the number of its group, from 0 on. Nothing of the others is in the commit. */
+  readonly groupOf: readonly (number | undefined)[]
+  readonly conditions: readonly Condition[]
+  /** Only a store that checks them gets any. */
+  readonly clear: readonly ClearCondition[]
+  readonly records: readonly RecordPut[]
+  /** Those of one index stand together. */
+  readonly entries: readonly EntryPut[]
+  readonly blobs: readonly BlobPut[]
+  /** In the order in which they go to the log. */
+  readonly events: readonly EventPut[]
+  readonly sends: readonly SentBlob[]
   /** Entries of ready indexes that were reserved by the loads of this batch. */
   readonly reserved: readonly IndexEntry[]
   /** Executions whose holders have a message waiting. */
@@ -97,8 +114,8 @@ export type CommitReply =
       readonly now: Instant
       /** Numbers of the groups whose conditions did not hold. The others were applied. */
       readonly failed: readonly number[]
-      /** For each group, its blobs in the order of `sends`; none for a group that failed. */
-      readonly sent: readonly (readonly Uint8Array[])[]
+      /** The blobs of `sends`; undefined for those of a group that failed. */
+      readonly sent: readonly (Uint8Array | undefined)[]
       /** The newest event of the partition. */
       readonly lastSequence: number
       /** The time under which the events of the commit stand in the log: never before that of an earlier event. */

@@ -125,12 +125,9 @@ describe('contention', () => {
     override async commit(commit: Commit): Promise<CommitReply> {
       const reply = await super.commit({
         ...commit,
-        groups: commit.groups.map((group) => ({
-          ...group,
-          conditions: group.conditions.map((condition) => ({
-            ...condition,
-            version: condition.id === this.contendedId ? 'another' : condition.version,
-          })),
+        conditions: commit.conditions.map((condition) => ({
+          ...condition,
+          version: condition.id === this.contendedId ? 'another' : condition.version,
         })),
       })
       return reply

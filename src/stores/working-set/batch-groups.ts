@@ -4,33 +4,45 @@
  */
 import { guardOf } from '../../kernel/index.ts'
 import type { IndexGuard } from '../../kernel/index.ts'
-import { recordWrite } from './held-record.ts'
-import type { HeldRecord, LateBlob } from './held-record.ts'
-import type { IndexOverlay } from './index-overlay.ts'
-import { UNREADABLE, isNothing } from './stored-data.ts'
-import type { BlobWrite, EntryWrite, EventWrite, RecordWrite, StoredData } from './stored-data.ts'
+import { writesRecord } from './held-record.ts'
+import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
+import type { ChangedEntry, IndexOverlay } from './index-overlay.ts'
+import { UNREADABLE } from './stored-data.ts'
+import type { StoredData } from './stored-data.ts'
 
+/** Operations that depend on each other, and what is to be known of them before they are committed. */
 export interface BatchGroup {
-  /** The numbers of its operations in the batch, ascending. */
+  /** Their numbers in the batch, ascending. */
   readonly operations: number[]
-  /** Every record that was read or written. */
-  readonly touched: HeldRecord[]
-  readonly records: RecordWrite[]
-  readonly entries: EntryWrite[]
-  readonly blobs: BlobWrite[]
-  readonly events: EventWrite[]
-  /** Where each event stands among those of the batch. */
-  readonly eventPlaces: number[]
-  readonly late: LateBlob[]
-  /** Whether an operation met an impossible state. */
+  /** Whether one of them met an impossible state. */
   hasFault: boolean
   hasWrites: boolean
-  /** Whether an operation read a range that no record guards. */
+  /** Whether an answer carries a blob that comes with the commit. */
+  hasLate: boolean
+  /** Whether a range was read that no record guards. */
   readsUnguarded: boolean
-  /** Indexes in which nothing was taken to be ready or due. */
-  readonly assumedClear: string[]
   /** Whether a guarded range came from an earlier load than its guard, so that a change between the two went unseen. */
   isTorn: boolean
+  touchesAny: boolean
+  /** Whether a record was known or assumed before anything was loaded for the batch. */
+  touchesRecalled: boolean
+  /** Indexes in which nothing was taken to be ready or due. */
+  assumedClear: readonly string[]
+}
+
+/** What a batch has read and written. Every item tells its operation. */
+export interface BatchOutcome {
+  readonly groups: readonly BatchGroup[]
+  /** For each operation, the number of its group. */
+  readonly groupOf: readonly number[]
+  /** Every record that was read or written. */
+  readonly touched: readonly HeldRecord[]
+  /** Those of one index stand together. */
+  readonly entries: readonly ChangedEntry[]
+  readonly blobs: readonly HeldBlob[]
+  /** In their order. */
+  readonly events: readonly HeldEvent[]
+  readonly late: readonly LateBlob[]
 }
 
 interface IndexRead {
@@ -39,7 +51,7 @@ interface IndexRead {
   readonly guard: IndexGuard
 }
 
-type Owned<T> = T & { readonly operation: number }
+const NO_INDEXES: readonly string[] = []
 
 export class BatchGroups {
   readonly #parents: number[] = []
@@ -82,52 +94,51 @@ export class BatchGroups {
   }
 
   collect(
-    held: Iterable<HeldRecord>,
-    indexes: ReadonlyMap<string, IndexOverlay>,
-    blobs: ReadonlyMap<string, Owned<Omit<BlobWrite, 'key'>>>,
-    events: readonly Owned<EventWrite>[],
+    touched: readonly HeldRecord[],
+    entries: readonly ChangedEntry[],
+    blobs: readonly HeldBlob[],
+    events: readonly HeldEvent[],
     late: readonly LateBlob[],
     data: StoredData,
-  ): BatchGroup[] {
-    const byRoot = new Map<number, BatchGroup>()
+  ): BatchOutcome {
+    const groups: BatchGroup[] = []
+    const groupOf: number[] = []
     for (let operation = 0; operation < this.#parents.length; operation++) {
       const root = this.#rootOf(operation)
-      const group = byRoot.get(root)
-      if (group === undefined) byRoot.set(root, newGroup(operation))
-      else group.operations.push(operation)
-    }
-    const groupOf = (operation: number): BatchGroup => byRoot.get(this.#rootOf(operation)) as BatchGroup
-    for (const record of held) {
-      const group = groupOf(record.operation)
-      group.touched.push(record)
-      const write = recordWrite(record)
-      if (write !== undefined) group.records.push(write)
-    }
-    for (const [index, { changed }] of indexes) {
-      for (const [id, { before, after, operation }] of changed) {
-        if (before !== after) groupOf(operation).entries.push({ index, id, before, after })
+      if (root === operation) {
+        groupOf.push(groups.push(newGroup(operation)) - 1)
+      } else {
+        const group = groupOf[root] as number
+        groupOf.push(group)
+        groups[group]?.operations.push(operation)
       }
     }
-    for (const [key, blob] of blobs) groupOf(blob.operation).blobs.push({ key, ...blob })
-    for (const [place, event] of events.entries()) {
-      const group = groupOf(event.operation)
-      group.events.push(event)
-      group.eventPlaces.push(place)
+    const of = ({ operation }: { readonly operation: number }) => groups[groupOf[operation] as number] as BatchGroup
+    for (const record of touched) {
+      const group = of(record)
+      group.touchesAny = true
+      if (data.momentOf?.(record.type, record.id) === 0) group.touchesRecalled = true
+      if (writesRecord(record)) group.hasWrites = true
     }
-    for (const blob of late) groupOf(blob.operation).late.push(blob)
-    for (const operation of this.#faulted) groupOf(operation).hasFault = true
-    for (const { operation, index, guard } of this.#reads) {
-      const group = groupOf(operation)
-      if (guard.kind === 'none') group.readsUnguarded = true
-      else if (isTorn(index, guard, group.touched, data)) group.isTorn = true
+    for (const entry of entries) of(entry).hasWrites = true
+    for (const blob of blobs) of(blob).hasWrites = true
+    for (const event of events) of(event).hasWrites = true
+    for (const blob of late) of(blob).hasLate = true
+    for (const operation of this.#faulted) of({ operation }).hasFault = true
+    for (const read of this.#reads) {
+      const group = of(read)
+      if (read.guard.kind === 'none') {
+        group.readsUnguarded = true
+      } else {
+        const isOfGroup = (record: HeldRecord) => of(record) === group
+        if (isTorn(read.index, read.guard, touched.filter(isOfGroup), data)) group.isTorn = true
+      }
     }
-    for (const { operation, index } of this.#clearReads) {
-      const { assumedClear } = groupOf(operation)
-      if (!assumedClear.includes(index)) assumedClear.push(index)
+    for (const read of this.#clearReads) {
+      const group = of(read)
+      if (!group.assumedClear.includes(read.index)) group.assumedClear = [...group.assumedClear, read.index]
     }
-    const groups = [...byRoot.values()]
-    for (const group of groups) group.hasWrites = !isNothing(group)
-    return groups
+    return { groups, groupOf, touched, entries, blobs, events, late }
   }
 
   #rootOf(operation: number): number {
@@ -143,18 +154,14 @@ export class BatchGroups {
 function newGroup(operation: number): BatchGroup {
   return {
     operations: [operation],
-    touched: [],
-    records: [],
-    entries: [],
-    blobs: [],
-    events: [],
-    eventPlaces: [],
-    late: [],
     hasFault: false,
     hasWrites: false,
+    hasLate: false,
     readsUnguarded: false,
-    assumedClear: [],
     isTorn: false,
+    touchesAny: false,
+    touchesRecalled: false,
+    assumedClear: NO_INDEXES,
   }
 }
 

@@ -209,7 +209,7 @@ describe('a group that fails', () => {
     )
 
     expect(kindsOf(answers)).toEqual(['updated', 'set', 'updated'])
-    expect(a.commits.map(({ groups }) => groups.length)).toEqual([3, 1])
+    expect(a.commits.map(({ groupCount }) => groupCount)).toEqual([3, 1])
     expect(a.earlyAnswers).toEqual([
       { call: 0, commits: 1 },
       { call: 2, commits: 1 },
@@ -232,7 +232,7 @@ describe('a group that fails', () => {
     // Each sees what came before it: the change of the other program, then that of the first.
     expect(answers[0]).toMatchObject({ result: { tags: [other, first] } })
     expect(answers[2]).toMatchObject({ result: { tags: [other, first, second] } })
-    expect(a.commits.map(({ groups }) => groups.length)).toEqual([2, 1])
+    expect(a.commits.map(({ groupCount }) => groupCount)).toEqual([2, 1])
     expect(await scene.eventsOf('tags_set')).toHaveLength(3)
     expect(await scene.eventsOf('progress_updated')).toHaveLength(1)
   })

@@ -12,16 +12,16 @@ import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
 import { RefusedRecord } from './backend.ts'
-import type { Backend, Commit, CommitGroup, CommitReply, LockToken } from './backend.ts'
-import type { BatchGroup } from './batch-groups.ts'
-import { commitGroupOf, holdersIn, isTorn, needsCommit, needsLock } from './commit-groups.ts'
+import type { Backend, Commit, CommitReply, LockToken } from './backend.ts'
+import type { BatchGroup, BatchOutcome } from './batch-groups.ts'
+import { contentOf, isTorn, needsCommit, needsLock, withoutGroups } from './commit-groups.ts'
+import type { CommitContent } from './commit-groups.ts'
 import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
 import type { Hindrance } from './hindrances.ts'
 import { OperationFailed, runPass } from './operation-failed.ts'
 import { PartitionHome } from './partition-home.ts'
 import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
-import type { EntryWrite, EventWrite } from './stored-data.ts'
 import { wakeOf } from './wake-of.ts'
 import { WorkingSet } from './working-set.ts'
 
@@ -30,6 +30,22 @@ const LAG_MAX_MS = 1_000
 /** Conflicts of a batch after which it takes the lock. */
 const OPTIMISTIC_TRIES = 2
 const NO_BYTES = new Uint8Array()
+const NOTHING = {
+  now: 0,
+  lagMs: undefined,
+  version: '',
+  finishesWork: true,
+  groupCount: 0,
+  groupOf: [],
+  conditions: [],
+  clear: [],
+  records: [],
+  entries: [],
+  blobs: [],
+  events: [],
+  sends: [],
+  holdersOf: [],
+}
 
 export interface BatchRunnerOptions {
   readonly backend: Backend
@@ -225,8 +241,8 @@ export class BatchRunner {
     const uncertain: BatchGroup[] = []
     let next: Mode = { isFresh: true, isLocked: lock !== undefined }
     let isCertain = true
-    const groups = pass.overlay.groups()
-    for (const group of groups) {
+    const outcome = pass.overlay.outcome()
+    for (const group of outcome.groups) {
       const isLoose = group.operations.every((i) => isLooseCall(calls[i]))
       if (lock === undefined && needsLock(group)) next = { ...next, isLocked: true }
       else if (lock === undefined && !isLoose && isTorn(group, set)) next = behind(next, mode, set)
@@ -236,39 +252,44 @@ export class BatchRunner {
     }
     // The whole batch runs again, so that its operations keep their order where nothing stands in the way.
     if (!isCertain) return { answers, next, hindrance: undefined }
-    for (const group of groups) if (!uncertain.includes(group)) answer(group)
+    if (uncertain.length < outcome.groups.length) {
+      for (const group of outcome.groups) if (!uncertain.includes(group)) answer(group)
+    }
     if (uncertain.length === 0 && lock === undefined) {
       if (set.reserved.length > 0) this.#release(home, set, undefined)
       return { answers, next, hindrance: undefined }
     }
     let committed: readonly BatchGroup[] = uncertain
-    let reply = await this.#commit(home, calls, uncertain, run)
+    let reply = await this.#commit(home, calls, outcome, uncertain, run)
     const isHeldUp = reply.kind === 'refused' && reply.reason === 'locked'
     if (isHeldUp) {
       // Renewals pass the lock: a lease must not run out because other work of the batch has to wait.
       committed = uncertain.filter(({ operations }) =>
         operations.every((i) => passesLock((calls[i] as Call).operation)),
       )
-      if (committed.length > 0) reply = await this.#commit(home, calls, committed, run)
+      if (committed.length > 0) reply = await this.#commit(home, calls, outcome, committed, run)
     }
     if (reply.kind === 'refused') {
       if (reply.reason === 'clock') home.clock.restart(reply.now)
       return { answers, next, hindrance: isHeldUp ? 'lock' : undefined }
     }
     const { failed } = reply
-    for (const [i, group] of committed.entries()) if (!failed.includes(i)) answer(group)
+    committed.forEach((group, i) => {
+      if (!failed.includes(i)) answer(group)
+    })
     return { answers, next, hindrance: isHeldUp ? 'lock' : failed.length > 0 ? 'conflict' : undefined }
   }
 
   async #commit(
     home: PartitionHome,
     calls: readonly Call[],
-    uncertain: readonly BatchGroup[],
+    outcome: BatchOutcome,
+    chosen: readonly BatchGroup[],
     run: Run,
   ): Promise<CommitReply> {
     const { now, set, lock } = run
-    const concerned = uncertain.flatMap(({ operations }) => operations.map((i) => calls[i] as Call))
-    const groups = uncertain.map((group) => commitGroupOf(group, set, now))
+    const content = contentOf(outcome, chosen, set, now)
+    const concerned = calls.filter((_, i) => content.groupOf[i] !== undefined)
     const version = this.#version()
     const commit: Commit = {
       partition: home.partition,
@@ -278,15 +299,14 @@ export class BatchRunner {
       lock,
       passesLock: lock === undefined && concerned.every(({ operation }) => passesLock(operation)),
       finishesWork: concerned.every((call) => finishesWork(call.operation) || isReading(call)),
-      groups,
       reserved: set.reserved,
-      holdersOf: uncertain.flatMap(({ events }) => holdersIn(events)),
+      ...content,
     }
     const reply = await this.#backend.commit(commit).catch((error: unknown) => {
       throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
     this.#observe(home, reply.now)
-    if (reply.kind === 'applied') this.#take(home, uncertain, groups, version, reply, set)
+    if (reply.kind === 'applied') this.#take(home, chosen, content, version, reply, set)
     return reply
   }
 
@@ -295,12 +315,9 @@ export class BatchRunner {
    * sends later, so that nothing has to wait for it; should it get lost, both end by themselves.
    */
   #release({ partition }: PartitionHome, { reserved }: WorkingSet, lock: LockToken | undefined): void {
-    const nothing = { groups: [], holdersOf: [], lagMs: undefined, finishesWork: true }
     const commit: Commit = {
-      ...nothing,
+      ...NOTHING,
       partition,
-      now: 0,
-      version: '',
       lock,
       passesLock: lock === undefined,
       reserved,
@@ -318,27 +335,24 @@ export class BatchRunner {
   /** Takes in what became of a commit: bytes for the answers, newer records for the cache, wake-ups for listeners. */
   #take(
     home: PartitionHome,
-    uncertain: readonly BatchGroup[],
-    groups: readonly CommitGroup[],
+    chosen: readonly BatchGroup[],
+    content: CommitContent,
     version: string,
-    reply: Extract<CommitReply, { kind: 'applied' }>,
+    { failed, sent, lastSequence, eventsAt }: Extract<CommitReply, { kind: 'applied' }>,
     set: WorkingSet,
   ): void {
-    home.noteSequence(reply.lastSequence)
-    const entries: EntryWrite[] = []
-    const events: EventWrite[] = []
-    for (const [i, group] of uncertain.entries()) {
-      if (reply.failed.includes(i)) {
-        this.#conflicts += group.operations.length
-        home.noteConflict(group)
-        continue
-      }
-      for (const [k, { into, place }] of group.late.entries()) into[place] = reply.sent[i]?.[k] ?? NO_BYTES
-      home.noteApplied(group, groups[i]?.records ?? [], version, set)
-      entries.push(...group.entries)
-      events.push(...group.events)
+    home.noteSequence(lastSequence)
+    content.sends.forEach(({ into, place }, i) => {
+      into[place] = sent[i] ?? NO_BYTES
+    })
+    for (const i of failed) {
+      const group = chosen[i] as BatchGroup
+      this.#conflicts += group.operations.length
+      home.noteConflict(group, content.touched)
     }
-    const wake = wakeOf(home.partition, { entries, events }, reply.lastSequence - events.length, reply.eventsAt)
+    const applied = failed.length === 0 ? content : withoutGroups(content, failed)
+    home.noteApplied(applied, version, set)
+    const wake = wakeOf(home.partition, applied, lastSequence - applied.events.length, eventsAt)
     if (wake !== undefined) this.#onWake(wake)
   }
 

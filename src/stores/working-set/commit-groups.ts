@@ -1,9 +1,11 @@
-/** Turns what a group of operations has read and written into what a store commits. */
+/** Turns what a batch has read and written into what a store commits. */
 import { DUE_INDEX } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
-import type { CommitGroup, Condition } from './backend.ts'
-import type { BatchGroup } from './batch-groups.ts'
-import type { EventWrite } from './stored-data.ts'
+import type { ClearCondition, Commit, Condition, OfOperation, RecordPut } from './backend.ts'
+import type { BatchGroup, BatchOutcome } from './batch-groups.ts'
+import { writesRecord } from './held-record.ts'
+import type { HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
+import { UNREADABLE } from './stored-data.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /**
@@ -11,13 +13,12 @@ import type { WorkingSet } from './working-set.ts'
  * confirmation if all came from one load, or if it was loaded and its answers are documented as not of one moment.
  */
 export function needsCommit(group: BatchGroup, set: WorkingSet, isLoose: boolean): boolean {
-  if (group.hasWrites || group.late.length > 0 || group.assumedClear.length > 0) return true
-  if (isLoose) return group.touched.some(({ type, id }) => set.momentOf(type, id) === 0)
-  return group.touched.length > 0 && !isOfOneLoad(group, set)
+  if (group.hasWrites || group.hasLate || group.assumedClear.length > 0) return true
+  return isLoose ? group.touchesRecalled : group.touchesAny && !isOfOneLoad(group, set)
 }
 
-function isOfOneLoad({ touched }: BatchGroup, set: WorkingSet): boolean {
-  return set.loadCount <= 1 && touched.every(({ type, id }) => set.momentOf(type, id) > 0)
+function isOfOneLoad({ touchesRecalled }: BatchGroup, set: WorkingSet): boolean {
+  return set.loadCount <= 1 && !touchesRecalled
 }
 
 /** Impossible states are reported, and unguarded ranges decided by, only while no other batch can commit. */
@@ -31,27 +32,77 @@ export function isTorn(group: BatchGroup, set: WorkingSet): boolean {
   return group.isTorn || (group.readsUnguarded && set.loadCount > 1)
 }
 
-/** Executions whose holders have a message waiting. */
-export function holdersIn(events: readonly EventWrite[]): string[] {
-  return events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
+/** What a batch decides of its commit; the rest is how the commit is made. */
+export interface CommitContent extends Pick<
+  Commit,
+  'groupCount' | 'groupOf' | 'conditions' | 'clear' | 'records' | 'entries' | 'blobs' | 'holdersOf'
+> {
+  /** Every record that was read or written. */
+  readonly touched: readonly HeldRecord[]
+  readonly events: readonly HeldEvent[]
+  readonly sends: readonly LateBlob[]
 }
 
-export function commitGroupOf(group: BatchGroup, set: WorkingSet, now: Instant): CommitGroup {
+export type AppliedContent = Pick<CommitContent, 'touched' | 'records' | 'entries' | 'events'>
+
+/** What is committed of these groups of a batch. */
+export function contentOf(
+  outcome: BatchOutcome,
+  chosen: readonly BatchGroup[],
+  set: WorkingSet,
+  now: Instant,
+): CommitContent {
+  const groupOf: (number | undefined)[] = outcome.groupOf.map(() => undefined)
+  for (let group = 0; group < chosen.length; group++) {
+    for (const operation of chosen[group]?.operations ?? []) groupOf[operation] = group
+  }
+  const isChosen = ({ operation }: OfOperation) => groupOf[operation] !== undefined
+  const only = <T extends OfOperation>(items: readonly T[]) =>
+    chosen.length === outcome.groups.length ? items : items.filter(isChosen)
+  const touched = only(outcome.touched)
+  const events = only(outcome.events)
+  const records: RecordPut[] = []
+  for (const held of touched) {
+    const { type, id, current, operation } = held
+    if (writesRecord(held) && current !== UNREADABLE) records.push({ type, id, record: current, operation, length: 0 })
+  }
   return {
-    conditions: group.touched.map(({ type, id }) => conditionOf(set, type, id)),
-    clear: group.assumedClear.map((index) => ({ index, upTo: index === DUE_INDEX ? now : undefined })),
-    records: group.records.map(({ type, id, record }) => ({ type, id, record })),
-    entries: group.entries,
-    blobs: group.blobs,
-    events: group.events.map(({ event }) => event),
-    eventPlaces: group.eventPlaces,
-    sends: group.late.map(({ key }) => key),
+    groupCount: chosen.length,
+    groupOf,
+    touched,
+    conditions: touched.map((held) => conditionOf(set, held)),
+    clear: chosen.flatMap((group) => clearConditionsOf(group, now)),
+    records,
+    entries: only(outcome.entries),
+    blobs: only(outcome.blobs),
+    events,
+    sends: only(outcome.late),
+    holdersOf: events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : [])),
   }
 }
 
+/** What was applied if some groups failed. */
+export function withoutGroups(
+  { groupOf, touched, records, entries, events }: CommitContent,
+  failed: readonly number[],
+): AppliedContent {
+  const isApplied = ({ operation }: OfOperation) => !failed.includes(groupOf[operation] as number)
+  return {
+    touched: touched.filter(isApplied),
+    records: records.filter(isApplied),
+    entries: entries.filter(isApplied),
+    events: events.filter(isApplied),
+  }
+}
+
+function clearConditionsOf({ operations, assumedClear }: BatchGroup, now: Instant): ClearCondition[] {
+  const operation = operations[0] as number
+  return assumedClear.map((index) => ({ index, upTo: index === DUE_INDEX ? now : undefined, operation }))
+}
+
 /** A write whose previous version is unknown would overwrite what another process wrote. */
-function conditionOf(set: WorkingSet, type: Condition['type'], id: string): Condition {
+function conditionOf(set: WorkingSet, { type, id, operation }: HeldRecord): Condition {
   const known = set.known(type, id)
   if (known === undefined) throw new Error(`The batch touched ${type} ${id} without knowing its version.`)
-  return { type, id, version: known.version, length: known.length }
+  return { type, id, version: known.version, length: known.length, operation }
 }

@@ -1,7 +1,7 @@
 /** What a batch holds of its partition while it runs. */
 import type { AnyRecord, IndexEntry, RecordType } from '../../kernel/index.ts'
 import { UNREADABLE } from './stored-data.ts'
-import type { RecordWrite } from './stored-data.ts'
+import type { BlobWrite, EventWrite, RecordWrite } from './stored-data.ts'
 
 /** A record that the batch has read or written. */
 export interface HeldRecord {
@@ -18,6 +18,14 @@ export interface HeldRecord {
   operation: number
 }
 
+export interface HeldBlob extends BlobWrite {
+  readonly operation: number
+}
+
+export interface HeldEvent extends EventWrite {
+  readonly operation: number
+}
+
 /** A stored blob that an answer carries and that comes with the commit. */
 export interface LateBlob {
   readonly operation: number
@@ -27,9 +35,14 @@ export interface LateBlob {
   readonly place: number
 }
 
+/** Whether the batch leaves the record otherwise than it found it. */
+export function writesRecord({ stored, current, isChanged }: HeldRecord): boolean {
+  return isChanged && current !== UNREADABLE && (stored !== undefined || current !== undefined)
+}
+
 /** Undefined if the batch leaves the record as it found it. */
-export function recordWrite({ type, id, stored, current, isChanged }: HeldRecord): RecordWrite | undefined {
-  const existed = stored !== undefined
-  if (!isChanged || current === UNREADABLE || (!existed && current === undefined)) return undefined
-  return { type, id, record: current, existed }
+export function recordWrite(held: HeldRecord): RecordWrite | undefined {
+  const { type, id, stored, current } = held
+  if (!writesRecord(held) || current === UNREADABLE) return undefined
+  return { type, id, record: current, existed: stored !== undefined }
 }

@@ -3,6 +3,8 @@ import type { IndexEntry, IndexGuard, Range } from '../../kernel/index.ts'
 import type { StoredData } from './stored-data.ts'
 
 export interface ChangedEntry {
+  readonly index: string
+  readonly id: string
   /** The score under which it is stored, if it is. */
   readonly before: number | undefined
   after: number | undefined
@@ -53,7 +55,7 @@ export class IndexOverlay {
     if (this.writers.at(-1) !== operation) this.writers.push(operation)
     const entry = this.#changed.get(id)
     if (entry === undefined) {
-      this.#changed.set(id, { before: stored, after, operation })
+      this.#changed.set(id, { index: this.#index, id, before: stored, after, operation })
       return () => void this.#changed.delete(id)
     }
     const { after: oldAfter, operation: oldOperation } = entry
@@ -68,7 +70,7 @@ export class IndexOverlay {
   range(range: Range): IndexEntry[] {
     const kept = range.from === undefined && range.reverse !== true ? this.#storedHead(range) : this.#stored(range)
     const added: IndexEntry[] = []
-    for (const [id, { after }] of this.#changed) {
+    for (const { id, after } of this.#changed.values()) {
       if (after !== undefined && inRange(range, after, id)) added.push({ index: this.#index, score: after, id })
     }
     if (added.length === 0) return kept
@@ -79,7 +81,7 @@ export class IndexOverlay {
   count(range: Range): number {
     // A changed entry counts once less among the stored ones at most, so with that many more the limit is still reached.
     let count = this.#data.count({ ...range, limit: range.limit + this.#changed.size })
-    for (const [id, { before, after }] of this.#changed) {
+    for (const { id, before, after } of this.#changed.values()) {
       if (before !== undefined && inRange(range, before, id)) count -= 1
       if (after !== undefined && inRange(range, after, id)) count += 1
     }

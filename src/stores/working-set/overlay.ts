@@ -12,7 +12,6 @@ import {
   entriesOf,
   eventOf,
   operations,
-  recordTypes,
   workLimitOf,
 } from '../../kernel/index.ts'
 import type {
@@ -30,21 +29,14 @@ import type {
 } from '../../kernel/index.ts'
 import type { Answer, Call } from '../store.ts'
 import { BatchGroups } from './batch-groups.ts'
-import type { BatchGroup } from './batch-groups.ts'
+import type { BatchOutcome } from './batch-groups.ts'
 import { recordWrite } from './held-record.ts'
-import type { HeldRecord, LateBlob } from './held-record.ts'
+import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
 import { IndexOverlay } from './index-overlay.ts'
+import type { ChangedEntry } from './index-overlay.ts'
 import { UNREADABLE } from './stored-data.ts'
-import type { BlobWrite, EntryWrite, EventWrite, RecordWrite, StoredData, Writes } from './stored-data.ts'
+import type { RecordWrite, StoredData, Writes } from './stored-data.ts'
 import { runVerified } from './verified-tx.ts'
-
-interface HeldBlob extends Omit<BlobWrite, 'key'> {
-  readonly operation: number
-}
-
-interface HeldEvent extends EventWrite {
-  readonly operation: number
-}
 
 class Fault {
   readonly reason: string
@@ -61,7 +53,9 @@ const NO_BYTES = new Uint8Array()
 export class Overlay {
   readonly #data: StoredData
   readonly #now: Instant
-  readonly #records = new Map<RecordType, Map<string, HeldRecord>>(recordTypes.map((type) => [type, new Map()]))
+  readonly #records = new Map<RecordType, Map<string, HeldRecord>>()
+  /** The same records in the order in which they were first touched. */
+  readonly #touched: HeldRecord[] = []
   readonly #indexes = new Map<string, IndexOverlay>()
   readonly #blobs = new Map<string, HeldBlob>()
   readonly #events: HeldEvent[] = []
@@ -102,23 +96,27 @@ export class Overlay {
   /** Everything that the batch has written. */
   writes(): Writes {
     const records: RecordWrite[] = []
-    for (const held of this.#held()) {
+    for (const held of this.#touched) {
       const write = recordWrite(held)
       if (write !== undefined) records.push(write)
     }
-    const entries: EntryWrite[] = []
-    for (const [index, { changed }] of this.#indexes) {
-      for (const [id, { before, after }] of changed) {
-        if (before !== after) entries.push({ index, id, before, after })
-      }
-    }
-    const blobs = [...this.#blobs].map(([key, { bytes, mayExist }]) => ({ key, bytes, mayExist }))
-    return { records, entries, blobs, events: this.#events }
+    return { records, entries: this.#entries(), blobs: [...this.#blobs.values()], events: this.#events }
   }
 
-  /** What the batch has read and written, by groups of operations that depend on each other. */
-  groups(): BatchGroup[] {
-    return this.#groups.collect(this.#held(), this.#indexes, this.#blobs, this.#events, this.#late, this.#data)
+  /** What the batch has read and written, and which of its operations depend on each other. */
+  outcome(): BatchOutcome {
+    const touched = this.#touched
+    const blobs = [...this.#blobs.values()]
+    return this.#groups.collect(touched, this.#entries(), blobs, this.#events, this.#late, this.#data)
+  }
+
+  /** Those of one index stand together. */
+  #entries(): ChangedEntry[] {
+    const entries: ChangedEntry[] = []
+    for (const { changed } of this.#indexes.values()) {
+      for (const entry of changed.values()) if (entry.before !== entry.after) entries.push(entry)
+    }
+    return entries
   }
 
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
@@ -182,19 +180,20 @@ export class Overlay {
     throw new Fault(reason, recordId)
   }
 
-  *#held(): Generator<HeldRecord> {
-    for (const ofType of this.#records.values()) yield* ofType.values()
-  }
-
   /** The record as the batch sees it; the running operation depends on it from now on. */
   #touch(type: RecordType, id: string): HeldRecord {
-    const ofType = this.#records.get(type)
-    let held = ofType?.get(id)
+    let ofType = this.#records.get(type)
+    if (ofType === undefined) {
+      ofType = new Map()
+      this.#records.set(type, ofType)
+    }
+    let held = ofType.get(id)
     if (held === undefined) {
       const stored = this.#data.record(type, id)
       const operation = this.#operation
       held = { type, id, stored, current: stored, isChanged: false, entries: undefined, operation }
-      ofType?.set(id, held)
+      ofType.set(id, held)
+      this.#touched.push(held)
     } else if (held.operation !== this.#operation) {
       this.#groups.join(held.operation, this.#operation)
       held.operation = this.#operation
@@ -303,7 +302,7 @@ export class Overlay {
       else this.#blobs.set(key, old)
     })
     const mayExist = bytes === undefined || old?.mayExist === true
-    this.#blobs.set(key, { bytes, mayExist, operation: this.#operation })
+    this.#blobs.set(key, { key, bytes, mayExist, operation: this.#operation })
   }
 
   #send(key: string, size: number): number | undefined {

@@ -2,9 +2,10 @@
 import type { Instant } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Partition } from '../store.ts'
-import type { RecordPut } from './backend.ts'
 import type { BatchGroup } from './batch-groups.ts'
 import { ClearIndexes } from './clear-indexes.ts'
+import type { AppliedContent } from './commit-groups.ts'
+import type { HeldRecord } from './held-record.ts'
 import { HotRecords } from './hot-records.ts'
 import type { Needs } from './needs.ts'
 import { RecordCache } from './record-cache.ts'
@@ -55,8 +56,8 @@ export class PartitionHome {
     this.#lastSequence = lastSequence
   }
 
-  noteApplied({ touched, entries }: BatchGroup, puts: readonly RecordPut[], version: Version, set: WorkingSet): void {
-    for (const { type, id, record, length = 0 } of puts) {
+  noteApplied({ touched, records, entries }: AppliedContent, version: Version, set: WorkingSet): void {
+    for (const { type, id, record, length } of records) {
       if (record === undefined) this.#cache.delete(type, id)
       else this.#cache.set(type, id, { record, version, length })
     }
@@ -71,10 +72,11 @@ export class PartitionHome {
   }
 
   /** A group that believed an index to be clear has most likely failed for that, and is no sign of a contended record. */
-  noteConflict({ assumedClear, touched }: BatchGroup): void {
+  noteConflict({ operations, assumedClear }: BatchGroup, touched: readonly HeldRecord[]): void {
     const monotonic = this.#runtime.monotonic()
     for (const index of assumedClear) this.#clear.doubt(index)
-    for (const { type, id } of touched) {
+    for (const { type, id, operation } of touched) {
+      if (!operations.includes(operation)) continue
       this.#cache.delete(type, id)
       if (assumedClear.length === 0) this.#hot.note(type, id, monotonic)
     }

@@ -69,10 +69,7 @@ describe('an update that is lost', () => {
   })
 
   test('is found if a commit compares nothing', async () => {
-    const unconditional = changingCommits((commit) => ({
-      ...commit,
-      groups: commit.groups.map((group) => ({ ...group, conditions: [] })),
-    }))
+    const unconditional = changingCommits((commit) => ({ ...commit, conditions: [] }))
 
     expect((await inEveryOrder((order) => addTwice(order, unconditional))).findings).not.toEqual([])
   })
@@ -171,7 +168,7 @@ describe('an answer from two moments', () => {
   /** Takes it that what was read still holds whenever nothing is to be written. */
   const unconfirmed = changingCommits((commit) => ({
     ...commit,
-    groups: commit.groups.map((group) => (group.records.length > 0 ? group : { ...group, conditions: [] })),
+    conditions: commit.records.length > 0 ? commit.conditions : [],
   }))
 
   /** One changes two executions together, the other one reads them, the second when it has seen the first. */

@@ -22,13 +22,14 @@ test('the newest version of a record is remembered, by its type and id', () => {
   expect(cache.get('edge', 'a')).toBeUndefined()
 })
 
-test('the record that was written longest ago makes room', () => {
-  const cache = given(2, 'a', 'b')
+test('records that were put longest ago make room', () => {
+  const cache = given(4, 'a', 'b', 'c')
   cache.set('execution', 'a', stored('again'))
 
-  cache.set('execution', 'c', stored('c'))
+  cache.set('execution', 'd', stored('d'))
 
-  expect(['a', 'b', 'c'].map((id) => cache.get('execution', id)?.version)).toEqual(['again', undefined, 'c'])
+  const kept = ['a', 'b', 'c', 'd'].map((id) => cache.get('execution', id)?.version)
+  expect(kept).toEqual(['again', undefined, 'c', 'd'])
 })
 
 test('one record or all can be forgotten', () => {

@@ -1,5 +1,5 @@
 /**
- * The newest records that this process has written to one partition, with their versions. The holder of a lease uses
+ * The newest records of one partition that this process has written or read, with their versions. The holder of a lease uses
  * them without reading first. What stands here may be stale: a commit compares the version.
  */
 import type { RecordType } from '../../kernel/index.ts'
@@ -7,37 +7,49 @@ import type { StoredRecord } from './stored-data.ts'
 
 export class RecordCache {
   readonly #max: number
-  readonly #records = new Map<string, StoredRecord>()
+  /** Where a record is put. When half of what may be kept stands here, it becomes the older generation. */
+  #young = new Generation()
+  #old = new Generation()
 
+  /** At most so many records are kept; of those that were put last, at least half as many. */
   constructor(max: number) {
     this.#max = max
   }
 
   get(type: RecordType, id: string): StoredRecord | undefined {
-    return this.#records.get(keyOf(type, id))
+    return this.#young.of(type).get(id) ?? this.#old.of(type).get(id)
   }
 
-  /** The record that was written longest ago makes room. */
   set(type: RecordType, id: string, stored: StoredRecord): void {
-    const key = keyOf(type, id)
-    this.#records.delete(key)
-    this.#records.set(key, stored)
-    if (this.#records.size <= this.#max) return
-    for (const oldest of this.#records.keys()) {
-      this.#records.delete(oldest)
-      return
-    }
+    const records = this.#young.of(type)
+    if (!records.has(id)) this.#young.size += 1
+    records.set(id, stored)
+    if (this.#young.size < this.#max / 2) return
+    this.#old = this.#young
+    this.#young = new Generation()
   }
 
   delete(type: RecordType, id: string): void {
-    this.#records.delete(keyOf(type, id))
+    if (this.#young.of(type).delete(id)) this.#young.size -= 1
+    this.#old.of(type).delete(id)
   }
 
   clear(): void {
-    this.#records.clear()
+    this.#young = new Generation()
+    this.#old = new Generation()
   }
 }
 
-function keyOf(type: RecordType, id: string): string {
-  return `${type} ${id}`
+class Generation {
+  size = 0
+  readonly #records = new Map<RecordType, Map<string, StoredRecord>>()
+
+  of(type: RecordType): Map<string, StoredRecord> {
+    let records = this.#records.get(type)
+    if (records === undefined) {
+      records = new Map()
+      this.#records.set(type, records)
+    }
+    return records
+  }
 }
