@@ -41,7 +41,8 @@ export async function passOver<Cursor>(
 ): Promise<PartitionPass<Cursor>> {
   const pass = emptyPass(from)
   let hasAnswered = false
-  for (let step = 0; step < scanner.stepsPerPass && !signal.aborted; step++) {
+  let examined = 0
+  for (let step = 0; step < scanner.stepsPerPass && examined < scanner.examinedPerPass && !signal.aborted; step++) {
     const skip = tracker.skipped(partition.name)
     let result: ScanResult<Cursor>
     try {
@@ -56,6 +57,7 @@ export async function passOver<Cursor>(
       continue
     }
     hasAnswered = true
+    examined += result.examined ?? 0
     take(pass, result)
     tracker.succeeded(partition.name, result.items ?? [])
     if (result.next === undefined) {

@@ -243,6 +243,23 @@ describe('more than one step', () => {
     expect(first.map((visit) => visit.context.from)).toEqual([undefined, 1, 3, 4, 5, 6, 7, 8, 9])
   })
 
+  test('a pass ends once it has looked at as many items as it may', async () => {
+    const world = createWorld()
+    const { bind, visits } = visitor({
+      everyMs: 1_000,
+      followsTimers: true,
+      goesOn: 'next_cycle',
+      examinedPerPass: 100,
+      answer: (visit) => ({ counts: {}, examined: 40, next: visit }),
+    })
+    await using running = run(world, bind(world))
+
+    await world.runtime.advance(500)
+
+    expect(running.runner.status().cycleCount).toBe(1)
+    expect(visits.map((visit) => visit.context.from)).toEqual([undefined, 1, 2])
+  })
+
   test('a walk that may wait goes on in the next cycle', async () => {
     const world = createWorld()
     const { bind, visits } = visitor({

@@ -31,6 +31,8 @@ export interface ScanResult<Cursor> {
   readonly counts: Readonly<Record<string, number>>
   /** The items that were seen to: whatever failed with them before is over. */
   readonly items?: readonly string[] | undefined
+  /** How many items were looked at, for a scanner that bounds them. */
+  readonly examined?: number | undefined
   /** Where to go on, if there is more to look at. */
   readonly next?: Cursor | undefined
   /** When the next item of the partition is due, by the store's clock. */
@@ -59,6 +61,8 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
   readonly goesOn: 'at_once' | 'next_cycle'
   /** Steps that one pass makes in one partition. */
   readonly stepsPerPass: number
+  /** Items after which a pass stops in one partition. */
+  readonly examinedPerPass: number
   /** Cases that are also counted under a name of their own. */
   readonly counters: Readonly<Record<string, CaseCounter>>
   /** Shows the depths of all partitions together: once a cycle, and only if every partition has told its own in it. */
@@ -69,7 +73,7 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
 
 const STEPS_PER_PASS = 50
 
-type Optional = 'followsTimers' | 'goesOn' | 'stepsPerPass' | 'counters' | 'backlog'
+type Optional = 'followsTimers' | 'goesOn' | 'stepsPerPass' | 'examinedPerPass' | 'counters' | 'backlog'
 type ScannerDefinition<Name extends string, Cursor> = Omit<Scanner<Name, Cursor>, Optional> &
   Partial<Pick<Scanner<Name, Cursor>, Optional>>
 
@@ -80,6 +84,7 @@ export function scanner<Name extends string, Cursor>(
     followsTimers: false,
     goesOn: 'at_once',
     stepsPerPass: STEPS_PER_PASS,
+    examinedPerPass: Infinity,
     counters: {},
     backlog: undefined,
     ...definition,
