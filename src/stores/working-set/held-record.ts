@@ -16,6 +16,8 @@ export interface HeldRecord {
   entries: readonly IndexEntry[] | undefined
   /** The operation that touched it last. All that did are in one group. */
   operation: number
+  /** The operation that wrote it last; undefined if none has. */
+  writer: number | undefined
 }
 
 export interface HeldBlob extends BlobWrite {

@@ -54,9 +54,9 @@ describe('an index with changes in front of it', () => {
         for (const next of steps) {
           if (next.kind === 'set') {
             const before = model.get(next.id)
-            const back = overlay.set(next.id, before, next.after, 0)
+            const change = overlay.set(next.id, before, next.after, 0)
             undo.push(() => {
-              back()
+              overlay.undo(change)
               setIn(model, next.id, before)
             })
             setIn(model, next.id, next.after)

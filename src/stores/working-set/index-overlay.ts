@@ -12,6 +12,14 @@ export interface ChangedEntry {
   operation: number
 }
 
+/** What an entry was before a change, so that the change can be undone. */
+export interface EntryChange {
+  readonly of: IndexOverlay
+  readonly id: string
+  /** Undefined if the batch had not changed the entry before. */
+  readonly earlier: Pick<ChangedEntry, 'after' | 'operation'> | undefined
+}
+
 /** The first stored entries up to a score, as far as anybody has asked for them. */
 interface Head {
   readonly to: number | undefined
@@ -50,21 +58,28 @@ export class IndexOverlay {
     return entry === undefined ? this.#data.score(this.#index, id, expected) : entry.after
   }
 
-  /** `stored` is what the entry was before the batch, should the batch not have touched it yet. Returns the undo step. */
-  set(id: string, stored: number | undefined, after: number | undefined, operation: number): () => void {
+  /** `stored` is what the entry was before the batch, should the batch not have touched it yet. */
+  set(id: string, stored: number | undefined, after: number | undefined, operation: number): EntryChange {
     if (this.writers.at(-1) !== operation) this.writers.push(operation)
     const entry = this.#changed.get(id)
     if (entry === undefined) {
       this.#changed.set(id, { index: this.#index, id, before: stored, after, operation })
-      return () => void this.#changed.delete(id)
+      return { of: this, id, earlier: undefined }
     }
-    const { after: oldAfter, operation: oldOperation } = entry
+    const earlier = { after: entry.after, operation: entry.operation }
     entry.after = after
     entry.operation = operation
-    return () => {
-      entry.after = oldAfter
-      entry.operation = oldOperation
+    return { of: this, id, earlier }
+  }
+
+  undo({ id, earlier }: EntryChange): void {
+    const entry = this.#changed.get(id)
+    if (earlier === undefined || entry === undefined) {
+      this.#changed.delete(id)
+      return
     }
+    entry.after = earlier.after
+    entry.operation = earlier.operation
   }
 
   range(range: Range): IndexEntry[] {

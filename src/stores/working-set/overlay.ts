@@ -36,6 +36,7 @@ import { IndexOverlay } from './index-overlay.ts'
 import type { ChangedEntry } from './index-overlay.ts'
 import { UNREADABLE } from './stored-data.ts'
 import type { RecordWrite, StoredData, Writes } from './stored-data.ts'
+import { Undo } from './undo.ts'
 import { runVerified } from './verified-tx.ts'
 
 class Fault {
@@ -60,12 +61,10 @@ export class Overlay {
   readonly #blobs = new Map<string, HeldBlob>()
   readonly #events: HeldEvent[] = []
   readonly #late: LateBlob[] = []
+  readonly #held = { blobs: this.#blobs, events: this.#events, late: this.#late }
   readonly #groups = new BatchGroups()
   readonly #tx: Tx
-  /** Steps that undo the running operation's writes, newest last. */
-  #undo: (() => void)[] = []
-  /** The records that the running operation has written: however often, each counts once. */
-  #written = new Set<HeldRecord>()
+  #undo = new Undo(this.#held)
   #operation = 0
   #workLimit = 0
   #readCount = 0
@@ -121,8 +120,7 @@ export class Overlay {
 
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
     this.#operation = this.#groups.add()
-    this.#undo = []
-    this.#written = new Set()
+    this.#undo = new Undo(this.#held)
     this.#readCount = 0
     this.#workLimit = workLimitOf(call.operation)
     this.#callBlobs = call.blobs
@@ -134,10 +132,10 @@ export class Overlay {
     ) => Extract<Answer<N>, { kind: 'answered' }>['result']
     try {
       const result = runVerified(this.#tx, call, operation, (type, id) => this.#get(type, id))
-      this.#callWork += this.#written.size
+      this.#callWork += this.#undo.recordCount
       return { kind: 'answered', result, blobs: this.#replyBlobs }
     } catch (error) {
-      for (const step of this.#undo.reverse()) step()
+      this.#undo.run()
       this.#replyBytes = replyBytesBefore
       if (error instanceof Fault) {
         this.#groups.fault(this.#operation)
@@ -170,7 +168,7 @@ export class Overlay {
       forget: (key) => this.#setBlob(key, undefined),
       send: (key, size) => this.#send(key, size),
       hides: (index) => this.#data.hides?.(index) === true,
-      room: () => Math.max(0, this.#workLimit - this.#written.size - Math.floor(this.#readCount / READS_PER_UNIT)),
+      room: () => Math.max(0, this.#workLimit - this.#undo.recordCount - Math.floor(this.#readCount / READS_PER_UNIT)),
       fault: (reason, recordId) => this.#fail(reason, recordId),
     }
   }
@@ -191,7 +189,7 @@ export class Overlay {
     if (held === undefined) {
       const stored = this.#data.record(type, id)
       const operation = this.#operation
-      held = { type, id, stored, current: stored, isChanged: false, entries: undefined, operation }
+      held = { type, id, stored, current: stored, isChanged: false, entries: undefined, operation, writer: undefined }
       ofType.set(id, held)
       this.#touched.push(held)
     } else if (held.operation !== this.#operation) {
@@ -237,17 +235,13 @@ export class Overlay {
   }
 
   #write(held: HeldRecord, record: AnyRecord | undefined, after: readonly IndexEntry[]): void {
-    if (this.#written.size >= this.#workLimit && !this.#written.has(held)) {
+    const isFirst = held.writer !== this.#operation
+    if (isFirst && this.#undo.recordCount >= this.#workLimit) {
       this.#fail('the operation writes more records than it may', held.id)
     }
-    this.#written.add(held)
     const before = this.#entriesOf(held)
-    const { current, isChanged } = held
-    this.#undo.push(() => {
-      held.current = current
-      held.isChanged = isChanged
-      held.entries = before
-    })
+    if (isFirst) this.#undo.record(held)
+    held.writer = this.#operation
     held.current = record
     held.isChanged = true
     held.entries = after
@@ -286,21 +280,17 @@ export class Overlay {
   #setEntry(index: string, id: string, stored: number | undefined, after: number | undefined): void {
     const overlay = this.#index(index)
     this.#groups.change(this.#operation, overlay)
-    this.#undo.push(overlay.set(id, stored, after, this.#operation))
+    this.#undo.entry(overlay.set(id, stored, after, this.#operation))
   }
 
   #emit(type: EventType, subject: EventSubject, detail: EventDetail): void {
     const event = eventOf(type, subject, detail, this.#now)
     this.#events.push({ event, isForHolder: concernsHolder(type, detail), operation: this.#operation })
-    this.#undo.push(() => void this.#events.pop())
   }
 
   #setBlob(key: string, bytes: Uint8Array | undefined): void {
     const old = this.#blobs.get(key)
-    this.#undo.push(() => {
-      if (old === undefined) this.#blobs.delete(key)
-      else this.#blobs.set(key, old)
-    })
+    this.#undo.blob(key)
     const mayExist = bytes === undefined || old?.mayExist === true
     this.#blobs.set(key, { key, bytes, mayExist, operation: this.#operation })
   }
@@ -318,7 +308,6 @@ export class Overlay {
     this.#replyBytes += size
     const place = this.#replyBlobs.push(NO_BYTES) - 1
     this.#late.push({ operation: this.#operation, key, into: this.#replyBlobs, place })
-    this.#undo.push(() => void this.#late.pop())
     return place
   }
 }

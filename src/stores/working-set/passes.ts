@@ -50,7 +50,7 @@ export class Passes {
     let settledCount = 0
     for (const call of this.#calls) {
       try {
-        answers.push(...overlay.runAll([call]))
+        answers.push(overlay.run(call))
       } catch (error) {
         // Without all that it reads, an operation may see what cannot be.
         if (!set.isMissingAny) throw error
