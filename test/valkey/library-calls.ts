@@ -46,6 +46,7 @@ export const jsonForm: CommitForm = {
     writer.bytes(latin1Of(record))
   },
   readBody: (_type, bytes, start) => JSON.parse(bytes.toString('utf8', start)) as AnyRecord,
+  entriesOf: () => [],
   writeEventBody: ({ at: _, ...event }, writer) => {
     writer.bytes(latin1Of(event))
   },
@@ -116,7 +117,7 @@ function contentOf(groups: readonly Group[]) {
     ),
     records: all(
       (group) => group.records,
-      (put) => ({ ...put, length: 0 }),
+      (put) => ({ ...put, entries: undefined, length: 0 }),
     ),
     entries: [...Map.groupBy(entries, ({ index }) => index).values()].flat(),
     blobs: all(

@@ -2,7 +2,7 @@
  * The stored form of a record: 8 bytes of version, the number of records that it brings along, the name of each behind its
  * length, then the body. And of an event: 6 bytes of time, then the body. The server reads all of it but the bodies.
  */
-import type { AnyRecord, FabricEvent, Instant, RecordType } from '../../kernel/index.ts'
+import type { AnyRecord, FabricEvent, IndexEntry, Instant, RecordType } from '../../kernel/index.ts'
 import type { StoredRecord, Version } from '../working-set/stored-data.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { keyKinds } from './keys.ts'
@@ -12,6 +12,8 @@ export interface BodyForm {
   writeBody(record: AnyRecord, writer: ByteWriter): void
   /** Throws if the bytes from `start` on are no record of the type. */
   readBody(type: RecordType, bytes: Buffer, start: number): AnyRecord
+  /** Throws if the record cannot have any: then it was damaged outside. */
+  entriesOf(record: AnyRecord): readonly IndexEntry[]
   /** Without the time of the event. */
   writeEventBody(event: FabricEvent, writer: ByteWriter): void
   readEventBody(bytes: Buffer, start: number, at: Instant): FabricEvent
@@ -74,19 +76,20 @@ export function recordValue(version: Version, record: AnyRecord, form: BodyForm,
 
 /** A record whose bytes cannot be read is there nevertheless, without its content. */
 export function readRecordValue(type: RecordType, value: Buffer, form: BodyForm): StoredRecord {
+  const { length } = value
   const version = value.toString('latin1', 0, VERSION_BYTES)
-  return { record: readBodyOf(type, value, form), version, length: value.length }
+  try {
+    const record = form.readBody(type, value, bodyStartOf(value))
+    return { record, version, length, entries: form.entriesOf(record) }
+  } catch {
+    return { record: undefined, version, length, entries: undefined }
+  }
 }
 
-function readBodyOf(type: RecordType, value: Buffer, form: BodyForm): AnyRecord | undefined {
-  try {
-    let left = value.readUInt8(VERSION_BYTES)
-    let start = VERSION_BYTES + 1
-    for (; left > 0; left--) start += 1 + value.readUInt8(start)
-    return form.readBody(type, value, start)
-  } catch {
-    return undefined
-  }
+function bodyStartOf(value: Buffer): number {
+  let start = VERSION_BYTES + 1
+  for (let left = value.readUInt8(VERSION_BYTES); left > 0; left--) start += 1 + value.readUInt8(start)
+  return start
 }
 
 const typesByKind = new Map<string, RecordType>()

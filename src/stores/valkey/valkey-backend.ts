@@ -1,6 +1,6 @@
 /** Loads and commits through the function library: one call each, on one partition. */
 import { bringsOf, entriesOf, recordsNamedBy } from '../../kernel/index.ts'
-import type { AnyRecord, FabricEvent } from '../../kernel/index.ts'
+import type { FabricEvent } from '../../kernel/index.ts'
 import type { LevelGuard } from '../level/store-level.ts'
 import { RefusedRecord } from '../working-set/backend.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../working-set/backend.ts'
@@ -16,12 +16,8 @@ export const storedForm: CommitForm = {
   writeBody: (record, writer) => {
     writeWhole(() => writeRecord(record, writer), record.id)
   },
-  readBody: (type, bytes, start): AnyRecord => {
-    const record = readRecord(type, bytes, start)
-    // One whose entries cannot be derived was damaged outside.
-    entriesOf(record)
-    return record
-  },
+  readBody: readRecord,
+  entriesOf,
   writeEventBody: (event, writer) => {
     writeWhole(() => writeEvent(event, writer), event.executionId)
   },

@@ -59,6 +59,7 @@ export interface RecordPut extends OfOperation {
   readonly id: string
   /** Undefined removes it. */
   readonly record: AnyRecord | undefined
+  readonly entries: readonly IndexEntry[] | undefined
   /** Bytes of the stored value; the store fills it in when it packs the record. */
   length: number
 }

@@ -63,8 +63,9 @@ export function contentOf(
   const events = only(outcome.events)
   const records: RecordPut[] = []
   for (const held of touched) {
-    const { type, id, current, operation } = held
-    if (writesRecord(held) && current !== UNREADABLE) records.push({ type, id, record: current, operation, length: 0 })
+    const { type, id, current, entries, operation } = held
+    if (!writesRecord(held) || current === UNREADABLE) continue
+    records.push({ type, id, record: current, entries, operation, length: 0 })
   }
   return {
     groupCount: chosen.length,

@@ -258,7 +258,7 @@ export class Overlay {
     if (held.entries !== undefined) return held.entries
     if (held.current === undefined) return NO_ENTRIES
     if (held.current === UNREADABLE) return this.#fail('the record cannot be read', held.id)
-    return entriesOf(held.current)
+    return this.#data.entriesOf?.(held.type, held.id) ?? entriesOf(held.current)
   }
 
   /** An index that the running operation reads: it depends on those that changed it, unless a read is only a hint. */

@@ -57,16 +57,17 @@ export class PartitionHome {
   }
 
   noteApplied({ touched, records, entries }: AppliedContent, version: Version, set: WorkingSet): void {
-    for (const { type, id, record, length } of records) {
+    for (const { type, id, record, entries: ofRecord, length } of records) {
       if (record === undefined) this.#cache.delete(type, id)
-      else this.#cache.set(type, id, { record, version, length })
+      else this.#cache.set(type, id, { record, version, length, entries: ofRecord })
     }
     // What was read and is as it was: the commit has compared its version.
     for (const { type, id, stored, isChanged } of touched) {
       if (isChanged || stored === undefined || stored === UNREADABLE) continue
       const known = set.known(type, id)
       if (known?.version === undefined) continue
-      this.#cache.set(type, id, { record: stored, version: known.version, length: known.length })
+      const { length, entries: ofRecord } = known
+      this.#cache.set(type, id, { record: stored, version: known.version, length, entries: ofRecord })
     }
     this.#clear.wrote(entries)
   }

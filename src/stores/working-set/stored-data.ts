@@ -14,12 +14,16 @@ export interface StoredRecord {
   readonly version: Version
   /** Bytes of the stored value, header included. */
   readonly length: number
+  /** The index entries of the record, if they are known already. */
+  readonly entries?: readonly IndexEntry[] | undefined
 }
 
 /** What a store can read of one partition as it stood when the batch began. */
 export interface StoredData {
   /** Shared with other readers: the overlay copies what it hands out. */
   record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined
+  /** The index entries of a stored record, if they are known without deriving them. */
+  entriesOf?(type: RecordType, id: string): readonly IndexEntry[] | undefined
   /** In the order of the range; at most its limit. Where there is more, `least` entries are enough, if it is given. */
   range(range: Range, least?: number): IndexEntry[]
   count(range: Range): number

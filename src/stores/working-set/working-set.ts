@@ -27,6 +27,7 @@ interface KnownRecord {
   /** Its stored text until it is first read. */
   text: string | undefined
   record: AnyRecord | typeof UNREADABLE | undefined
+  readonly entries: readonly IndexEntry[] | undefined
 }
 
 /** What was known of a partition before a batch loaded anything. */
@@ -40,7 +41,7 @@ export interface Beforehand {
 }
 
 const NO_BYTES = new Uint8Array()
-const ABSENT: KnownRecord = { version: undefined, length: 0, moment: 0, text: undefined, record: undefined }
+const ABSENT = knownAs(undefined, 0)
 
 export class WorkingSet implements StoredData {
   readonly name: string
@@ -182,6 +183,10 @@ export class WorkingSet implements StoredData {
     return known.record
   }
 
+  entriesOf(type: RecordType, id: string): readonly IndexEntry[] | undefined {
+    return this.#recordsOf(type).get(id)?.entries
+  }
+
   /** Undefined if nothing is known of it. */
   known(type: RecordType, id: string): KnownRecord | undefined {
     return this.#isKnown(type, id) ? this.#recordsOf(type).get(id) : undefined
@@ -239,18 +244,14 @@ export class WorkingSet implements StoredData {
     const records = this.#recordsOf(type)
     const known = records.get(id)
     if (known !== undefined && (known.moment > 0 || known.version === stored?.version)) return
-    const moment = this.#moment
-    if (stored === undefined) {
-      records.set(id, { version: undefined, length: 0, moment, text: undefined, record: undefined })
-      return
-    }
-    const { record = UNREADABLE, version, length } = stored
-    records.set(id, { version, length, moment, text: undefined, record })
+    records.set(id, knownAs(stored, this.#moment))
   }
 
   /** The same for a store that locks: the text of a record, read once it is asked for. */
   keepText(type: RecordType, id: string, text: string | undefined): void {
-    this.#recordsOf(type).set(id, { version: undefined, length: 0, moment: this.#moment, text, record: undefined })
+    const known = knownAs(undefined, this.#moment)
+    known.text = text
+    this.#recordsOf(type).set(id, known)
   }
 
   /** `reservedCount` of the entries are shown to no other claimer for a moment; `isHiding` tells that others have some. */
@@ -288,8 +289,7 @@ export class WorkingSet implements StoredData {
     if (records.has(id)) return true
     const recalled = this.#before?.recall(type, id)
     if (recalled === undefined) return false
-    const { record = UNREADABLE, version, length } = recalled
-    records.set(id, { version, length, moment: 0, text: undefined, record })
+    records.set(id, knownAs(recalled, 0))
     return true
   }
 
@@ -327,6 +327,12 @@ export class WorkingSet implements StoredData {
     if (beginsInside) this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false)
     return beginsInside
   }
+}
+
+function knownAs(stored: StoredRecord | undefined, moment: number): KnownRecord {
+  const record = stored === undefined ? undefined : (stored.record ?? UNREADABLE)
+  const { version, length = 0, entries } = stored ?? {}
+  return { version, length, moment, text: undefined, record, entries }
 }
 
 function isSubmitOrClaim({ operation }: Call): boolean {
