@@ -14,6 +14,7 @@ import type { Partition, Store } from '../../src/stores/store.ts'
 import { ByteWriter } from '../../src/stores/valkey/byte-writer.ts'
 import { Connection } from '../../src/stores/valkey/connection.ts'
 import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
+import { putCell } from '../../src/stores/valkey/put-value.ts'
 import { recordValue } from '../../src/stores/valkey/stored-value.ts'
 import { storedForm } from '../../src/stores/valkey/valkey-backend.ts'
 import { damagedBytes } from './damage.ts'
@@ -79,7 +80,7 @@ function hollow(id: string): Buffer {
   const writer = new ByteWriter()
   writer.bytes(newVersion())
   writer.byte(0)
-  writer.cell([id])
+  writer.value(putCell, [id])
   return writer.take()
 }
 

@@ -19,7 +19,10 @@ import {
   TEXT_8,
 } from './value-tags.ts'
 
-const ASCII_MAX = 0x7f
+const FOUR_BYTES = 2 ** 32
+/** For a longer text, a native call is faster than a look at each character. */
+const SHORT_TEXT_MAX = 16
+const RECENT_COUNT = 256
 /** Nesting that no record has. Deeper bytes are damaged, and would exhaust the stack. */
 const DEPTH_MAX = 100
 
@@ -56,14 +59,12 @@ export class ByteReader {
 
   /** Reads a text behind its tag. */
   text(tag: number): string {
-    const length = this.#textLength(tag)
-    if (length === 0) return ''
+    const length = tag >= TEXT && tag <= TEXT + COUNT_IN_TAG_MAX ? tag - TEXT : this.#textLength(tag)
     const start = this.#skip(length)
-    const end = start + length
-    const bytes = this.#bytes
-    // Latin-1 is decoded faster, and equals UTF-8 as long as all bytes are ASCII.
-    for (let i = start; i < end; i++) if ((bytes[i] ?? 0) > ASCII_MAX) return bytes.toString('utf8', start, end)
-    return bytes.toString('latin1', start, end)
+    if (length === 0) return ''
+    return length <= SHORT_TEXT_MAX
+      ? shortText(this.#bytes, start, length)
+      : this.#bytes.toString('utf8', start, start + length)
   }
 
   /** Reads the count of a list behind its tag. */
@@ -88,7 +89,6 @@ export class ByteReader {
   }
 
   #textLength(tag: number): number {
-    if (tag >= TEXT && tag <= TEXT + COUNT_IN_TAG_MAX) return tag - TEXT
     if (tag === TEXT_8) return this.#unsigned(1)
     if (tag === TEXT_16) return this.#unsigned(2)
     if (tag === TEXT_32) return this.#unsigned(4)
@@ -97,14 +97,13 @@ export class ByteReader {
 
   #unsigned(size: number): number {
     const bytes = this.#bytes
-    let at = this.#skip(size)
-    let value = 0
-    let scale = 1
-    for (const end = at + size; at < end; at++) {
-      value += (bytes[at] ?? 0) * scale
-      scale *= 256
-    }
-    return value
+    const at = this.#skip(size)
+    let low = 0
+    for (let i = Math.min(size, 4) - 1; i >= 0; i--) low = (low << 8) | (bytes[at + i] ?? 0)
+    low >>>= 0
+    if (size <= 4) return low
+    const high = (bytes[at + 4] ?? 0) | (size === 6 ? (bytes[at + 5] ?? 0) << 8 : 0)
+    return high * FOUR_BYTES + low
   }
 
   /** Moves behind so many bytes and returns where they begin. */
@@ -118,4 +117,27 @@ export class ByteReader {
 
 function unexpected(expected: string, tag: number): RangeError {
   return new RangeError(`A value with the tag 0x${tag.toString(16)} is not ${expected}.`)
+}
+
+/** Short texts that were read lately, each in a place that some of its characters give. Most records share their names. */
+const recentTexts: string[] = new Array<string>(RECENT_COUNT).fill('')
+
+/** Returns the text that was read before if it is the same one, since making a text takes a native call. */
+function shortText(bytes: Buffer, start: number, length: number): string {
+  const first = bytes[start] ?? 0
+  const middle = bytes[start + (length >> 1)] ?? 0
+  const last = bytes[start + length - 1] ?? 0
+  const place = (first + 7 * middle + 31 * last + length) & (RECENT_COUNT - 1)
+  const recent = recentTexts[place] ?? ''
+  if (isAt(bytes, start, length, recent)) return recent
+  const text = bytes.toString('utf8', start, start + length)
+  // A text of other characters than ASCII has fewer characters than bytes, or characters that no byte equals.
+  if (text.length === length) recentTexts[place] = text
+  return text
+}
+
+function isAt(bytes: Buffer, start: number, length: number, text: string): boolean {
+  if (text.length !== length) return false
+  for (let i = 0; i < length; i++) if (text.charCodeAt(i) !== bytes[start + i]) return false
+  return true
 }

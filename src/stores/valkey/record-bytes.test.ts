@@ -5,6 +5,7 @@ import { UNKNOWN_VALUES, packEvent, packRecord, recordTypes, unpackRecord } from
 import type { AnyRecord, Cell, Queue } from '../../kernel/index.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
+import { putCell } from './put-value.ts'
 import { readEvent, readRecord, writeEvent, writeRecord } from './record-bytes.ts'
 
 const anyNumber = fc.oneof(
@@ -37,7 +38,7 @@ function bytesOf(one: AnyRecord): Buffer {
 
 function bytesOfCell(value: Cell): Buffer {
   const writer = new ByteWriter()
-  writer.cell(value)
+  writer.value(putCell, value)
   return writer.take()
 }
 
@@ -104,6 +105,12 @@ describe('values as bytes', () => {
     expect(writer.take()).toHaveLength(0)
   })
 
+  test('are not taken for a text that was read before', () => {
+    expect(readCell(Buffer.from('82c3a9', 'hex'))).toBe('é')
+    expect(readCell(Buffer.from('81e9', 'hex'))).toBe('\ufffd')
+    expect(readCell(Buffer.from('81e9', 'hex'))).toBe('\ufffd')
+  })
+
   test('do not end in a stack overflow when lists are nested without end', () => {
     expect(() => readCell(Buffer.alloc(100_000, 0xa1))).toThrow(RangeError)
   })
@@ -128,6 +135,19 @@ describe('records as bytes', () => {
         expect(unpacked).toStrictEqual(one)
         expect(cells).toHaveLength(trimmed(packRecord(one)).length)
       }),
+    )
+  })
+
+  test('do not depend on where the buffer has to grow', () => {
+    fc.assert(
+      fc.property(record, fc.integer({ min: 0, max: 1_024 }), (one, before) => {
+        const writer = new ByteWriter()
+        writer.bytes('x'.repeat(before))
+        writeRecord(one, writer)
+
+        expect(writer.take().subarray(before)).toEqual(bytesOf(one))
+      }),
+      { numRuns: 300 },
     )
   })
 
