@@ -15,8 +15,8 @@ export type PayloadEncoding = 'json' | 'bytes'
 
 /** What the record knows of bytes that are stored beside it. */
 export interface BlobInfo {
-  size: number
-  encoding: PayloadEncoding
+  readonly size: number
+  readonly encoding: PayloadEncoding
 }
 
 export interface Failure {

@@ -1,6 +1,7 @@
 /**
  * The records of an execution partition. A record is a plain object with a type and an id; an operation gets a private
- * copy, changes it and puts it back. Absent values are `undefined` and nothing else.
+ * copy, changes it and puts it back. Absent values are `undefined` and nothing else. An object within a record whose fields
+ * are all `readonly` is replaced and never changed, so copies share it.
  */
 
 import type { BlobInfo, ExecutionId, Failure, FlowId, Instant } from './base-records.ts'
@@ -38,9 +39,9 @@ export type DelayCause = 'submitted' | 'retry' | 'worker' | 'resume'
 export type BlockCause = 'dependencies' | 'budget' | 'limit' | 'operator' | 'hold'
 
 export type ExecutionState =
-  | { phase: 'eligible' }
-  | { phase: 'delayed'; until: Instant; cause: DelayCause }
-  | { phase: 'blocked'; by: BlockCause }
+  | { readonly phase: 'eligible' }
+  | { readonly phase: 'delayed'; readonly until: Instant; readonly cause: DelayCause }
+  | { readonly phase: 'blocked'; readonly by: BlockCause }
   | {
       phase: 'active'
       lease: Lease
@@ -58,19 +59,26 @@ export type ExecutionState =
       until: Instant | undefined
       remindAt: Instant | undefined
     }
-  | { phase: 'ended'; outcome: Outcome; at: Instant; reason: string | undefined; by: string | undefined }
+  | {
+      readonly phase: 'ended'
+      readonly outcome: Outcome
+      readonly at: Instant
+      readonly reason: string | undefined
+      readonly by: string | undefined
+    }
 
 export type Phase = ExecutionState['phase']
 
 export type Backoff =
-  { kind: 'fixed'; delayMs: number } | { kind: 'exponential'; initialMs: number; maxMs: number; factor: number }
+  | { readonly kind: 'fixed'; readonly delayMs: number }
+  | { readonly kind: 'exponential'; readonly initialMs: number; readonly maxMs: number; readonly factor: number }
 
 /** `attempts` counts the first try. With `onlyCategories`, a failure of any other category is final. */
 export interface RetryPolicy {
-  attempts: number
-  backoff: Backoff
-  jitter: boolean
-  onlyCategories: string[]
+  readonly attempts: number
+  readonly backoff: Backoff
+  readonly jitter: boolean
+  readonly onlyCategories: readonly string[]
 }
 
 export interface Tag {
@@ -117,11 +125,11 @@ export type LeaseEnd =
 
 /** How the latest lease ended, kept until the next one: a holder that repeats its last call is answered as before. */
 export interface EndedLease {
-  id: string
-  epoch: number
-  how: LeaseEnd
+  readonly id: string
+  readonly epoch: number
+  readonly how: LeaseEnd
   /** When the execution becomes eligible again, if ending the lease delayed it. */
-  until: Instant | undefined
+  readonly until: Instant | undefined
 }
 
 export interface Replay {
