@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CallWriter } from './call-writer.ts'
 
@@ -48,6 +49,21 @@ test.each([0, 1, 9, 10, 99, 100, 999, 1_000, 10_000, 2_000_000])(
     expect(argumentsIn(writer.finish().bytes).slice(3)).toEqual([text, 'behind'])
   },
 )
+
+test('numbers are written as JavaScript prints them', () => {
+  const edges = [0, -0, 1e8 - 1, 1e8, 2 ** 31, 2 ** 53 - 1, 2 ** 53, 1e21, -1, 0.5, Infinity, -Infinity, NaN]
+  const numbers = fc.oneof(fc.maxSafeNat(), fc.maxSafeInteger(), fc.double(), fc.nat(1_000), fc.constantFrom(...edges))
+  fc.assert(
+    fc.property(fc.array(numbers), (values) => {
+      const writer = new CallWriter()
+      writer.begin('commit', [])
+      for (const value of values) writer.argument(value)
+
+      expect(argumentsIn(writer.finish().bytes).slice(3)).toEqual(values.map(String))
+    }),
+    { numRuns: 300 },
+  )
+})
 
 test('reserved bytes are filled in later', () => {
   const writer = new CallWriter()

@@ -18,6 +18,9 @@ const KEPT_BYTES_MAX = 1_048_576
 const HEAD_BYTES = 16
 /** The head of a bulk string whose length has three digits, as that of most values has. */
 const USUAL_DIGITS = 3
+/** A safe integer is written in two halves, since V8 divides numbers of 32 bits much faster. */
+const HALF_DIGITS = 8
+const HALF = 100_000_000
 const BULK = 0x24
 const CARRIAGE_RETURN = 0x0d
 const LINE_FEED = 0x0a
@@ -58,7 +61,9 @@ export class CallWriter extends ByteWriter {
   }
 
   argument(value: string | number): void {
-    this.#text('', typeof value === 'number' ? String(value) : value)
+    if (typeof value === 'string') this.#text('', value)
+    else if (Number.isSafeInteger(value) && value >= 0) this.#natural(value)
+    else this.#text('', String(value))
   }
 
   /** One argument of two parts. */
@@ -141,6 +146,32 @@ export class CallWriter extends ByteWriter {
     this.#endLine(this.end - 2)
   }
 
+  /** Writes a natural number without a text between, which would take twice as long. */
+  #natural(value: number): void {
+    const digits = digitsOf(value)
+    this.#head(digits)
+    const at = this.room(digits + 2)
+    const high = Math.floor(value / HALF)
+    if (high === 0) {
+      this.#digits(at + digits, digits, value)
+    } else {
+      this.#digits(at + digits, HALF_DIGITS, value - high * HALF)
+      this.#digits(at + digits - HALF_DIGITS, digits - HALF_DIGITS, high)
+    }
+    this.#endLine(at + digits)
+  }
+
+  /** Writes so many digits of a number of at most 32 bits in front of a place. */
+  #digits(end: number, count: number, value: number): void {
+    const { buffer } = this
+    let rest = value | 0
+    for (let at = end - 1; at >= end - count; at--) {
+      const tenth = (rest / 10) | 0
+      buffer[at] = ZERO + rest - 10 * tenth
+      rest = tenth
+    }
+  }
+
   /** Writes two texts to the end, where there is room, and returns how many bytes they have. */
   #put(before: string, text: string): number {
     const count = before === '' ? 0 : this.#putOne(before, this.end)
@@ -164,8 +195,7 @@ export class CallWriter extends ByteWriter {
     const digits = digitsOf(length)
     const at = this.room(1 + digits + 2)
     this.buffer[at] = BULK
-    for (let i = digits, rest = length; i > 0; i--, rest = Math.floor(rest / 10))
-      this.buffer[at + i] = ZERO + (rest % 10)
+    this.#digits(at + 1 + digits, digits, length)
     this.#endLine(at + 1 + digits)
   }
 
