@@ -9,7 +9,6 @@ import { entriesOf } from '../../src/kernel/index.ts'
 import type { AnyRecord, RecordType } from '../../src/kernel/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/location.ts'
-import { openStore } from '../../src/stores/open-store.ts'
 import type { Partition, Store } from '../../src/stores/store.ts'
 import { ByteWriter } from '../../src/stores/valkey/byte-writer.ts'
 import { Connection } from '../../src/stores/valkey/connection.ts'
@@ -17,6 +16,9 @@ import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
 import { putCell } from '../../src/stores/valkey/put-value.ts'
 import { recordValue } from '../../src/stores/valkey/stored-value.ts'
 import { storedForm } from '../../src/stores/valkey/valkey-backend.ts'
+import type { ValkeyLocation } from '../../src/stores/valkey/valkey-location.ts'
+import { ValkeyStore } from '../../src/stores/valkey/valkey-store.ts'
+import type { ValkeyStoreOptions } from '../../src/stores/valkey/valkey-store.ts'
 import { damagedBytes } from './damage.ts'
 import type { Damage, Heal } from './damage.ts'
 import type { StoreTarget } from './store-target.ts'
@@ -24,13 +26,19 @@ import { untilListening } from './until-listening.ts'
 
 const SCAN_COUNT = 1_000
 
-export function serverTarget(name: string, location: string): StoreTarget {
+/** With `wrapBackend`, something stands between the store and the server. */
+export function serverTarget(
+  name: string,
+  location: string,
+  wrapBackend?: ValkeyStoreOptions['wrapBackend'],
+): StoreTarget {
   const way = new WayToServer(location)
   return {
     name,
     open: async (runtime, indexedTags) => {
       const prefix = `test:${randomUUID()}`
-      const store = await openStore(`${location}?prefix=${prefix}`, { runtime, indexedTags, clock: 'runtime' })
+      const options = { runtime, indexedTags, clock: 'runtime', wrapBackend } as const
+      const store = await ValkeyStore.open({ ...options, location: valkeyLocation(`${location}?prefix=${prefix}`) })
       const keys = new Keys(prefix, 0)
       return {
         store,
@@ -45,6 +53,12 @@ export function serverTarget(name: string, location: string): StoreTarget {
       }
     },
   }
+}
+
+function valkeyLocation(text: string): ValkeyLocation {
+  const location = parseLocation(text)
+  if (location.kind !== 'valkey') throw new Error(`${text} is not the location of a server.`)
+  return location
 }
 
 async function plant(
@@ -127,9 +141,7 @@ class WayToServer {
   }
 
   async #connect(): Promise<Connection> {
-    const location = parseLocation(this.#location)
-    if (location.kind !== 'valkey') throw new Error(`${this.#location} is not the location of a server.`)
-    const connection = await Connection.open(location, {}, systemRuntime())
+    const connection = await Connection.open(valkeyLocation(this.#location), {}, systemRuntime())
     // Of a cluster only one server is known to answer by then, and a test may begin with any of them.
     await connection.onEachPrimary((server) => server.ping())
     return connection

@@ -23,4 +23,6 @@ export interface OpenedTarget {
 export interface StoreTarget {
   readonly name: string
   readonly open: (runtime: Runtime, indexedTags: readonly string[]) => Promise<OpenedTarget>
+  /** The same without conflicts that nothing caused, if this one has such. */
+  readonly steady?: StoreTarget | undefined
 }

@@ -1,5 +1,6 @@
 /** Every store that the suites run on. A new store joins with one entry here; no test knows which store it meets. */
 import { ConditionalMemoryStore } from '../../src/stores/memory/conditional-memory.fixture.ts'
+import type { Unsteadiness } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import { openStore } from '../../src/stores/open-store.ts'
 import { serverLocations } from '../servers/server-locations.ts'
 import { postgresTarget } from './postgres-target.ts'
@@ -7,27 +8,28 @@ import { serverTarget } from './server-target.ts'
 import { sqlite } from './sqlite-target.ts'
 import type { Runtime } from '../../src/runtime/index.ts'
 import type { Store } from '../../src/stores/store.ts'
+import type { Backend } from '../../src/stores/working-set/backend.ts'
+import { UnsteadyBackend } from '../../src/stores/working-set/unsteady-backend.fixture.ts'
 import type { StoreTarget } from './store-target.ts'
 import { writeInProcess } from './write-in-process.ts'
 
-/** Every so many groups of writes fail on the unsteady store although nothing speaks against them. */
+/** Of so many groups of writes, one fails on an unsteady store although nothing speaks against it. */
 const FAIL_EVERY = 5
 
 export const memory: StoreTarget = inMemory('memory', (runtime, indexedTags) =>
   openStore('memory:', { runtime, indexedTags }),
 )
 
-/** The same records, loaded and committed under conditions as across a network. */
-export const steady: StoreTarget = inMemory('memory, conditional', async (runtime, indexedTags) => {
-  return new ConditionalMemoryStore(runtime, { executionPartitions: 1, indexedTags })
-})
+/** The same records, loaded and committed under conditions as across a network, with conflicts that nothing caused. */
+const conditional: StoreTarget = {
+  ...inMemory('memory, with conflicts', openConditional({ failEvery: FAIL_EVERY })),
+  steady: inMemory('memory, conditional', openConditional({})),
+}
 
-/** The same with conflicts that nothing caused. */
-export const conditional: StoreTarget = inMemory(
-  'memory, with conflicts',
-  async (runtime, indexedTags) =>
-    new ConditionalMemoryStore(runtime, { executionPartitions: 1, indexedTags }, { failEvery: FAIL_EVERY }),
-)
+function openConditional(unsteadiness: Unsteadiness) {
+  return async (runtime: Runtime, indexedTags: readonly string[]): Promise<Store> =>
+    new ConditionalMemoryStore(runtime, { executionPartitions: 1, indexedTags }, unsteadiness)
+}
 
 function inMemory(
   name: string,
@@ -60,9 +62,15 @@ export const valkeyTargets: readonly StoreTarget[] =
     ? []
     : [
         serverTarget('valkey', locations.valkey),
-        serverTarget('redis', locations.redis),
+        unsteadyTarget('redis', locations.redis),
         serverTarget('valkey cluster', locations.cluster),
       ]
+
+/** A server with conflicts that nothing caused and without reservations. */
+function unsteadyTarget(name: string, location: string): StoreTarget {
+  const wrapBackend = (backend: Backend) => new UnsteadyBackend(backend, FAIL_EVERY)
+  return { ...serverTarget(`${name}, with conflicts`, location, wrapBackend), steady: serverTarget(name, location) }
+}
 
 export const postgresTargets: readonly StoreTarget[] =
   locations === undefined

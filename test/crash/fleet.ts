@@ -23,10 +23,12 @@ export class Member {
   readonly #isReady: Promise<boolean>
   #errorText = ''
 
-  constructor(plan: MemberPlan, cacheFolder: string) {
+  /** `ahead` is a module that the process loads before its program. */
+  constructor(plan: MemberPlan, cacheFolder: string, ahead?: URL) {
     this.plan = plan
+    const imports = ahead === undefined ? [] : ['--import', ahead.href]
     // Node itself warns of features that it calls experimental; what is asserted to be empty is what is left.
-    const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(plan.program), ...plan.args]
+    const args = ['--disable-warning=ExperimentalWarning', ...imports, fileURLToPath(plan.program), ...plan.args]
     this.#process = spawn(process.execPath, args, { env: { ...process.env, NODE_COMPILE_CACHE: cacheFolder } })
     this.#process.stderr.setEncoding('utf8').on('data', (text: string) => (this.#errorText += text))
     // A killed process no longer reads; what was on its way to it is of no interest.
@@ -97,20 +99,25 @@ export class Member {
 export class Fleet implements AsyncDisposable {
   readonly #random: Random
   readonly #cacheFolder: string
+  readonly #ahead: URL | undefined
   readonly #running = new Map<string, Member>()
   /** What went wrong besides what the fleet did itself. */
   readonly complaints: string[] = []
   killCount = 0
   pauseCount = 0
 
-  /** Processes that end well leave their compiled code in the folder, so that later ones start several times faster. */
-  constructor(random: Random, cacheFolder: string) {
+  /**
+   * Processes that end well leave their compiled code in the folder, so that later ones start several times faster. `ahead` is
+   * a module that each of them loads before its program.
+   */
+  constructor(random: Random, cacheFolder: string, ahead?: URL) {
     this.#random = random
     this.#cacheFolder = cacheFolder
+    this.#ahead = ahead
   }
 
   start(plan: MemberPlan): Member {
-    const member = new Member(plan, this.#cacheFolder)
+    const member = new Member(plan, this.#cacheFolder, this.#ahead)
     this.#running.set(plan.name, member)
     void member.exited.then(() => {
       if (this.#running.get(plan.name) === member) this.#complain(member, `ended by itself: ${member.ending}`)

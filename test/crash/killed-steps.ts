@@ -38,7 +38,8 @@ const END_LIMIT_MS = 30_000
 const LEASE_MS = 1_000
 const PROGRAM = new URL('./stepper-process.ts', import.meta.url)
 
-export async function killAtEachCall(location: string, kills: readonly Kill[]): Promise<void> {
+/** `ahead` is a module that each process loads before its program. */
+export async function killAtEachCall(location: string, kills: readonly Kill[], ahead?: URL): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'flowfabric-steps-'))
   try {
     await using fabric = await createFabric(location, { log: silentLog, keys: 'none' })
@@ -49,7 +50,7 @@ export async function killAtEachCall(location: string, kills: readonly Kill[]): 
     }
     fabric.engine()
     await using voters = startVoting(fabric)
-    await inTurns(kills, (kill) => killOne(location, folder, kill))
+    await inTurns(kills, (kill) => killOne(location, folder, kill, ahead))
 
     const runs: StepRunEntry[] = []
     const handlers = kills.map(({ number }) => steppedHandler(number, 'the healer', (run) => void runs.push(run)))
@@ -101,10 +102,16 @@ async function judge(
   expect(repeated.length, how).toBeLessThanOrEqual(1)
 }
 
-async function killOne(location: string, folder: string, { number, moment, call }: Kill): Promise<void> {
+async function killOne(
+  location: string,
+  folder: string,
+  { number, moment, call }: Kill,
+  ahead: URL | undefined,
+): Promise<void> {
   const side = path.join(folder, `${number}.jsonl`)
   const args = [location, side, String(number), moment, String(call)]
-  const member = new Member({ name: `stepper-${number}`, program: PROGRAM, args }, path.join(folder, 'cache'))
+  const plan = { name: `stepper-${number}`, program: PROGRAM, args }
+  const member = new Member(plan, path.join(folder, 'cache'), ahead)
   const limit = setTimeout(() => void member.stop(), DEATH_LIMIT_MS)
   await member.exited
   clearTimeout(limit)

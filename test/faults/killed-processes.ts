@@ -39,9 +39,9 @@ const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-faults-cache-'))
 afterAll(() => rmSync(cacheFolder, { recursive: true }))
 
 /** Says which chance it takes, so that it can be repeated. */
-export function newFleet(): Fleet {
+export function newFleet(ahead?: URL): Fleet {
   console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
-  return new Fleet(seededRandom(SEED), cacheFolder)
+  return new Fleet(seededRandom(SEED), cacheFolder, ahead)
 }
 
 /** Two engines, three workers and a submitter. */
@@ -68,10 +68,13 @@ export async function seeAllPartitions(fabric: Fabric): Promise<void> {
   await Promise.all(probes)
 }
 
-/** Kills processes one after the other, lets the others finish the work and judges the store. */
-export async function killProcesses(what: string, location: string, kills: number): Promise<void> {
+/**
+ * Kills processes one after the other, lets the others finish the work and judges the store. `ahead` is a module that each
+ * process loads before its program.
+ */
+export async function killProcesses(what: string, location: string, kills: number, ahead?: URL): Promise<void> {
   using site = new ServerSite(location)
-  await using fleet = newFleet()
+  await using fleet = newFleet(ahead)
 
   startAll(fleet, site)
   fleet.start(site.rogue('rogue', LEASE_MS))

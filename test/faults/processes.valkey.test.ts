@@ -1,14 +1,16 @@
 import { test } from 'vitest'
 import { killProcesses } from './killed-processes.ts'
-import { Target } from './targets.ts'
-import type { TargetName } from './targets.ts'
+import { Target, unsteadyStores } from './targets.ts'
 
 const KILLS = 12
 
-test.each<TargetName>(['valkey', 'cluster'])(
+test.each([
+  ['valkey with conflicts', 'valkey', unsteadyStores],
+  ['cluster', 'cluster', undefined],
+] as const)(
   'processes on a %s are killed at any moment, and what was acknowledged ends exactly once',
-  async (name) => {
+  async (what, name, ahead) => {
     await using target = await Target.start(name)
-    await killProcesses(`processes on a ${name} killed`, target.location, KILLS)
+    await killProcesses(`processes on a ${what} killed`, target.location, KILLS, ahead)
   },
 )

@@ -5,6 +5,9 @@ import { CALM_NODE_TIMEOUT_MS, startCluster } from '../servers/start-cluster.ts'
 
 export type TargetName = 'valkey' | 'redis' | 'cluster'
 
+/** Loaded ahead of the program of a process, it gives stores on Valkey conflicts that nothing caused. */
+export const unsteadyStores = new URL('./unsteady-stores.ts', import.meta.url)
+
 export class Target implements AsyncDisposable {
   readonly location: string
   readonly #primaries: readonly Server[]

@@ -16,11 +16,12 @@ import type {
   OfOperation,
 } from '../working-set/backend.ts'
 import { BatchRunner } from '../working-set/batch-runner.ts'
+import { UnsteadyBackend } from '../working-set/unsteady-backend.fixture.ts'
 import type { MemoryPartition } from './memory-partition.ts'
 import { MemoryStore } from './memory-store.ts'
 
 export interface Unsteadiness {
-  /** Every so many commits, a group fails although its conditions hold. Left out: none. */
+  /** Of so many groups of writes, one fails although its conditions hold. Left out: none. */
   readonly failEvery?: number | undefined
 }
 
@@ -28,17 +29,14 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
   readonly checksClear = true
   readonly #runtime: Runtime
   readonly #runner: BatchRunner
-  readonly #failEvery: number
   readonly #versions = new Map<string, string>()
   readonly #locks = new Map<Partition, string>()
-  #commitCount = 0
 
-  constructor(runtime: Runtime, settings: StoreSettings, { failEvery = Infinity }: Unsteadiness = {}) {
+  constructor(runtime: Runtime, settings: StoreSettings, { failEvery }: Unsteadiness = {}) {
     super(runtime, settings)
     this.#runtime = runtime
-    this.#failEvery = failEvery
     this.#runner = new BatchRunner({
-      backend: this,
+      backend: failEvery === undefined ? this : new UnsteadyBackend(this, failEvery),
       runtime,
       now: () => runtime.now(),
       pause: () => new Promise((resolve) => runtime.soon(resolve)),
@@ -110,7 +108,6 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     const groupOf = ({ operation }: OfOperation) => commit.groupOf[operation] as number
     const blobs = commit.sends.map(({ key }) => data.blob(key))
     for (let group = 0; group < commit.groupCount; group++) {
-      this.#commitCount += 1
       const isOf = (item: OfOperation) => groupOf(item) === group
       const holds = commit.conditions.every((one) => !isOf(one) || this.#holds(partition, data, one))
       const isClear = commit.clear.every((one) => {
@@ -118,7 +115,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
         return !isOf(one) || first === undefined || (one.upTo !== undefined && first.score > one.upTo)
       })
       const isMissing = commit.sends.some((send, i) => isOf(send) && blobs[i] === undefined)
-      if (!holds || !isClear || isMissing || this.#commitCount % this.#failEvery === 0) failed.push(group)
+      if (!holds || !isClear || isMissing) failed.push(group)
     }
     const isApplied = (item: OfOperation) => !failed.includes(groupOf(item))
     const records = commit.records.filter(isApplied)

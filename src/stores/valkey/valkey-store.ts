@@ -33,6 +33,7 @@ import { findSettings, setUp, storeNotFound } from './settings.ts'
 import { reportOf, warningsOf } from './store-report.ts'
 import { asEngineError, isOutOfMemory, storeFull } from './valkey-error.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
+import type { Backend } from '../working-set/backend.ts'
 import { BatchRunner } from '../working-set/batch-runner.ts'
 import type { RunCounts } from '../working-set/batch-runner.ts'
 import { ValkeyBackend } from './valkey-backend.ts'
@@ -55,6 +56,8 @@ export interface ValkeyStoreOptions {
   readonly clock?: 'server' | 'runtime' | undefined
   /** The levels that the program can run: its own, except in tests. */
   readonly levels?: Levels | undefined
+  /** Stands between the kernel and the server. Nothing does, except in tests. */
+  readonly wrapBackend?: ((backend: Backend) => Backend) | undefined
   readonly log?: Log | undefined
 }
 
@@ -69,6 +72,7 @@ interface Parts {
   readonly clock: 'server' | 'runtime'
   readonly guard: LevelGuard
   readonly processes: ProcessRegister
+  readonly wrapBackend: ((backend: Backend) => Backend) | undefined
   readonly log: Log
   readonly busyBatches: number
 }
@@ -102,8 +106,9 @@ export class ValkeyStore implements Store {
     this.#events = new EventLog(parts.loader, keys)
     const sender = runtime.uuid()
     const isServerClock = parts.clock === 'server'
+    const backend = new ValkeyBackend(parts.loader, keys, sender, parts.guard)
     this.#runner = new BatchRunner({
-      backend: new ValkeyBackend(parts.loader, keys, sender, parts.guard),
+      backend: parts.wrapBackend?.(backend) ?? backend,
       runtime,
       now: isServerClock ? undefined : () => runtime.now(),
       // A test that moves time waits for the server's real one.
@@ -160,7 +165,8 @@ export class ValkeyStore implements Store {
       const processes = new ProcessRegister({ place, guard, runtime, log })
       await processes.start()
       const store = { runtime, location, connection, keys, loader, register, settings, clock, guard, processes, log }
-      return new ValkeyStore({ ...store, busyBatches: BUSY_BATCHES_PER_SERVER * servers.length })
+      const busyBatches = BUSY_BATCHES_PER_SERVER * servers.length
+      return new ValkeyStore({ ...store, wrapBackend: options.wrapBackend, busyBatches })
     } catch (error) {
       connection.close()
       throw asEngineError(error)

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { virtualRuntime } from '../../runtime/index.ts'
+import { ConditionalMemoryStore } from '../memory/conditional-memory.fixture.ts'
+import { executionPartition } from '../store.ts'
+import type { Commit } from './backend.ts'
+import { UnsteadyBackend } from './unsteady-backend.fixture.ts'
+
+/** A commit of operations that are a group each. */
+function commitOf(operationCount: number, content: Partial<Commit>): Commit {
+  return {
+    partition: executionPartition(0),
+    now: 0,
+    lagMs: undefined,
+    version: '1',
+    passesLock: false,
+    finishesWork: false,
+    groupCount: operationCount,
+    groupOf: Array.from({ length: operationCount }, (_, operation) => operation),
+    conditions: [],
+    clear: [],
+    records: [],
+    entries: [],
+    blobs: [],
+    events: [],
+    sends: [],
+    reserved: [],
+    holdersOf: [],
+    ...content,
+  }
+}
+
+test('one group of so many fails on an unsteady backend, and the others are applied and answered', async () => {
+  const store = new ConditionalMemoryStore(virtualRuntime(), { executionPartitions: 1, indexedTags: [] })
+  const backend = new UnsteadyBackend(store, 3)
+  const bytesOf = (key: string) => new TextEncoder().encode(key)
+  const keys = ['a', 'b', 'c', 'd']
+
+  const blobs = keys.map((key, operation) => ({ key, bytes: bytesOf(key), mayExist: false, operation }))
+  const stored = await backend.commit(commitOf(keys.length, { blobs }))
+  const sends = keys.map((key, operation) => ({ key, operation }))
+  const sent = await backend.commit(commitOf(keys.length, { sends }))
+
+  expect(stored).toMatchObject({ kind: 'applied', failed: [2] })
+  expect((await store.dump(executionPartition(0))).blobKeys).toEqual(['a', 'b', 'd'])
+  // The second group fails because it is its turn, the third one because its blob is missing.
+  expect(sent).toMatchObject({
+    kind: 'applied',
+    failed: [1, 2],
+    sent: [bytesOf('a'), undefined, undefined, bytesOf('d')],
+  })
+})
