@@ -5,12 +5,11 @@ import { flowOf, putFlow, shiftCount } from './flows/flow-counts.ts'
 import { stopsMembers } from './flows/flow-state.ts'
 import { findInputs, handedPayload, sendInputs } from './flows/member-inputs.ts'
 import type { FoundInputs, HandedPayload, MemberInput } from './flows/member-inputs.ts'
-import { laneIndex, readyIndex } from './indexes.ts'
+import { DUE_INDEX, laneIndex, readyIndex } from './indexes.ts'
 import type { Journal, ResumeCause } from './journal-records.ts'
 import {
   CLAIM_BLOB_MAX,
   CLAIM_COUNT_MAX,
-  CLAIM_DUE_COUNT,
   CLAIM_ITEM_WORK,
   CLAIM_PAYLOAD_BYTES,
   CLAIM_RECOVERY_PAGE_COUNT,
@@ -20,7 +19,7 @@ import {
 import { mergeOrdered } from './order.ts'
 import { activate } from './phases.ts'
 import type { AttemptKind, BlobInfo, Execution, ExecutionId, Fence, Flow, FlowId, Instant, Tag } from './records.ts'
-import { runDueRecords } from './run-due.ts'
+import { runDueForClaim } from './run-due.ts'
 import type { IndexEntry, Position, Tx } from './tx.ts'
 
 export interface QueueName {
@@ -94,17 +93,17 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   if (recovered !== undefined && recovered.executions.length > 0) return recovered
 
   // A claimer sees to what is due first, so that work does not wait for an engine's next pass.
-  runDueRecords(tx, { limit: CLAIM_DUE_COUNT, seed: input.seed }, false)
+  runDueForClaim(tx, input.seed)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
   const heads: IndexEntry[][] = []
   let readyCount = 0
-  let isHiding = false
+  // What was shown to another claimer comes back if that claimer does not take it.
+  let isHiding = tx.hides(DUE_INDEX)
   for (const queue of input.queues) {
     const index = readyIndex(queue.lane, queue.class)
     // One more than is wanted tells whether anything remains.
     const head = tx.range({ index, limit: count + 1 })
     readyCount = readyCount + head.length
-    // What was shown to another claimer comes back if that claimer does not take it.
     if (tx.hides(index)) isHiding = true
     heads.push(head)
   }

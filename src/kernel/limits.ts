@@ -56,8 +56,10 @@ export const CLAIM_RECOVERY_PAGE_COUNT = 200
 /** Due records a claim sees to before it looks for work. */
 export const CLAIM_DUE_COUNT = 20
 
-/** Due records one due pass looks at. */
-export const DUE_SCAN_COUNT = 200
+/** Due records one due pass looks at: no more than it may put, because the commit compares each of them. */
+export const DUE_SCAN_COUNT = 100
+/** After this time a due pass looks again for what was hidden from it. */
+export const DUE_HIDDEN_MS = 5
 /** Records one listing looks at, matching or not. */
 export const LIST_SCAN_COUNT = 200
 export const LIST_PAGE_MAX = 200

@@ -7,23 +7,22 @@ import { attemptId } from './attempts.ts'
 import { payloadKey, resultKey } from './blobs.ts'
 import type { ClaimInput } from './claim-for-worker.ts'
 import { listFlowsRange } from './flows/describe-flow.ts'
+import { PURGE_INDEX, attemptsIndex, edgeId, membersIndex, outboundIndex, queueId, readyIndex } from './indexes.ts'
 import {
-  DUE_INDEX,
-  PURGE_INDEX,
-  attemptsIndex,
-  edgeId,
-  membersIndex,
-  outboundIndex,
-  queueId,
-  readyIndex,
-} from './indexes.ts'
-import { ATTEMPT_HISTORY_MAX, CLAIM_COUNT_MAX, MEMBER_PAGE_MAX, PURGE_COUNT_MAX, RESOLVE_PAGE_COUNT } from './limits.ts'
+  ATTEMPT_HISTORY_MAX,
+  CLAIM_COUNT_MAX,
+  CLAIM_DUE_COUNT,
+  MEMBER_PAGE_MAX,
+  PURGE_COUNT_MAX,
+  RESOLVE_PAGE_COUNT,
+} from './limits.ts'
 import { targetsOf } from './journal/condition.ts'
 import { signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './journal/journal.ts'
 import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './journal/read-journal.ts'
 import { listRange } from './list-executions.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 import type { RecordType } from './records.ts'
+import { dueLimit } from './run-due.ts'
 import type { Range } from './tx.ts'
 
 /** Takes note of what will be read. */
@@ -41,8 +40,8 @@ export interface Plan {
    * more, which tells whether anything remains.
    */
   readonly claim: (index: string, count: number) => void
-  /** The first entry of the due index, which tells a claim whether anything is due. */
-  readonly firstDue: () => void
+  /** Up to `count` records that are due, and the entry behind them, which tells when the next one will be. */
+  readonly due: (count: number) => void
   /** A ready index that gets an entry: a claim of the same batch may find it there, whatever else is in the index. */
   readonly makesReady: (index: string) => void
   /** Any range, with the records of a journal that it names. */
@@ -79,8 +78,8 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   changePriority: planExecution,
   setTags: planExecution,
   replayExecution: planExecution,
-  // Most passes find nothing due: the first entry tells when it will be.
-  runDue: (plan) => plan.head(DUE_INDEX, 1),
+  // A pass that goes on further behind is rare, and reads what it needs there.
+  runDue: (plan, input) => plan.due(input.from?.id === undefined ? dueLimit(input) : 0),
   purgeExecutions: (plan) => plan.head(PURGE_INDEX, PURGE_COUNT_MAX + 1),
   reconcileIndexes: () => undefined,
   describeExecution: (plan, input) => {
@@ -227,7 +226,7 @@ function planMember(plan: Plan, input: { readonly executionId: string; readonly 
 }
 
 function planClaim(plan: Plan, input: ClaimInput): void {
-  plan.firstDue()
+  plan.due(CLAIM_DUE_COUNT)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
   for (const queue of input.queues) plan.claim(readyIndex(queue.lane, queue.class), count)
 }

@@ -19,12 +19,12 @@ import type { TenantFilter } from './filter.ts'
 import { DUE_INDEX } from './indexes.ts'
 import { currentStepId } from './journal/current-step.ts'
 import { scopeOf, waitpointIdIn } from './journal/journal.ts'
-import { DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from './limits.ts'
+import { CLAIM_DUE_COUNT, DUE_HIDDEN_MS, DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from './limits.ts'
 import { nextSeed } from './random.ts'
 import type { Execution, Instant } from './records.ts'
 import { dueAt } from './state.ts'
 import { isFlowId } from './text.ts'
-import type { Position, Tx } from './tx.ts'
+import type { IndexEntry, Position, Tx } from './tx.ts'
 
 /** In this order: what is final comes first, and a lost lease is not mistaken for a slow attempt. */
 export const dueCases: readonly DueCase[] = [
@@ -43,11 +43,17 @@ export const dueCases: readonly DueCase[] = [
 
 export const flowDueCases: readonly FlowDueCase[] = [flowRelease, flowCancel, flowReplay, submissionAbandoned]
 
+/** Where a pass goes on. */
+export interface DueCursor extends Position {
+  /** Whether an earlier call of the pass was not shown everything, because others were just shown it. */
+  readonly hasHidden?: boolean | undefined
+}
+
 export interface DueInput {
   readonly limit: number
   readonly filter?: TenantFilter | undefined
   /** Where an earlier call of the same pass stopped looking. */
-  readonly from?: Position | undefined
+  readonly from?: DueCursor | undefined
   /** Executions that failed repeatedly and are left alone for a while. */
   readonly skip?: readonly string[] | undefined
   readonly seed: number
@@ -57,8 +63,8 @@ export interface DueResult {
   readonly kind: 'due'
   readonly handled: { readonly case: DueCaseName; readonly executionId: string }[]
   /** Where to go on, if more may be due beyond what this call looked at. */
-  readonly next: Position | undefined
-  /** When the next timer runs out, if nothing more is due now. */
+  readonly next: DueCursor | undefined
+  /** When the next timer runs out, if nothing more is due now; soon if something due was hidden. */
   readonly nextDueAt: Instant | undefined
   /** The earliest timer among those handled: against `at` it says how late they were. */
   readonly oldestDueAt: Instant | undefined
@@ -66,34 +72,9 @@ export interface DueResult {
 }
 
 export function runDue(tx: Tx, input: DueInput): DueResult {
-  const result = runDueRecords(tx, input, true)
-  const upcoming =
-    result.next === undefined ? tx.range({ index: DUE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0] : undefined
-  return {
-    kind: 'due',
-    handled: result.handled,
-    next: result.next,
-    nextDueAt: upcoming?.score,
-    oldestDueAt: result.oldestDueAt,
-    at: tx.now,
-  }
-}
-
-/**
- * The body of the due pass, which a claim also runs over a few records before it looks for work. Only a strict pass
- * fails on an entry that its record contradicts: such an entry must be heard of, but must not stop every claim.
- */
-export function runDueRecords(
-  tx: Tx,
-  input: DueInput,
-  isStrict: boolean,
-): Pick<DueResult, 'handled' | 'next' | 'oldestDueAt'> {
-  // A claim looks past what flows owe, which is the engine's, at what it sees to itself.
-  const limit = isStrict ? Math.max(1, Math.min(input.limit, DUE_SCAN_COUNT)) : DUE_SCAN_COUNT
+  const limit = dueLimit(input)
   const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
-  const handled: { readonly case: DueCaseName; readonly executionId: string }[] = []
-  if (due.length === 0) return { handled, next: undefined, oldestDueAt: undefined }
-  const pass: DuePass = { input, isStrict, handled, oldestDueAt: undefined, isShortOfRoom: false, hasMoved: false }
+  const pass = newPass(input, true)
   const executionIds: string[] = []
   const flowIds: string[] = []
   for (const entry of due) {
@@ -102,26 +83,75 @@ export function runDueRecords(
     else executionIds.push(entry.id)
   }
   runDueExecutions(tx, pass, executionIds)
-  // Flows are the engine's to walk: a claim has its own work to do.
-  if (isStrict) runDueFlows(tx, pass, flowIds)
+  runDueFlows(tx, pass, flowIds)
+  const hasHidden = input.from?.hasHidden === true || tx.hides(DUE_INDEX)
+  const next = nextOf(pass, due, limit)
+  return {
+    kind: 'due',
+    handled: pass.handled,
+    next: next === undefined ? undefined : { score: next.score, id: next.id, hasHidden },
+    nextDueAt: next === undefined ? upcomingAt(tx, hasHidden) : undefined,
+    oldestDueAt: pass.oldestDueAt,
+    at: tx.now,
+  }
+}
+
+/** How many records a pass looks at. */
+export function dueLimit({ limit }: DueInput): number {
+  return Math.max(1, Math.min(limit, DUE_SCAN_COUNT))
+}
+
+function nextOf(pass: DuePass, due: readonly IndexEntry[], limit: number): Position | undefined {
   const last = due[due.length - 1]
   const isWhole = due.length < limit || last === undefined
   // What there is no room for stays where it is, at the head of the next call; so does what a flow still owes.
-  if (pass.isShortOfRoom || (pass.hasMoved && isWhole)) {
-    return { handled, next: input.from ?? { score: 0 }, oldestDueAt: pass.oldestDueAt }
+  if (pass.isShortOfRoom || (pass.hasMoved && isWhole)) return pass.input.from ?? { score: 0 }
+  return isWhole ? undefined : { score: last.score, id: last.id }
+}
+
+/** What was shown to another is still due if that one does not see to it. */
+function upcomingAt(tx: Tx, hasHidden: boolean): Instant | undefined {
+  const upcoming = tx.range({ index: DUE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0]?.score
+  return hasHidden ? Math.min(upcoming ?? Infinity, tx.now + DUE_HIDDEN_MS) : upcoming
+}
+
+/**
+ * Sees to a few due records before a claim looks for work. Looks past what is the engine's: what flows owe, and what was left
+ * over. An entry that its record contradicts must not stop every claim, so the claim leaves it to the engine as well.
+ */
+export function runDueForClaim(tx: Tx, seed: number): void {
+  const pass = newPass({ limit: CLAIM_DUE_COUNT, seed }, false)
+  let from: Position | undefined = undefined
+  // A claim compares all that it looks at when it commits, so it looks at no more once it has found something.
+  for (let count = 0; count < DUE_SCAN_COUNT && pass.handled.length === 0; count += CLAIM_DUE_COUNT) {
+    const due: IndexEntry[] = tx.range({ index: DUE_INDEX, from, to: tx.now, limit: CLAIM_DUE_COUNT })
+    const last = due[due.length - 1]
+    if (last === undefined) return
+    const ids = due.map((entry) => entry.id)
+    runDueExecutions(
+      tx,
+      pass,
+      ids.filter((id) => !isFlowId(id)),
+    )
+    if (pass.isShortOfRoom || due.length < CLAIM_DUE_COUNT) return
+    from = { score: last.score, id: last.id }
   }
-  return { handled, next: isWhole ? undefined : { score: last.score, id: last.id }, oldestDueAt: pass.oldestDueAt }
 }
 
 /** One pass as far as it has come. */
 interface DuePass {
   readonly input: DueInput
+  /** Whether it fails on an entry that its record contradicts: such an entry must be heard of. */
   readonly isStrict: boolean
   readonly handled: { readonly case: DueCaseName; readonly executionId: string }[]
   oldestDueAt: Instant | undefined
   isShortOfRoom: boolean
   /** Whether a flow was moved, which may have left work that is due at once. */
   hasMoved: boolean
+}
+
+function newPass(input: DueInput, isStrict: boolean): DuePass {
+  return { input, isStrict, handled: [], oldestDueAt: undefined, isShortOfRoom: false, hasMoved: false }
 }
 
 function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {

@@ -8,6 +8,7 @@ import { locations } from './fabrics.ts'
 import { LibraryPartition, entry, group, needs, newVersion, put, record, storedIn, within } from './library-calls.ts'
 
 const READY = 'ready\u001fmain\u001fgreet'
+const DUE = 'due'
 const RESERVED_MS = 20
 const WAITER_MS = 20
 const LOCK_MS = 250
@@ -23,16 +24,12 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
 
   beforeEach(renew)
 
-  const ready = (limit: number, reserve: number, index = READY) => needs((all) => all.head(index, limit, true, reserve))
+  const head = (limit: number, reserve: number, index = READY) =>
+    needs((all) => all.head(index, limit, true, reserve, index === DUE ? 'now' : undefined))
 
   async function fill(ids: readonly string[], index = READY): Promise<void> {
     const entries = ids.map((id, i) => entry(index, id, i + 1))
     await at.commit([group({ entries, records: ids.map((id) => put(id)) })])
-  }
-
-  async function idsSeen(limit: number, reserve: number, reserver = newVersion()): Promise<string[]> {
-    const { set } = await at.load(ready(limit, reserve), { reserver })
-    return set.range({ index: READY, limit }).map(({ id }) => id)
   }
 
   describe('of records', () => {
@@ -61,7 +58,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
         await at.server.set(at.key('execution', 'a'), bytes)
         await at.server.zadd(at.key('index', READY), 1, 'a')
 
-        const { set } = await at.load(ready(1, 1), { reserver: newVersion() })
+        const { set } = await at.load(head(1, 1), { reserver: newVersion() })
 
         expect(storedIn(set, 'execution', 'a')).toEqual({
           record: undefined,
@@ -91,7 +88,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
         }),
       ])
 
-      const { set } = await at.load(ready(3, 0))
+      const { set } = await at.load(head(3, 0))
 
       expect(set.range({ index: READY, limit: 3 })).toEqual([
         { index: READY, score: 1.5, id: 'b' },
@@ -113,60 +110,90 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       const edge = put('a\u001fb', { type: 'edge' })
       await at.commit([group({ entries: [entry(index, 'b', 1)], records: [edge, put('b')] })])
 
-      const { set } = await at.load(ready(5, 0, index))
+      const { set } = await at.load(head(5, 0, index))
 
       expect(storedIn(set, 'edge', 'a\u001fb')?.record).toMatchObject({ type: 'edge' })
       expect(storedIn(set, 'execution', 'b')?.record).toMatchObject({ id: 'b' })
     })
   })
 
-  describe('that reserves', () => {
+  describe.each([READY, DUE])('that reserves in %j', (index) => {
     test('hides what it was given from other loads, but not from those of its own batch', async () => {
       const [first, second, mine, all] = await within(RESERVED_MS, async () => {
         const reserver = newVersion()
         await renew()
-        await fill(['a', 'b', 'c', 'd'])
+        await fill(['a', 'b', 'c', 'd'], index)
         return Promise.all([
-          at.load(ready(3, 2), { reserver }),
-          at.load(ready(3, 1), { reserver: newVersion() }),
-          at.load(ready(3, 2), { reserver }),
-          at.load(ready(4, 0)),
+          at.load(head(3, 2, index), { reserver }),
+          at.load(head(3, 1, index), { reserver: newVersion() }),
+          at.load(head(3, 2, index), { reserver }),
+          at.load(head(4, 0, index)),
         ])
       })
 
-      const seen = [first, second, mine, all].map(({ set }) => set.range({ index: READY, limit: 4 }, 0))
+      const seen = [first, second, mine, all].map(({ set }) => set.range({ index, limit: 4 }, 0))
       expect(seen.map((entries) => entries.map(({ id }) => id).join(''))).toEqual(['abc', 'cd', 'abd', 'abcd'])
-      expect([first, second, mine, all].map(({ set }) => set.hides(READY))).toEqual([false, true, true, false])
+      expect([first, second, mine, all].map(({ set }) => set.hides(index))).toEqual([false, true, true, false])
       expect(first.set.reserved.map(({ id }) => id)).toEqual(['a', 'b'])
     })
 
     test('shows what was reserved again after a while', async () => {
-      await fill(['a'])
-      const { now } = await at.load(ready(1, 1), { reserver: newVersion() })
+      await fill(['a'], index)
+      const { now } = await at.load(head(1, 1, index), { reserver: newVersion() })
 
-      const seen = await until('the entry is seen', WITHIN_MS, async () => (await idsSeen(1, 1))[0])
+      const seen = await until('the entry is seen', WITHIN_MS, async () => {
+        const { set } = await at.load(head(1, 1, index), { reserver: newVersion() })
+        return set.range({ index, limit: 1 }, 0)[0]
+      })
 
-      expect(seen).toBe('a')
+      expect(seen.id).toBe('a')
       expect(await at.now()).toBeGreaterThanOrEqual(now + RESERVED_MS)
     })
 
     test.each([
-      ['names it', [], { reserved: [{ index: READY, score: 1, id: 'a' }] }],
-      ['names it and is refused', [], { lagMs: 0, now: 1, reserved: [{ index: READY, score: 1, id: 'a' }] }],
-      ['adds it to the index', [group({ entries: [entry(READY, 'a', 9)] })], {}],
-      ['removes it', [group({ entries: [entry(READY, 'a', undefined)] })], {}],
+      ['names it', [], { reserved: [{ index, score: 1, id: 'a' }] }],
+      ['names it and is refused', [], { lagMs: 0, now: 1, reserved: [{ index, score: 1, id: 'a' }] }],
+      ['adds it to the index', [group({ entries: [entry(index, 'a', 9)] })], {}],
+      ['removes it', [group({ entries: [entry(index, 'a', undefined)] })], {}],
     ])('shows what was reserved once a commit %s', async (_, groups, more) => {
       const [, , after] = await within(RESERVED_MS, async () => {
         await renew()
-        await fill(['a'])
+        await fill(['a'], index)
         return Promise.all([
-          at.load(ready(1, 1), { reserver: newVersion() }),
+          at.load(head(1, 1, index), { reserver: newVersion() }),
           at.commit(groups, more),
-          at.load(ready(1, 1), { reserver: newVersion() }),
+          at.load(head(1, 1, index), { reserver: newVersion() }),
         ])
       })
 
-      expect(after.set.hides(READY)).toBe(false)
+      expect(after.set.hides(index)).toBe(false)
+    })
+  })
+
+  describe('that reserves', () => {
+    test('reserves nothing that is not due yet, and brings the first such entry', async () => {
+      const [first, second, early] = await within(RESERVED_MS, async () => {
+        await renew()
+        const scores = { a: 1, b: 2, c: 8_000_000_000_000, d: 9_000_000_000_000 }
+        await at.commit([group({ entries: Object.entries(scores).map(([id, score]) => entry(DUE, id, score)) })])
+        return Promise.all([
+          at.load(head(9, 9, DUE), { reserver: newVersion() }),
+          at.load(head(9, 9, DUE), { reserver: newVersion() }),
+          // The time of a caller with a clock of its own.
+          at.load(head(9, 0, DUE), { now: 1 }),
+        ])
+      })
+
+      const seen = [first, second, early].map(({ set }) => set.range({ index: DUE, limit: 9 }, 0))
+      expect(seen.map((entries) => entries.map(({ id }) => id).join(''))).toEqual(['abc', 'c', 'ab'])
+      expect([first, second].map(({ set }) => [set.reserved.length, set.hides(DUE)])).toEqual([
+        [2, false],
+        [0, true],
+      ])
+      first.set.range({ index: DUE, to: first.now, limit: 9 })
+      expect(first.set.isMissingAny).toBe(false)
+      first.set.range({ index: DUE, limit: 9 })
+      expect(first.set.isMissingAny).toBe(true)
     })
 
     test('takes more than it can remember', async () => {
@@ -175,10 +202,10 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       await fill(['x'], others)
 
       const later = await Promise.all([
-        at.load(ready(1, 1, others), { reserver: newVersion() }),
-        at.load(ready(11_000, 5_500), { reserver: newVersion() }),
-        at.load(ready(11_000, 5_500), { reserver: newVersion() }),
-        at.load(ready(1, 1, others), { reserver: newVersion() }),
+        at.load(head(1, 1, others), { reserver: newVersion() }),
+        at.load(head(11_000, 5_500), { reserver: newVersion() }),
+        at.load(head(11_000, 5_500), { reserver: newVersion() }),
+        at.load(head(1, 1, others), { reserver: newVersion() }),
       ])
 
       expect(later.map(({ set }) => set.reserved.length)).toEqual([1, 5_500, 5_500, 1])
@@ -358,10 +385,10 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
   test.each([
     [['', '', '', 'z'], 'an unknown need'],
     [['', '', '', 'k', 'many'], 'not a count'],
-    [['', '', '', 'h', 'index', '-1', '0', '0'], 'not a count'],
+    [['', '', '', 'h', 'index', '-1', '0', '', '0'], 'not a count'],
     [['', '', '', 'p', 'index', '', 'id', '', '', '5', '0'], 'not a range'],
     [['', '', '', 'p', 'index', '', '', '', '', '', ''], 'not a count'],
-    [['', '', '', 'h', 'index', '5', '5', '0'], 'no reserver'],
+    [['', '', '', 'h', 'index', '5', '5', '', '0'], 'no reserver'],
     [['', ''], 'no load'],
   ])('is refused if its arguments are %j', async (args, reason) => {
     await expect(at.fcall('load', args)).rejects.toThrow(`ERR malformed arguments: ${reason}`)

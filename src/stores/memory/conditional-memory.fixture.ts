@@ -74,10 +74,12 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
       }
     }
     for (const [type, ids] of needs.records) for (const id of ids) keep(type, id)
-    for (const { index, limit } of needs.heads.values()) {
-      const entries = data.range({ index, limit })
+    for (const { index, limit, to: upTo = Infinity } of needs.heads.values()) {
+      const to = upTo === 'now' ? now : upTo
+      const found = data.range({ index, limit })
+      const entries = found.slice(0, found.filter(({ score }) => score <= to).length + 1)
       keepNamed(entries)
-      into.keepHead(index, limit, entries)
+      into.keepHead(index, limit, entries, { to })
     }
     for (const [key, { range }] of needs.pages) {
       const entries = data.range(range)

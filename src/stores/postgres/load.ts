@@ -5,7 +5,7 @@
  * which everything that the index wants is known.
  */
 import { CALL_REPLY_BYTES, recordTypes } from '../../kernel/index.ts'
-import type { RecordType } from '../../kernel/index.ts'
+import type { IndexEntry, RecordType } from '../../kernel/index.ts'
 import { bigintArray, nameArray, textArray } from './arrays.ts'
 import { bytesOf } from './bytes.ts'
 import type { Statement } from './round-trip.ts'
@@ -104,13 +104,11 @@ export class Loader {
 
   #loadForward(all: readonly PartitionNeeds[]): (LoadStep | undefined)[] {
     const heads = all.flatMap(({ number, needs, into }) =>
-      [...needs.heads.values()].map(({ index, limit, hasPayloads }): WantedRange => ({
-        number,
-        range: { index, limit },
-        hasPayloads,
-        into,
-        keep: (entries) => into.keepHead(index, limit, entries),
-      })),
+      [...needs.heads.values()].map(({ index, limit: most, hasPayloads, to }): WantedRange => {
+        const limit = to === 'now' ? 1 : most
+        const keep = (entries: readonly IndexEntry[]) => into.keepHead(index, limit, entries)
+        return { number, range: { index, limit }, hasPayloads, into, keep }
+      }),
     )
     const wanted = [...heads, ...pagesOf(all, 'forward')]
     const others = wanted.filter(({ range }) => journalIndexOf(range.index) === undefined)

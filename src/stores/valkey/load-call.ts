@@ -1,6 +1,6 @@
 /** A load as the function library takes it and answers it: one need after the other, and what was found for each. */
 import { CALL_REPLY_BYTES } from '../../kernel/index.ts'
-import type { IndexEntry, Range, RecordType } from '../../kernel/index.ts'
+import type { IndexEntry, Instant, Range, RecordType } from '../../kernel/index.ts'
 import type { LoadReply, LoadRequest } from '../working-set/backend.ts'
 import type { WorkingSet } from '../working-set/working-set.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
@@ -38,11 +38,12 @@ export function writeLoad(
       for (const id of ids) writer.joined(head, id)
     }
   }
-  for (const { index, limit, reserve } of needs.heads.values()) {
+  for (const { index, limit, reserve, to } of needs.heads.values()) {
     writer.argument('h')
     writer.joined(indexHead, index)
     writer.argument(limit)
     writer.argument(reserver === '' ? 0 : reserve)
+    writer.argument((to === 'now' ? request.now : to) ?? to ?? '')
     writeTemplates(writer, related.namedBy(index))
   }
   for (const { range } of needs.pages.values()) {
@@ -90,7 +91,7 @@ export function readLoad(reply: unknown, request: LoadRequest, form: BodyForm, r
   const [now, waitMs, ...found] = reply as [number, number, ...unknown[]]
   if (waitMs === LOCK_LOST) return { now, isLockLost: true }
   if (waitMs > 0) return { now, busyMs: waitMs }
-  new LoadReader(found, request.into, form, related).read(request)
+  new LoadReader(found, request.into, form, related).read(request, request.now ?? now)
   return { now }
 }
 
@@ -108,7 +109,7 @@ class LoadReader {
     this.#related = related
   }
 
-  read({ needs, reserver = '' }: LoadRequest): void {
+  read({ needs, reserver = '' }: LoadRequest, now: Instant): void {
     const into = this.#into
     if (needs.records.size > 0) {
       const values = this.#take() as Values
@@ -117,9 +118,14 @@ class LoadReader {
         for (const id of ids) this.#keepRecord(type, id, values[i++])
       }
     }
-    for (const { index, limit, reserve } of needs.heads.values()) {
+    for (const { index, limit, reserve, to } of needs.heads.values()) {
       const entries = this.#entriesWithRecords(index)
-      into.keepHead(index, limit, entries, reserver === '' ? 0 : reserve, this.#take() === 1)
+      const reservedCount = reserver === '' ? 0 : reserve
+      into.keepHead(index, limit, entries, {
+        to: to === 'now' ? now : to,
+        reservedCount,
+        isHiding: this.#take() === 1,
+      })
     }
     for (const [key, { range }] of needs.pages) into.keepPage(key, range, this.#entriesWithRecords(range.index))
     for (const [key, range] of needs.counts) into.keepCount(key, range, this.#take() as number)

@@ -22,6 +22,8 @@ export interface LoadRequest {
   readonly holdsLock?: boolean | undefined
   /** Identifies the batch. Entries that an earlier load of the batch reserved are not hidden from it. Needed to reserve. */
   readonly reserver?: string | undefined
+  /** The time, if the caller has a clock of its own. Undefined: the store's. */
+  readonly now?: Instant | undefined
 }
 
 export interface LoadReply {
@@ -103,7 +105,7 @@ export interface Commit {
   /** In the order in which they go to the log. */
   readonly events: readonly EventPut[]
   readonly sends: readonly SentBlob[]
-  /** Entries of ready indexes that were reserved by the loads of this batch. */
+  /** Entries that were reserved by the loads of this batch. */
   readonly reserved: readonly IndexEntry[]
   /** Executions whose holders have a message waiting. */
   readonly holdersOf: readonly string[]

@@ -64,6 +64,21 @@ describe('what is known need not be loaded', () => {
     expect(b.trips).toEqual({ loads: 1, commits: 1 })
   })
 
+  test.each(['claimForWorker', 'runDue'] as const)(
+    'work whose delay is over costs a %s one load and one commit, if other timers are still running',
+    async (operation) => {
+      for (const delayMs of [1_000, 2_000, 60_000]) await scene.submitted(a, { delayMs })
+      await scene.runtime.advance(2_000)
+
+      const due = operation === 'runDue' ? call('runDue', { limit: 10, seed: 1 }) : undefined
+      const [answer] = await b.run(due ?? call('claimForWorker', scene.claimInput()))
+
+      const result = { ...(due === undefined ? { executions: [{}, {}] } : { handled: [{}, {}] }) }
+      expect(answer).toMatchObject({ kind: 'answered', result })
+      expect(b.trips).toEqual({ loads: 1, commits: 1 })
+    },
+  )
+
   test('a claim that travels with a submit is one commit where nothing else was ready or due', async () => {
     await b.do('claimForWorker', scene.claimInput())
     await scene.submitted(b)

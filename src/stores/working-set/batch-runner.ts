@@ -217,7 +217,7 @@ export class BatchRunner {
     const since = this.#runtime.monotonic()
     const holdsLock = lock !== undefined && set.loadCount > 1
     const { partition } = home
-    const request = { partition, needs, into: set, lock, holdsLock, reserver: set.name }
+    const request = { partition, needs, into: set, lock, holdsLock, reserver: set.name, now: this.#now?.() }
     for (;;) {
       const { now, busyMs, isLockLost } = await this.#backend.load(request)
       this.#observe(home, now)

@@ -105,8 +105,9 @@ export class IndexOverlay {
 
   /** The stored entries of a range that the batch has left alone. */
   #stored(range: Range): IndexEntry[] {
-    if (this.#changed.size === 0) return this.#data.range(range)
-    const stored = this.#data.range({ ...range, limit: range.limit + this.#changed.size })
+    let limit = range.limit
+    for (const [id, { before }] of this.#changed) if (before === undefined || inRange(range, before, id)) limit += 1
+    const stored = this.#data.range({ ...range, limit })
     return stored.filter((entry) => !this.#changed.has(entry.id)).slice(0, range.limit)
   }
 

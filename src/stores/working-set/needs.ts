@@ -6,8 +6,13 @@ export interface HeadNeed {
   readonly index: string
   limit: number
   hasPayloads: boolean
-  /** How many of the entries are going to be claimed, so that a store may keep them from other claimers for a moment. */
+  /** How many of the entries are going to be taken, so that a store may hide them from others for a moment. */
   reserve: number
+  /**
+   * Entries behind the first one past this score are neither wanted nor taken. `now` is the time of the load; a store that
+   * does not know it before loads one entry. Undefined: all entries are wanted.
+   */
+  to: number | 'now' | undefined
 }
 
 /** A range, with the records that it names and, if wanted, the bytes that belong to these. */
@@ -34,7 +39,9 @@ export class Needs {
   /** Adds what another needs. */
   merge({ records, heads, pages, counts, scores, blobs }: Needs): void {
     for (const [type, ids] of records) for (const id of ids) this.record(type, id)
-    for (const { index, limit, hasPayloads, reserve } of heads.values()) this.head(index, limit, hasPayloads, reserve)
+    for (const { index, limit, hasPayloads, reserve, to } of heads.values()) {
+      this.head(index, limit, hasPayloads, reserve, to)
+    }
     for (const { range, hasPayloads } of pages.values()) this.page(range, hasPayloads)
     for (const [key, range] of counts) this.counts.set(key, range)
     for (const [key, score] of scores) this.scores.set(key, score)
@@ -61,15 +68,16 @@ export class Needs {
   }
 
   /** Needed twice, the longer one is enough for both. */
-  head(index: string, limit: number, hasPayloads: boolean, reserve = 0): void {
+  head(index: string, limit: number, hasPayloads: boolean, reserve = 0, to?: HeadNeed['to']): void {
     const known = this.heads.get(index)
     if (known === undefined) {
-      this.heads.set(index, { index, limit, hasPayloads, reserve })
+      this.heads.set(index, { index, limit, hasPayloads, reserve, to })
       return
     }
     known.limit = Math.max(known.limit, limit)
     known.hasPayloads ||= hasPayloads
     known.reserve = Math.max(known.reserve, reserve)
+    if (known.to !== to) known.to = undefined
   }
 }
 

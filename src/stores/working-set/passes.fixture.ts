@@ -35,7 +35,8 @@ export class LoadedPartition {
 
   #load(needs: Needs, set: WorkingSet): void {
     for (const [type, ids] of needs.records) for (const id of ids) this.#loadRecord(set, type, id)
-    for (const { index, limit, hasPayloads } of needs.heads.values()) {
+    for (const { index, limit: most, hasPayloads, to } of needs.heads.values()) {
+      const limit = to === 'now' ? 1 : most
       const entries = this.#range({ index, limit })
       this.#loadNamed(set, index, entries)
       for (const { id } of entries) {

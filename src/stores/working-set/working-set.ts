@@ -30,6 +30,14 @@ interface KnownRecord {
   readonly entries: readonly IndexEntry[] | undefined
 }
 
+export interface HeadDetail {
+  readonly to?: number | undefined
+  /** How many of the entries are hidden from others for a moment. */
+  readonly reservedCount?: number | undefined
+  /** Whether others have some that are hidden from this batch. */
+  readonly isHiding?: boolean | undefined
+}
+
 /** What was known of a partition before a batch loaded anything. */
 export interface Beforehand {
   /** Records that this process has written or read before. Undefined: not known. */
@@ -138,9 +146,10 @@ export class WorkingSet implements StoredData {
         claims.indexes.add(index)
         work(index, count + 1)
       },
-      firstDue: () => {
+      due: (count) => {
         claims.indexes.add(DUE_INDEX)
-        needs.head(DUE_INDEX, 1, false)
+        const sum = sumOf(workLimits, DUE_INDEX, count)
+        needs.head(DUE_INDEX, sum + 1, false, sum, 'now')
       },
       makesReady: (index) => void madeReady.add(index),
       page: (range) => other(() => needs.page(range, false)),
@@ -254,11 +263,17 @@ export class WorkingSet implements StoredData {
     this.#recordsOf(type).set(id, known)
   }
 
-  /** `reservedCount` of the entries are shown to no other claimer for a moment; `isHiding` tells that others have some. */
-  keepHead(index: string, limit: number, entries: readonly IndexEntry[], reservedCount = 0, isHiding = false): void {
-    this.#heads.set(index, { entries, isWhole: entries.length < limit })
+  /** Where entries behind the first one past a score were not wanted, `to` is that score. */
+  keepHead(
+    index: string,
+    limit: number,
+    entries: readonly IndexEntry[],
+    { to = Infinity, reservedCount = 0, isHiding = false }: HeadDetail = {},
+  ): void {
+    const isCut = (entries.at(-1)?.score ?? 0) > to
+    this.#heads.set(index, { entries, isWhole: entries.length < limit && !isCut })
     this.#noteIndex(index)
-    for (const entry of entries.slice(0, reservedCount)) this.#reserved.push(entry)
+    for (const entry of entries.slice(0, reservedCount)) if (entry.score <= to) this.#reserved.push(entry)
     if (isHiding) this.#hiding.add(index)
   }
 
@@ -324,8 +339,11 @@ export class WorkingSet implements StoredData {
     const entries = this.#heads.get(index)?.entries ?? []
     const last = entries.at(-1)
     const beginsInside = from === undefined || (last !== undefined && !isBehind(from, last))
-    if (beginsInside) this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false)
-    return beginsInside
+    if (!beginsInside) return false
+    // What others were shown of the due index stays hidden in a longer part of it.
+    const reserve = range.to === undefined ? 0 : this.#asked.heads.get(index)?.reserve
+    this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false, reserve, range.to)
+    return true
   }
 }
 

@@ -58,14 +58,20 @@ local function unreserve(key, ids, first, last, step)
   end
 end
 
--- The first entries of an index without those that others have reserved, and whether there are such. Reserves the first ones.
-local function freeHead(key, limit, reserveCount, reserver, now)
+-- The first entries of an index, as far as they are wanted: none behind the first one past a score.
+local function headOf(key, limit, to)
+  if to < INF then limit = min(limit, call('ZCOUNT', key, '-inf', to) + 1) end
+  return call('ZRANGE', key, 0, limit - 1, 'WITHSCORES')
+end
+
+-- The same without entries that others have reserved, and whether there are such. Reserves the first ones up to the score.
+local function freeHead(key, limit, reserveCount, to, reserver, now)
   if now < youngSince or now > youngSince + RESERVED_MS or youngCount >= RESERVED_MAX / 2 then
     young, old, youngSince, youngCount = {}, young, now, 0
   end
   local reserved, older = young[key] or { [SIZE] = 0 }, old[key] or NONE
   local known = reserved[SIZE] + (older[SIZE] or 0)
-  local entries, isHiding = call('ZRANGE', key, 0, limit + known - 1, 'WITHSCORES'), 0
+  local entries, isHiding = headOf(key, limit + known, to), 0
   if known > 0 then
     local found, count = entries, 0
     entries = {}
@@ -79,8 +85,9 @@ local function freeHead(key, limit, reserveCount, reserver, now)
       end
     end
   end
-  local holder, size = { by = reserver, till = now + RESERVED_MS }, reserved[SIZE]
-  for i = 1, min(#entries, 2 * min(reserveCount, RESERVED_MAX / 2)), 2 do
+  local holder, size, last = { by = reserver, till = now + RESERVED_MS }, reserved[SIZE], #entries
+  if last > 0 and tonumber(entries[last]) > to then last = last - 2 end
+  for i = 1, min(last, 2 * min(reserveCount, RESERVED_MAX / 2)), 2 do
     if not reserved[entries[i]] then size = size + 1 end
     reserved[entries[i]] = holder
   end
@@ -194,7 +201,7 @@ end
 -- args: lock token, '1' if an earlier load took the lock, reserver, then needs. TEMPLATES: count, then for each record that an
 -- entry names what stands before and behind the id in its key. Empty: not given. Replies: time, milliseconds to wait, then
 --   k count key…                                 values
---   h index limit reserveCount TEMPLATES         entries, values, brought, whether entries were hidden
+--   h index limit reserveCount to TEMPLATES      entries, values, brought, whether entries were hidden
 --   p index score id to reverse limit TEMPLATES  entries, values, brought
 --   c index score id to reverse limit            the number of entries
 --   s index id                                   the score
@@ -209,11 +216,12 @@ local function load(keys, args)
       local last = at + 1 + countOf(key)
       reply[size + 1], at = onEach('MGET', nil, args, at + 2, last), last + 1
     elseif need == 'h' then
-      local limit, reserveCount, entries, isHiding = countOf(args[at + 2]), countOf(args[at + 3]), nil, 0
-      if reserveCount == 0 or limit == 0 then entries = entriesOf(key, 0, limit)
-      elseif reserver == '' then refuse('no reserver')
-      else entries, isHiding = freeHead(key, limit, reserveCount, reserver, now) end
-      at, reply[size + 4] = addRecords(reply, partition, entries, args, at + 4), isHiding
+      local limit, reserveCount, entries, isHiding = countOf(args[at + 2]), countOf(args[at + 3]), NONE, 0
+      local to = args[at + 4] == 'now' and now or tonumber(args[at + 4]) or INF
+      if reserveCount > 0 and reserver == '' then refuse('no reserver') end
+      if limit > 0 and reserveCount > 0 then entries, isHiding = freeHead(key, limit, reserveCount, to, reserver, now)
+      elseif limit > 0 then entries = headOf(key, limit, to) end
+      at, reply[size + 4] = addRecords(reply, partition, entries, args, at + 5), isHiding
     elseif need == 'p' then
       local first, count, isReverse = placeOf(args, at + 1)
       at = addRecords(reply, partition, entriesOf(key, first, count, isReverse), args, at + 7)
