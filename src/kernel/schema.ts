@@ -321,7 +321,7 @@ export function fieldsOf(type: RecordType): readonly Field[] {
 }
 
 /** A record of this type with every field in its stored order and no values. */
-export function blankOf(type: RecordType): object {
+function blankOf(type: RecordType): object {
   switch (type) {
     case 'execution':
       return blankExecution
