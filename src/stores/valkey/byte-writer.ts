@@ -15,6 +15,11 @@ export class ByteWriter {
     return this.end
   }
 
+  /** The size of the buffer. */
+  get capacity(): number {
+    return this.buffer.length
+  }
+
   /** Returns a copy of the written bytes and starts again with none. */
   take(): Buffer {
     const bytes = Buffer.from(this.buffer.subarray(0, this.end))

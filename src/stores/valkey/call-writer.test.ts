@@ -77,13 +77,3 @@ test('reserved bytes are filled in later', () => {
 
   expect(argumentsIn(writer.finish().bytes)[3]).toBe('abcdefgh')
 })
-
-test('calls of one writer do not share bytes', () => {
-  const writer = new CallWriter()
-  writer.begin('first', [])
-  const first = writer.finish()
-  writer.begin('second', [])
-  writer.finish()
-
-  expect(argumentsIn(first.bytes)).toEqual(['FCALL', 'first', '0'])
-})

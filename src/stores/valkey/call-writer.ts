@@ -8,12 +8,10 @@ import { ByteWriter } from './byte-writer.ts'
 export interface FunctionCall {
   readonly name: string
   readonly keys: readonly string[]
-  /** The whole command. */
+  /** The whole command. Belongs to the writer, which overwrites it when it begins another call. */
   readonly bytes: Buffer
 }
 
-/** What is kept for the next call of a buffer that has grown. */
-const KEPT_BYTES_MAX = 1_048_576
 /** Room for the number of arguments in front of a command, which is known last. */
 const HEAD_BYTES = 16
 /** The head of a bulk string whose length has three digits, as that of most values has. */
@@ -49,14 +47,11 @@ export class CallWriter extends ByteWriter {
     for (const key of keys) this.argument(key)
   }
 
-  /** Returns the call with a copy of the written bytes. */
   finish(): FunctionCall {
     const head = `*${this.#count}\r\n`
     const start = HEAD_BYTES - head.length
     this.buffer.write(head, start, 'latin1')
-    const bytes = Buffer.allocUnsafeSlow(this.end - start)
-    this.buffer.copy(bytes, 0, start, this.end)
-    if (this.buffer.length > KEPT_BYTES_MAX) this.buffer = Buffer.allocUnsafe(KEPT_BYTES_MAX)
+    const bytes = this.buffer.subarray(start, this.end)
     return { name: this.#name, keys: this.#keys, bytes }
   }
 

@@ -4,7 +4,7 @@ import type { FabricEvent } from '../../kernel/index.ts'
 import type { LevelGuard } from '../level/store-level.ts'
 import { RefusedRecord } from '../working-set/backend.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../working-set/backend.ts'
-import { CallWriter } from './call-writer.ts'
+import { CallWriters } from './call-writers.ts'
 import { readCommit, refusedLevel, writeCommit } from './commit-call.ts'
 import type { CommitForm } from './commit-call.ts'
 import type { FunctionLoader } from './function-loader.ts'
@@ -42,7 +42,7 @@ export class ValkeyBackend implements Backend {
   readonly #keys: Keys
   readonly #sender: string
   readonly #guard: LevelGuard
-  readonly #writer = new CallWriter()
+  readonly #writers = new CallWriters()
 
   /** `sender` identifies this process in the messages of its commits. */
   constructor(loader: FunctionLoader, keys: Keys, sender: string, guard: LevelGuard) {
@@ -53,13 +53,20 @@ export class ValkeyBackend implements Backend {
   }
 
   async load(request: LoadRequest): Promise<LoadReply> {
-    const call = writeLoad(this.#writer, this.#loader.library.functions, this.#keys, request, storedForm)
-    return readLoad(await this.#loader.send(call), request, storedForm, storedForm)
+    const { functions } = this.#loader.library
+    const reply = await this.#writers.send(
+      (writer) => writeLoad(writer, functions, this.#keys, request, storedForm),
+      (call) => this.#loader.send(call),
+    )
+    return readLoad(reply, request, storedForm, storedForm)
   }
 
   async commit(commit: Commit): Promise<CommitReply> {
-    const call = writeCommit(this.#writer, this.#loader.library.functions, this.#keys, commit, storedForm, this.#sender)
-    const reply = await this.#loader.send(call)
+    const { functions } = this.#loader.library
+    const reply = await this.#writers.send(
+      (writer) => writeCommit(writer, functions, this.#keys, commit, storedForm, this.#sender),
+      (call) => this.#loader.send(call),
+    )
     const level = refusedLevel(reply)
     if (level !== undefined) this.#guard.observe(level)
     return readCommit(reply, commit)
