@@ -42,6 +42,16 @@ local function onEach(command, key, list, first, last)
   return all
 end
 
+local function entriesOf(key, first, count, isReverse)
+  if count == 0 then return NONE end
+  return call(isReverse and 'ZREVRANGE' or 'ZRANGE', key, first, first + count - 1, 'WITHSCORES')
+end
+
+-- How many entries stand up to a score.
+local function countTo(key, score, isReverse)
+  return isReverse and call('ZCOUNT', key, score, '+inf') or call('ZCOUNT', key, '-inf', score)
+end
+
 -- Reservations keep claimers out of each other's way; losing them costs speed only. By index key and id: the load that made
 -- them. A new generation begins when the younger one has the age of a reservation or is half full; the older one is dropped.
 local young, old, youngSince, youngCount = {}, {}, 0, 0
@@ -60,8 +70,7 @@ end
 
 -- The first entries of an index, as far as they are wanted: none behind the first one past a score.
 local function headOf(key, limit, to)
-  if to < INF then limit = min(limit, call('ZCOUNT', key, '-inf', to) + 1) end
-  return call('ZRANGE', key, 0, limit - 1, 'WITHSCORES')
+  return entriesOf(key, 0, to < INF and min(limit, countTo(key, to) + 1) or limit)
 end
 
 -- The same without entries that others have reserved, and whether there are such. Reserves the first ones up to the score.
@@ -130,11 +139,6 @@ local function acquire(partition, token, isHolder, now)
   return 0
 end
 
-local function entriesOf(key, first, count, isReverse)
-  if count == 0 then return NONE end
-  return call(isReverse and 'ZREVRANGE' or 'ZRANGE', key, first, first + count - 1, 'WITHSCORES')
-end
-
 -- Compares ids byte by byte, as sorted sets do: the operators of Lua follow the locale of the server.
 local function comesBefore(scoreA, a, scoreB, b)
   if scoreA ~= scoreB then return scoreA < scoreB end
@@ -154,11 +158,6 @@ local function rankBehind(key, score, id, isReverse)
     if comesBefore(score, id, tonumber(found[2]), found[1]) ~= isReverse then high = middle else low = middle + 1 end
   end
   return low
-end
-
--- How many entries stand up to a score.
-local function countTo(key, score, isReverse)
-  return isReverse and call('ZCOUNT', key, score, '+inf') or call('ZCOUNT', key, '-inf', score)
 end
 
 -- The rank at which a range begins and how many entries it has, up to its limit; for its arguments see `load`.
@@ -199,7 +198,8 @@ local function addRecords(reply, partition, entries, args, at)
 end
 
 -- args: lock token, '1' if an earlier load took the lock, reserver, then needs. TEMPLATES: count, then for each record that an
--- entry names what stands before and behind the id in its key. Empty: not given. Replies: time, milliseconds to wait, then
+-- entry names what stands before and behind the id in its key. The `to` of a head is a score behind whose first entry none is
+-- wanted, 'now' for the time. Empty: not given. Replies: time, milliseconds to wait, then
 --   k count key…                                 values
 --   h index limit reserveCount to TEMPLATES      entries, values, brought, whether entries were hidden
 --   p index score id to reverse limit TEMPLATES  entries, values, brought
@@ -216,11 +216,11 @@ local function load(keys, args)
       local last = at + 1 + countOf(key)
       reply[size + 1], at = onEach('MGET', nil, args, at + 2, last), last + 1
     elseif need == 'h' then
-      local limit, reserveCount, entries, isHiding = countOf(args[at + 2]), countOf(args[at + 3]), NONE, 0
+      local limit, reserveCount, entries, isHiding = countOf(args[at + 2]), countOf(args[at + 3]), nil, 0
       local to = args[at + 4] == 'now' and now or tonumber(args[at + 4]) or INF
-      if reserveCount > 0 and reserver == '' then refuse('no reserver') end
-      if limit > 0 and reserveCount > 0 then entries, isHiding = freeHead(key, limit, reserveCount, to, reserver, now)
-      elseif limit > 0 then entries = headOf(key, limit, to) end
+      if reserveCount == 0 or limit == 0 then entries = headOf(key, limit, to)
+      elseif reserver == '' then refuse('no reserver')
+      else entries, isHiding = freeHead(key, limit, reserveCount, to, reserver, now) end
       at, reply[size + 4] = addRecords(reply, partition, entries, args, at + 5), isHiding
     elseif need == 'p' then
       local first, count, isReverse = placeOf(args, at + 1)
@@ -297,9 +297,10 @@ end
 
 -- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, counts, groups of items,
 -- expected versions and lengths. Then those of all groups: keys that must be absent, keys of expected records, keys of blobs
--- to send, indexes that must be clear with scores, keys with values, keys to remove, events, ended; indexes, each as key, mark, three counts, ids that are reserved no
--- more, ids to remove, scores with ids to add. A mark is the name of an index that wakes listeners when it was empty, '<' for
--- one that does so when an earlier first entry appears, or empty. Names, holders and ended are JSON.
+-- to send, indexes that must be clear with scores, keys with values, keys to remove, events, ended; indexes, each as key,
+-- mark, three counts, ids that are reserved no more, ids to remove, scores with ids to add. A mark is the name of an index
+-- that wakes listeners when it was empty, '<' for one that does so when an earlier first entry appears, or empty. Names,
+-- holders and ended are JSON.
 local function commit(keys, args)
   local partition, now, token, expected = keys[1], tonumber(args[1]), args[3], args[9]
   if not expected or not now or #args[7] ~= COUNTS_BYTES then refuse('no commit') end
