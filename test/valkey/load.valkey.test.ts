@@ -171,6 +171,27 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
   })
 
   describe('that reserves', () => {
+    test.each([
+      [DUE, ['a', 'a', 'a']],
+      // What a claimer gives back of a ready index is for the next one alone.
+      [READY, ['a', 'a', '']],
+    ])('shows what was given back in %j to all if it is due, else to the next load', async (index, expected) => {
+      const reserved = [{ index, score: 1, id: 'a' }]
+      const [first, , second, third] = await within(RESERVED_MS, async () => {
+        await renew()
+        await fill(['a'], index)
+        return Promise.all([
+          at.load(head(1, 1, index), { reserver: newVersion() }),
+          at.commit([], { reserved }),
+          at.load(head(1, 1, index), { reserver: newVersion() }),
+          at.load(head(1, 1, index), { reserver: newVersion() }),
+        ])
+      })
+
+      const seen = [first, second, third].map(({ set }) => set.range({ index, limit: 1 }, 0))
+      expect(seen.map((entries) => entries.map(({ id }) => id).join(''))).toEqual(expected)
+    })
+
     test('reserves nothing that is not due yet, and brings the first such entry', async () => {
       const [first, second, early] = await within(RESERVED_MS, async () => {
         await renew()

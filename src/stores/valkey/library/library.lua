@@ -57,14 +57,19 @@ end
 local young, old, youngSince, youngCount = {}, {}, 0, 0
 -- The number of ids in a table of reservations stands under a key that is no id.
 local SIZE = 1
+-- Stands for a reservation that was given back: until its generation is dropped, nobody can reserve the entry again. So claims
+-- that come one after the other do not keep a due record that they leave alone from the due pass that handles it.
+local FREE = { by = '', till = 0 }
 
-local function unreserve(key, ids, first, last, step)
-  local reserved, older = young[key], old[key]
-  if not reserved and not older then return end
+local function unreserve(key, ids, first, last, step, isGivenBack)
+  local reserved, older = young[key] or NONE, old[key] or NONE
+  if reserved == NONE and older == NONE then return end
   for i = first, last, step do
     local id = ids[i]
-    if reserved and reserved[id] then reserved[id], reserved[SIZE] = nil, reserved[SIZE] - 1 end
-    if older and older[id] then older[id], older[SIZE] = nil, older[SIZE] - 1 end
+    local place = reserved[id] and reserved or older[id] and older
+    if place and isGivenBack then place[id] = FREE
+    elseif place then place[id], place[SIZE] = nil, place[SIZE] - 1 end
+    if place == reserved and older[id] then older[id], older[SIZE] = nil, older[SIZE] - 1 end
   end
 end
 
@@ -97,8 +102,11 @@ local function freeHead(key, limit, reserveCount, to, reserver, now)
   local holder, size, last = { by = reserver, till = now + RESERVED_MS }, reserved[SIZE], #entries
   if last > 0 and tonumber(entries[last]) > to then last = last - 2 end
   for i = 1, min(last, 2 * min(reserveCount, RESERVED_MAX / 2)), 2 do
-    if not reserved[entries[i]] then size = size + 1 end
-    reserved[entries[i]] = holder
+    local id = entries[i]
+    if (reserved[id] or older[id]) ~= FREE then
+      if not reserved[id] then size = size + 1 end
+      reserved[id] = holder
+    end
   end
   young[key], youngCount, reserved[SIZE] = reserved, youngCount + size - reserved[SIZE], size
   return entries, isHiding
@@ -318,7 +326,8 @@ local function commit(keys, args)
     local key, mark, removed, added = args[at], args[at + 1], countOf(args[at + 3]), countOf(args[at + 4])
     local removedAt = at + 5 + countOf(args[at + 2])
     local addedAt, last = removedAt + removed, removedAt + removed + 2 * added - 1
-    unreserve(key, args, at + 5, addedAt - 1, 1)
+    unreserve(key, args, at + 5, removedAt - 1, 1, mark == '<')
+    unreserve(key, args, removedAt, addedAt - 1, 1)
     unreserve(key, args, addedAt + 1, last, 2)
     local score
     for place = addedAt, last, 2 do
