@@ -8,7 +8,7 @@ import {
   outboundIndex,
   unpackRecord,
 } from '../../kernel/index.ts'
-import type { Edge, EdgeState, ExecutionId, Queue, Tx } from '../../kernel/index.ts'
+import type { Edge, EdgeState, EventSubject, ExecutionId, Queue, Tx } from '../../kernel/index.ts'
 import { virtualRuntime } from '../../runtime/index.ts'
 import { MemoryStore } from '../memory/memory-store.ts'
 import { PARTITION, problemsOf } from '../store.fixture.ts'
@@ -40,6 +40,40 @@ function queue(number: number): Queue {
 function putMany(tx: Tx, count: number): void {
   for (let i = 0; i < count; i++) tx.put(queue(i))
 }
+
+function subject(id: string): EventSubject {
+  return { id: id as ExecutionId, namespace: 'default', task: 'greet', lane: 'main', tags: [], member: undefined }
+}
+
+test('an operation that meets an impossible state leaves nothing behind', async () => {
+  const bytes = new Uint8Array([1])
+  const doing = (work: (tx: Tx) => unknown) => ({ operation: NAME, input: { work }, blobs: [bytes] }) as unknown as Call
+  const first = doing((tx) => {
+    tx.put(queue(1))
+    tx.keep('kept', 0)
+    tx.emit('execution_created', subject('0-a'), {})
+  })
+  const faulty = doing((tx) => {
+    tx.put({ ...queue(1), createdAt: 2 })
+    tx.remove('queue', queue(1).id)
+    tx.put(queue(2))
+    tx.forget('kept')
+    tx.keep('other', 0)
+    tx.emit('execution_created', subject('0-b'), {})
+    tx.fault('a test', '0-b')
+  })
+  const last = doing((tx) => [tx.get('queue', queue(1).id)?.createdAt, tx.get('queue', queue(2).id)])
+
+  const answers = await store.run(PARTITION, [first, faulty, last])
+
+  expect(answers[1]).toMatchObject({ kind: 'fault' })
+  expect(answers[2]).toMatchObject({ result: [1, undefined] })
+  const { records, blobKeys, events, entries } = await store.dump(PARTITION)
+  expect(records).toEqual([queue(1)])
+  expect(entries.map(({ id }) => id)).toEqual([queue(1).id])
+  expect(blobKeys).toEqual(['kept'])
+  expect(events.map(({ executionId }) => executionId)).toEqual(['0-a'])
+})
 
 describe('the work of an operation', () => {
   test('is one for each record, however often it is put or removed', async () => {

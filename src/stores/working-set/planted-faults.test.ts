@@ -164,11 +164,16 @@ describe('a lock that has expired', () => {
   })
 })
 
+/** Whether a group of a commit writes a record. */
+function writes({ groupOf, records }: Commit, group: number | undefined): boolean {
+  return records.some(({ operation }) => groupOf[operation] === group)
+}
+
 describe('an answer from two moments', () => {
   /** Takes it that what was read still holds whenever nothing is to be written. */
   const unconfirmed = changingCommits((commit) => ({
     ...commit,
-    conditions: commit.records.length > 0 ? commit.conditions : [],
+    conditions: commit.conditions.filter(({ operation }) => writes(commit, commit.groupOf[operation])),
   }))
 
   /** One changes two executions together, the other one reads them, the second when it has seen the first. */

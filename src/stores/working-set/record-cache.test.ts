@@ -42,3 +42,13 @@ test('one record or all can be forgotten', () => {
   cache.clear()
   expect(cache.get('execution', 'b')).toBeUndefined()
 })
+
+test('a record that is forgotten does not come back in an earlier version', () => {
+  const cache = given(4, 'a', 'b', 'c')
+  cache.set('execution', 'a', stored('again'))
+
+  cache.delete('execution', 'a')
+  cache.delete('execution', 'b')
+
+  expect(['a', 'b', 'c'].map((id) => cache.get('execution', id)?.version)).toEqual([undefined, undefined, 'c'])
+})
