@@ -109,14 +109,14 @@ function nextOf(pass: DuePass, due: readonly IndexEntry[], limit: number): Posit
   return isWhole ? undefined : { score: last.score, id: last.id }
 }
 
-/** What was shown to another is still due if that one does not see to it. */
+/** A hidden record is still due if the batch that was shown it does not commit. */
 function upcomingAt(tx: Tx, hasHidden: boolean): Instant | undefined {
   const upcoming = tx.range({ index: DUE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0]?.score
   return hasHidden ? Math.min(upcoming ?? Infinity, tx.now + DUE_HIDDEN_MS) : upcoming
 }
 
 /**
- * Sees to a few due records before a claim looks for work. Looks past what is the engine's: what flows owe, and what was left
+ * Handles a few due records before a claim looks for work. Skips what only the engine handles: flows, and executions that are left
  * over. An entry that its record contradicts must not stop every claim, so the claim leaves it to the engine as well.
  */
 export function runDueForClaim(tx: Tx, seed: number): void {
@@ -141,7 +141,7 @@ export function runDueForClaim(tx: Tx, seed: number): void {
 /** One pass as far as it has come. */
 interface DuePass {
   readonly input: DueInput
-  /** Whether it fails on an entry that its record contradicts: such an entry must be heard of. */
+  /** Whether it fails on an entry that its record contradicts: such an entry must be reported. */
   readonly isStrict: boolean
   readonly handled: { readonly case: DueCaseName; readonly executionId: string }[]
   oldestDueAt: Instant | undefined

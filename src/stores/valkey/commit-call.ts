@@ -37,12 +37,12 @@ export function writeCommit(
   writer.argument(commit.passesLock ? '1' : '')
   writer.argument(messageHead(sender))
   writer.argument(jsonItems(commit.holdersOf))
-  new GroupWriter(writer, prefix, commit, form).write()
+  new CommitWriter(writer, prefix, commit, form).write()
   return writer.finish()
 }
 
 /** Writes what all groups of a commit expect and change, kind by kind. */
-class GroupWriter {
+class CommitWriter {
   readonly #writer: CallWriter
   readonly #prefix: string
   readonly #commit: Commit

@@ -56,7 +56,7 @@ export interface ValkeyStoreOptions {
   readonly clock?: 'server' | 'runtime' | undefined
   /** The levels that the program can run: its own, except in tests. */
   readonly levels?: Levels | undefined
-  /** Stands between the kernel and the server. Nothing does, except in tests. */
+  /** Wraps the backend. For tests only. */
   readonly wrapBackend?: ((backend: Backend) => Backend) | undefined
   readonly log?: Log | undefined
 }

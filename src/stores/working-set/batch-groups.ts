@@ -3,7 +3,7 @@
  * changed. They are committed together or not at all; operations of different groups are independent.
  */
 import { guardOf } from '../../kernel/index.ts'
-import type { IndexGuard } from '../../kernel/index.ts'
+import type { IndexGuard, RecordType } from '../../kernel/index.ts'
 import { writesRecord } from './held-record.ts'
 import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
 import type { ChangedEntry, IndexOverlay } from './index-overlay.ts'
@@ -30,7 +30,7 @@ export interface BatchGroup {
   assumedClear: readonly string[]
 }
 
-/** What a batch has read and written. Every item tells its operation. */
+/** What a batch has read and written. Each item has the number of its operation. */
 export interface BatchOutcome {
   readonly groups: readonly BatchGroup[]
   /** For each operation, the number of its group. */
@@ -130,8 +130,9 @@ export class BatchGroups {
       if (read.guard.kind === 'none') {
         group.readsUnguarded = true
       } else {
-        const isOfGroup = (record: HeldRecord) => of(record) === group
-        if (isTorn(read.index, read.guard, touched.filter(isOfGroup), data)) group.isTorn = true
+        const find = (type: RecordType, id: string) =>
+          touched.find((record) => record.type === type && record.id === id && of(record) === group)
+        if (isGuardLater(read.index, read.guard, find, data)) group.isTorn = true
       }
     }
     for (const read of this.#clearReads) {
@@ -165,26 +166,24 @@ function newGroup(operation: number): BatchGroup {
   }
 }
 
-/** A guard that the group itself has not read protects nothing: the commit of the group has no condition on it. */
-function isTorn(index: string, guard: IndexGuard, touched: readonly HeldRecord[], data: StoredData): boolean {
+type Find = (type: RecordType, id: string) => HeldRecord | undefined
+
+/** Whether a guard was loaded behind its index. One that the group itself has not read has no condition, so it protects nothing. */
+function isGuardLater(index: string, guard: IndexGuard, find: Find, data: StoredData): boolean {
   if (data.momentOf === undefined || data.indexMomentOf === undefined) return false
-  const found = guardRecord(guard, touched)
+  const found = guardRecord(guard, find)
   return found === undefined || data.momentOf(found.type, found.id) > data.indexMomentOf(index)
 }
 
-function guardRecord(guard: IndexGuard, records: readonly HeldRecord[]): HeldRecord | undefined {
-  if (guard.kind === 'record') return find(records, guard.type, guard.id)
+function guardRecord(guard: IndexGuard, find: Find): HeldRecord | undefined {
+  if (guard.kind === 'record') return find(guard.type, guard.id)
   if (guard.kind !== 'flow_of') return undefined
-  const member = find(records, 'execution', guard.executionId)
+  const member = find('execution', guard.executionId)
   const flowId = flowIdIn(member?.stored) ?? flowIdIn(member?.current)
-  return flowId === undefined ? member : find(records, 'flow', flowId)
+  return flowId === undefined ? member : find('flow', flowId)
 }
 
 function flowIdIn(record: HeldRecord['stored']): string | undefined {
   if (record === undefined || record === UNREADABLE || record.type !== 'execution') return undefined
   return record.member?.flowId
-}
-
-function find(records: readonly HeldRecord[], type: HeldRecord['type'], id: string): HeldRecord | undefined {
-  return records.find((record) => record.type === type && record.id === id)
 }

@@ -30,7 +30,7 @@ const LAG_MAX_MS = 1_000
 /** Conflicts of a batch after which it takes the lock. */
 const OPTIMISTIC_TRIES = 2
 const NO_BYTES = new Uint8Array()
-const NOTHING = {
+const EMPTY_COMMIT = {
   now: 0,
   lagMs: undefined,
   version: '',
@@ -316,7 +316,7 @@ export class BatchRunner {
    */
   #release({ partition }: PartitionHome, { reserved }: WorkingSet, lock: LockToken | undefined): void {
     const commit: Commit = {
-      ...NOTHING,
+      ...EMPTY_COMMIT,
       partition,
       lock,
       passesLock: lock === undefined,

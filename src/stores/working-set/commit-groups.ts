@@ -32,7 +32,7 @@ export function isTorn(group: BatchGroup, set: WorkingSet): boolean {
   return group.isTorn || (group.readsUnguarded && set.loadCount > 1)
 }
 
-/** What a batch decides of its commit; the rest is how the commit is made. */
+/** Conditions and writes of a commit, without its lock, clock and version. */
 export interface CommitContent extends Pick<
   Commit,
   'groupCount' | 'groupOf' | 'conditions' | 'clear' | 'records' | 'entries' | 'blobs' | 'holdersOf'

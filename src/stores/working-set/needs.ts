@@ -9,8 +9,8 @@ export interface HeadNeed {
   /** How many of the entries are going to be taken, so that a store may hide them from others for a moment. */
   reserve: number
   /**
-   * Entries behind the first one past this score are neither wanted nor taken. `now` is the time of the load; a store that
-   * does not know it before loads one entry. Undefined: all entries are wanted.
+   * Entries up to this score are loaded, and the first one past it. `now` is the time of the load; a store that cannot tell it
+   * beforehand loads one entry. Undefined: there is no such bound.
    */
   to: number | 'now' | undefined
 }

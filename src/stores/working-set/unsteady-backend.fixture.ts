@@ -10,7 +10,7 @@ export class UnsteadyBackend implements Backend {
   readonly #failEvery: number
   #groupCount = 0
 
-  /** One group of writes out of `failEvery` fails. */
+  /** One group out of `failEvery` fails. */
   constructor(backend: Backend, failEvery: number) {
     this.checksClear = backend.checksClear
     this.#backend = backend
