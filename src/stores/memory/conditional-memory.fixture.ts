@@ -2,7 +2,7 @@
  * The memory store as if it lay across a network: batches load what they need, run over a working set and commit under
  * conditions. It can be made to fail conditions that hold, so that tests show that every operation may run again.
  */
-import { recordsNamedBy } from '../../kernel/index.ts'
+import { bringsOf, recordsNamedBy } from '../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, Call, Partition, StoreSettings } from '../store.ts'
@@ -70,7 +70,12 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     }
     const keepNamed = (entries: readonly IndexEntry[]) => {
       for (const entry of entries) {
-        for (const { type, before, after } of recordsNamedBy(entry.index)) keep(type, before + entry.id + after)
+        for (const { type, before, after } of recordsNamedBy(entry.index)) {
+          const id = before + entry.id + after
+          keep(type, id)
+          const record = data.record(type, id)
+          for (const brought of record === undefined ? [] : bringsOf(record)) keep(brought.type, brought.id)
+        }
       }
     }
     for (const [type, ids] of needs.records) for (const id of ids) keep(type, id)

@@ -4,10 +4,9 @@
  */
 import { guardOf } from '../../kernel/index.ts'
 import type { IndexGuard, RecordType } from '../../kernel/index.ts'
-import { writesRecord } from './held-record.ts'
+import { flowIdIn, writesRecord } from './held-record.ts'
 import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
 import type { ChangedEntry, IndexOverlay } from './index-overlay.ts'
-import { UNREADABLE } from './stored-data.ts'
 import type { StoredData } from './stored-data.ts'
 
 /** Operations that depend on each other, and what is to be known of them before they are committed. */
@@ -181,9 +180,4 @@ function guardRecord(guard: IndexGuard, find: Find): HeldRecord | undefined {
   const member = find('execution', guard.executionId)
   const flowId = flowIdIn(member?.stored) ?? flowIdIn(member?.current)
   return flowId === undefined ? member : find('flow', flowId)
-}
-
-function flowIdIn(record: HeldRecord['stored']): string | undefined {
-  if (record === undefined || record === UNREADABLE || record.type !== 'execution') return undefined
-  return record.member?.flowId
 }

@@ -24,6 +24,7 @@ import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
 import { wakeOf } from './wake-of.ts'
 import { WorkingSet } from './working-set.ts'
+import type { Beforehand } from './working-set.ts'
 
 /** How far the time of a batch may lie behind the store's clock. */
 const LAG_MAX_MS = 1_000
@@ -177,7 +178,7 @@ export class BatchRunner {
   /** `name` tells the reservations of this batch, over all its tries, from those of others. */
   async #try(home: PartitionHome, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
     const now = this.#now?.() ?? home.clock.now()
-    const beforehand = mode.isFresh ? undefined : home.beforehand(now, this.#backend.checksClear === true)
+    const beforehand = mode.isFresh ? undefined : this.#beforehand(home, calls, now)
     const set = new WorkingSet(beforehand, name)
     if (mode.again !== undefined) set.planAgain(mode.again)
     set.plan(calls)
@@ -191,6 +192,12 @@ export class BatchRunner {
       if (!(error instanceof LockLost)) throw error
       return { answers: calls.map(() => undefined), next: { isFresh: true, isLocked: true }, hindrance: undefined }
     }
+  }
+
+  /** Operations that only read look at what is stored: an audit would not find an index that differs from what is known. */
+  #beforehand(home: PartitionHome, calls: readonly Call[], now: Instant | undefined): Beforehand {
+    const knowsEdges = !calls.some((call) => isReading(call) || isLooseCall(call))
+    return home.beforehand(now, { checksClear: this.#backend.checksClear === true, knowsEdges })
   }
 
   async #runInPasses(

@@ -43,7 +43,7 @@ export interface CommitContent extends Pick<
   readonly sends: readonly LateBlob[]
 }
 
-export type AppliedContent = Pick<CommitContent, 'touched' | 'records' | 'entries' | 'events'>
+export type AppliedContent = Pick<CommitContent, 'touched' | 'conditions' | 'records' | 'entries' | 'events'>
 
 /** What is committed of these groups of a batch. */
 export function contentOf(
@@ -84,12 +84,13 @@ export function contentOf(
 
 /** What was applied if some groups failed. */
 export function withoutGroups(
-  { groupOf, touched, records, entries, events }: CommitContent,
+  { groupOf, touched, conditions, records, entries, events }: CommitContent,
   failed: readonly number[],
 ): AppliedContent {
   const isApplied = ({ operation }: OfOperation) => !failed.includes(groupOf[operation] as number)
   return {
     touched: touched.filter(isApplied),
+    conditions: conditions.filter(isApplied),
     records: records.filter(isApplied),
     entries: entries.filter(isApplied),
     events: events.filter(isApplied),

@@ -48,3 +48,9 @@ export function recordWrite(held: HeldRecord): RecordWrite | undefined {
   if (!writesRecord(held) || current === UNREADABLE) return undefined
   return { type, id, record: current, existed: stored !== undefined }
 }
+
+/** The flow that a member names. */
+export function flowIdIn(record: HeldRecord['stored']): string | undefined {
+  if (record === undefined || record === UNREADABLE || record.type !== 'execution') return undefined
+  return record.member?.flowId
+}

@@ -265,6 +265,8 @@ export class Overlay {
   #readIndex(name: string): IndexOverlay {
     const index = this.#index(name)
     this.#groups.read(this.#operation, index)
+    const flowId = this.#data.recalledFlow?.(name)
+    if (flowId !== undefined) this.#touch('flow', flowId)
     return index
   }
 

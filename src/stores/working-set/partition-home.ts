@@ -6,6 +6,7 @@ import type { BatchGroup } from './batch-groups.ts'
 import { ClearIndexes } from './clear-indexes.ts'
 import type { AppliedContent } from './commit-groups.ts'
 import type { HeldRecord } from './held-record.ts'
+import { KnownEdges } from './known-edges.ts'
 import { HotRecords } from './hot-records.ts'
 import type { Needs } from './needs.ts'
 import { RecordCache } from './record-cache.ts'
@@ -17,12 +18,21 @@ import type { Beforehand, WorkingSet } from './working-set.ts'
 /** Records that are remembered. */
 const CACHE_MAX = 5_000
 
+/** What a batch may believe. */
+interface Beliefs {
+  /** Whether a commit can check that an index is clear. */
+  readonly checksClear: boolean
+  /** Whether edges of flows are taken as they are known. */
+  readonly knowsEdges: boolean
+}
+
 export class PartitionHome {
   readonly partition: Partition
   readonly clock: ServerClock
   readonly #cache = new RecordCache(CACHE_MAX)
   readonly #hot = new HotRecords()
   readonly #clear = new ClearIndexes()
+  readonly #edges = new KnownEdges()
   readonly #runtime: Runtime
   #lastSequence = 0
 
@@ -32,10 +42,11 @@ export class PartitionHome {
     this.#runtime = runtime
   }
 
-  /** What a batch may use without loading it. `checksClear` tells whether a commit can check that an index is clear. */
-  beforehand(now: Instant | undefined, checksClear: boolean): Beforehand {
+  /** What a batch may use without loading it. */
+  beforehand(now: Instant | undefined, { checksClear, knowsEdges }: Beliefs): Beforehand {
     return {
       recall: (type, id) => this.#cache.get(type, id),
+      edges: knowsEdges ? this.#edges : undefined,
       assumesAbsent: true,
       isBelievedClear: checksClear ? (index) => this.#clear.isClear(index, now) : undefined,
     }
@@ -56,7 +67,8 @@ export class PartitionHome {
     this.#lastSequence = lastSequence
   }
 
-  noteApplied({ touched, records, entries }: AppliedContent, version: Version, set: WorkingSet): void {
+  noteApplied(applied: AppliedContent, version: Version, set: WorkingSet): void {
+    const { touched, records, entries } = applied
     for (const { type, id, record, entries: ofRecord, length } of records) {
       if (record === undefined) this.#cache.delete(type, id)
       else this.#cache.set(type, id, { record, version, length, entries: ofRecord })
@@ -70,21 +82,24 @@ export class PartitionHome {
       this.#cache.set(type, id, { record: stored, version: known.version, length, entries: ofRecord })
     }
     this.#clear.wrote(entries)
+    this.#edges.wrote(applied, version)
   }
 
-  /** A group that believed an index to be clear has most likely failed for that, and is no sign of a contended record. */
+  /** A group that believed an index to be clear has most likely failed for that, so only its flows count as contended. */
   noteConflict({ operations, assumedClear }: BatchGroup, touched: readonly HeldRecord[]): void {
     const monotonic = this.#runtime.monotonic()
     for (const index of assumedClear) this.#clear.doubt(index)
     for (const { type, id, operation } of touched) {
       if (!operations.includes(operation)) continue
       this.#cache.delete(type, id)
-      if (assumedClear.length === 0) this.#hot.note(type, id, monotonic)
+      if (type === 'flow') this.#edges.forget(id)
+      if (assumedClear.length === 0 || type === 'flow') this.#hot.note(type, id, monotonic)
     }
   }
 
   forget(): void {
     this.#cache.clear()
     this.#clear.clear()
+    this.#edges.clear()
   }
 }

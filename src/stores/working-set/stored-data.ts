@@ -36,6 +36,8 @@ export interface StoredData {
   hides?(index: string): boolean
   /** Whether nothing in an index was taken to be ready or due, without a look at the store. */
   assumesClear?(index: string): boolean
+  /** The flow whose version stands for the content of an index that was not loaded: a reader of the index depends on it. */
+  recalledFlow?(index: string): string | undefined
   /** Which load a record came from: a number that rises; 0 was not loaded for this batch but known or assumed before. */
   momentOf?(type: RecordType, id: string): number
   /** The first load from which anything of an index came. */

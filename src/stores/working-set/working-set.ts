@@ -3,10 +3,12 @@
  * and answered with nothing, so that the operation continues and shows what else it would read. Its outcome counts only if
  * nothing was needed: otherwise that is loaded and the operation, which is pure, runs again.
  */
-import { CALL_WORK_LIMIT, DUE_INDEX, planCall } from '../../kernel/index.ts'
-import type { AnyRecord, IndexEntry, Plan, Range, RecordType } from '../../kernel/index.ts'
+import { guardOf } from '../../kernel/index.ts'
+import type { AnyRecord, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
 import { readRecordText } from '../record-text.ts'
 import type { Call } from '../store.ts'
+import { planCalls } from './batch-plan.ts'
+import { flowIdIn } from './held-record.ts'
 import { inRange } from './index-overlay.ts'
 import { Needs, rangeKey, scoreKey } from './needs.ts'
 import { UNREADABLE } from './stored-data.ts'
@@ -38,10 +40,19 @@ export interface HeadDetail {
   readonly isHiding?: boolean | undefined
 }
 
+interface EdgesBeforehand {
+  /** Whether all edges of this version of a flow are known. */
+  readonly knows: (flowId: string, version: Version) => boolean
+  /** All entries of an index of such a flow, in order. */
+  readonly entriesIn: (index: string, flowId: string) => IndexEntry[]
+}
+
 /** What was known of a partition before a batch loaded anything. */
 export interface Beforehand {
   /** Records that this process has written or read before. Undefined: not known. */
   readonly recall: (type: RecordType, id: string) => StoredRecord | undefined
+  /** Edges of flows, under the versions that this process has written. */
+  readonly edges?: EdgesBeforehand | undefined
   /** Whether records that a plan expects to be absent are taken to be. */
   readonly assumesAbsent: boolean
   /** Whether nothing is believed to be ready in a ready index, or due in the due index. Left out: nothing is believed. */
@@ -114,50 +125,21 @@ export class WorkingSet implements StoredData {
     return !this.#needs.isEmpty
   }
 
-  /** Notes what calls are going to read. Of an index that several of them take from, each gets as much as it asks for. */
+  /** Notes what calls are going to read. */
   plan(calls: readonly Call[]): void {
-    const needs = this.#needs
-    const workLimits = new Map<string, number>()
-    const claimed = new Map<string, number>()
-    // Other operations may read an index that their plans do not name.
-    const claims = { indexes: new Set<string>(), areAll: calls.every(isSubmitOrClaim) }
-    const madeReady = new Set<string>()
-    const work = (index: string, limit: number): void => {
-      const sum = sumOf(workLimits, index, limit)
-      needs.head(index, sum, true, claimed.get(index))
-    }
-    const other = (need: () => void): void => {
-      claims.areAll = false
-      need()
-    }
-    const plan: Plan = {
-      record: (type, id) => {
-        if (!this.#isKnown(type, id)) other(() => needs.record(type, id))
-      },
-      absent: (type, id) => {
-        if (this.#before?.assumesAbsent !== true) other(() => needs.record(type, id))
-        else if (!this.#isKnown(type, id)) this.#recordsOf(type).set(id, ABSENT)
-      },
-      blob: (key) => other(() => void needs.blobs.add(key)),
-      head: (index, limit) => other(() => needs.head(index, limit, false)),
-      work: (index, limit) => other(() => work(index, limit)),
-      claim: (index, count) => {
-        sumOf(claimed, index, count)
-        claims.indexes.add(index)
-        work(index, count + 1)
-      },
-      due: (count) => {
-        claims.indexes.add(DUE_INDEX)
-        const sum = sumOf(workLimits, DUE_INDEX, count)
-        needs.head(DUE_INDEX, sum + 1, false, sum, 'now')
-      },
-      makesReady: (index) => void madeReady.add(index),
-      page: (range) => other(() => needs.page(range, false)),
-      contents: (range) => other(() => needs.page(range, true)),
-    }
-    for (const { operation, input } of calls) planCall(plan, operation, input)
-    const takesOwn = [...madeReady].some((index) => claims.indexes.has(index))
-    if (claims.areAll && takesOwn) this.#assumeClear(claims.indexes)
+    const claimed = planCalls(calls, {
+      needs: this.#needs,
+      isKnown: (type, id) => this.#isKnown(type, id),
+      assumeAbsent: (type, id) => this.#assumeAbsent(type, id),
+      knowsIndex: (index) => this.#recallHead(index) !== undefined,
+    })
+    if (claimed !== undefined) this.#assumeClear(claimed)
+  }
+
+  #assumeAbsent(type: RecordType, id: string): boolean {
+    const isAssumed = this.#before?.assumesAbsent === true
+    if (isAssumed && !this.#isKnown(type, id)) this.#recordsOf(type).set(id, ABSENT)
+    return isAssumed
   }
 
   /**
@@ -319,7 +301,7 @@ export class WorkingSet implements StoredData {
 
   /** The range as far as the head of its index tells all of it. */
   #fromHead(range: Range, least: number): IndexEntry[] | undefined {
-    const head = this.#heads.get(range.index)
+    const head = this.#heads.get(range.index) ?? this.#recallHead(range.index)
     if (head === undefined) return undefined
     const { entries, isWhole } = head
     const last = entries.at(-1)
@@ -330,6 +312,28 @@ export class WorkingSet implements StoredData {
     }
     const isBeyond = range.to !== undefined && last !== undefined && last.score > range.to
     return found.length >= least || isWhole || isBeyond ? found : undefined
+  }
+
+  /** All of an index that a flow guards, if the edges of the flow are known. */
+  #recallHead(index: string): Head | undefined {
+    const flowId = this.recalledFlow(index)
+    const entries = flowId === undefined ? undefined : this.#before?.edges?.entriesIn(index, flowId)
+    return entries === undefined ? undefined : { entries, isWhole: true }
+  }
+
+  /**
+   * The flow whose version stands for the content of an index that is known without loading. Asked for at every read: a load
+   * that brings another version of the flow ends the use of what was known.
+   */
+  recalledFlow(index: string): string | undefined {
+    const edges = this.#before?.edges
+    if (edges === undefined || this.#heads.has(index)) return undefined
+    const guard = guardOf(index)
+    if (guard.kind !== 'flow_of') return undefined
+    const flowId = flowIdIn(this.known('execution', guard.executionId)?.record)
+    const flow = flowId === undefined ? undefined : this.known('flow', flowId)
+    if (flowId === undefined || flow?.version === undefined || flow.moment > 0) return undefined
+    return edges.knows(flowId, flow.version) ? flowId : undefined
   }
 
   /** Notes the head of an index as too short for a range that begins in it. */
@@ -351,17 +355,6 @@ function knownAs(stored: StoredRecord | undefined, moment: number): KnownRecord 
   const record = stored === undefined ? undefined : (stored.record ?? UNREADABLE)
   const { version, length = 0, entries } = stored ?? {}
   return { version, length, moment, text: undefined, record, entries }
-}
-
-function isSubmitOrClaim({ operation }: Call): boolean {
-  return operation === 'createExecution' || operation === 'claimForWorker'
-}
-
-/** Adds what one more call takes from an index. A call that comes after as many changes as a batch may make is not run. */
-function sumOf(sums: Map<string, number>, index: string, more: number): number {
-  const sum = Math.min(CALL_WORK_LIMIT, sums.get(index) ?? 0) + more
-  sums.set(index, sum)
-  return sum
 }
 
 /** Whether a position lies behind an entry, so that nothing up to that entry tells what comes after the position. */
