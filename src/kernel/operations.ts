@@ -126,6 +126,14 @@ export function passesLock(name: OperationName): boolean {
   return name === 'renewLease'
 }
 
+/**
+ * Whether an operation reads nothing of ready and due indexes but what a claim reads: a batch of such operations may assume that
+ * nothing is ready or due if its commit checks that.
+ */
+export function readsOnlyAsClaims(name: OperationName): boolean {
+  return name === 'createExecution' || name === 'claimForWorker' || name === 'completeExecution'
+}
+
 /** Whether an operation brings work to its end or frees what it held, so that even a store without room should take it. */
 export function finishesWork(name: OperationName): boolean {
   return FINISHING_OPERATIONS.includes(name)

@@ -44,6 +44,8 @@ export interface Plan {
   readonly due: (count: number) => void
   /** A ready index that gets an entry: a claim of the same batch may find it there, whatever else is in the index. */
   readonly makesReady: (index: string) => void
+  /** Members that come after an execution may become ready: a claim of the same batch may find them. */
+  readonly releases: () => void
   /** Any range, with the records of a journal that it names. */
   readonly page: (range: Range) => void
   /** The same together with the bytes that belong to these. */
@@ -78,7 +80,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   changePriority: planExecution,
   setTags: planExecution,
   replayExecution: planExecution,
-  // A pass that goes on further behind is rare, and reads what it needs there.
+  // A pass that continues further behind is rare, and reads what it needs there.
   runDue: (plan, input) => plan.due(input.from?.id === undefined ? dueLimit(input) : 0),
   purgeExecutions: (plan) => plan.head(PURGE_INDEX, PURGE_COUNT_MAX + 1),
   reconcileIndexes: () => undefined,
@@ -222,6 +224,7 @@ function planFlow(plan: Plan, input: { readonly flowId: string }): void {
 function planMember(plan: Plan, input: { readonly executionId: string; readonly flowId?: string | undefined }): void {
   if (input.flowId === undefined) return
   plan.record('flow', input.flowId)
+  plan.releases()
   plan.work(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
 }
 

@@ -1,5 +1,5 @@
 /** What the operations of a batch are going to read, as their plans tell it before they run. */
-import { CALL_WORK_LIMIT, DUE_INDEX, planCall } from '../../kernel/index.ts'
+import { CALL_WORK_LIMIT, DUE_INDEX, planCall, readsOnlyAsClaims } from '../../kernel/index.ts'
 import type { Plan, RecordType } from '../../kernel/index.ts'
 import type { Call } from '../store.ts'
 import type { Needs } from './needs.ts'
@@ -23,9 +23,9 @@ export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet
   const workLimits = new Map<string, number>()
   const claimed = new Map<string, number>()
   const claims = new Set<string>()
-  const madeReady = new Set<string>()
+  const found = { madeReady: new Set<string>(), mayRelease: false }
   // Other operations may read an index that their plans do not name.
-  let areOnlyClaims = calls.every(readsOnlyAsClaims)
+  let areOnlyClaims = calls.every(({ operation }) => readsOnlyAsClaims(operation))
   const work = (index: string, limit: number): void => {
     const sum = sumOf(workLimits, index, limit)
     needs.head(index, sum, true, claimed.get(index))
@@ -56,23 +56,16 @@ export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet
       const sum = sumOf(workLimits, DUE_INDEX, count)
       needs.head(DUE_INDEX, sum + 1, false, sum, 'now')
     },
-    makesReady: (index) => void madeReady.add(index),
+    makesReady: (index) => void found.madeReady.add(index),
+    releases: () => {
+      found.mayRelease = true
+    },
     page: (range) => other(() => needs.page(range, false)),
     contents: (range) => other(() => needs.page(range, true)),
   }
   for (const { operation, input } of calls) planCall(plan, operation, input)
-  const takesOwn = calls.some(endsMember) || [...madeReady].some((index) => claims.has(index))
+  const takesOwn = found.mayRelease || [...found.madeReady].some((index) => claims.has(index))
   return areOnlyClaims && takesOwn ? claims : undefined
-}
-
-/** Whether a call reads nothing of ready and due indexes but what claims read. */
-function readsOnlyAsClaims({ operation }: Call): boolean {
-  return operation === 'createExecution' || operation === 'claimForWorker' || operation === 'completeExecution'
-}
-
-/** Whether a call may make others ready that come after its execution. */
-function endsMember({ operation, input }: Call): boolean {
-  return operation === 'completeExecution' && (input as { flowId?: string }).flowId !== undefined
 }
 
 /** Adds what one more call takes from an index. A call that comes after as many changes as a batch may make is not run. */
