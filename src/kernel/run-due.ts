@@ -43,7 +43,7 @@ export const dueCases: readonly DueCase[] = [
 
 export const flowDueCases: readonly FlowDueCase[] = [flowRelease, flowCancel, flowReplay, submissionAbandoned]
 
-/** Where a pass goes on. */
+/** Where the next call of a pass begins. */
 export interface DueCursor extends Position {
   /** Whether an earlier call of the pass was not shown everything, because others were just shown it. */
   readonly hasHidden?: boolean | undefined

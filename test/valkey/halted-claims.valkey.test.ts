@@ -85,7 +85,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, due work that was shown to a
     throw new Error(`The server never answered within ${RESERVED_MS} ms.`)
   }
 
-  test('is hidden from another claim, which is told that there may be more', async () => {
+  test('is hidden from another claim, which answers that there may be more', async () => {
     const { store, result, executionId } = await meanwhile('claimForWorker', claim())
 
     expect(result).toMatchObject({ executions: [], more: true })

@@ -70,7 +70,7 @@ export function raise(
   let levelStart = 0
   for (let depth = 0; levelStart < steps.length; depth++) {
     const levelEnd = steps.length
-    // All steps of a level have one rank, so a second way to a member tells nothing new. A dense graph has very many ways.
+    // All steps of a level have one rank, so a second way to a member changes nothing. A dense graph has very many ways.
     const reached = new Set<string>()
     if (depth === RESOLVE_LEVEL_MAX) return tooLarge(RESOLVE_LEVEL_MAX)
     for (let i = levelStart; i < levelEnd; i++) {

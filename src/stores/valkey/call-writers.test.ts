@@ -10,7 +10,7 @@ function naming(name: string, more = '') {
   }
 }
 
-/** Sends nothing, and answers when it is told to. */
+/** Sends nothing, and answers when the test resolves it. */
 function heldBack() {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   const calls: FunctionCall[] = []

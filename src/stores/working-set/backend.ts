@@ -111,6 +111,24 @@ export interface Commit {
   readonly holdersOf: readonly string[]
 }
 
+/** Checks and writes nothing. */
+export const EMPTY_COMMIT = {
+  now: 0,
+  lagMs: undefined,
+  version: '',
+  finishesWork: true,
+  groupCount: 0,
+  groupOf: [],
+  conditions: [],
+  clear: [],
+  records: [],
+  entries: [],
+  blobs: [],
+  events: [],
+  sends: [],
+  holdersOf: [],
+} as const satisfies Partial<Commit>
+
 export type CommitReply =
   | {
       readonly kind: 'applied'

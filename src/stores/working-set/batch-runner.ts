@@ -11,7 +11,7 @@ import type { Instant } from '../../kernel/index.ts'
 import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
-import { RefusedRecord } from './backend.ts'
+import { EMPTY_COMMIT, RefusedRecord } from './backend.ts'
 import type { Backend, Commit, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup, BatchOutcome } from './batch-groups.ts'
 import { contentOf, isTorn, needsCommit, needsLock, withoutGroups } from './commit-groups.ts'
@@ -31,22 +31,6 @@ const LAG_MAX_MS = 1_000
 /** Conflicts of a batch after which it takes the lock. */
 const OPTIMISTIC_TRIES = 2
 const NO_BYTES = new Uint8Array()
-const EMPTY_COMMIT = {
-  now: 0,
-  lagMs: undefined,
-  version: '',
-  finishesWork: true,
-  groupCount: 0,
-  groupOf: [],
-  conditions: [],
-  clear: [],
-  records: [],
-  entries: [],
-  blobs: [],
-  events: [],
-  sends: [],
-  holdersOf: [],
-}
 
 export interface BatchRunnerOptions {
   readonly backend: Backend

@@ -5,7 +5,6 @@ import type { ClearCondition, Commit, Condition, OfOperation, RecordPut } from '
 import type { BatchGroup, BatchOutcome } from './batch-groups.ts'
 import { writesRecord } from './held-record.ts'
 import type { HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
-import { UNREADABLE } from './stored-data.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /**
@@ -63,8 +62,8 @@ export function contentOf(
   const events = only(outcome.events)
   const records: RecordPut[] = []
   for (const held of touched) {
+    if (!writesRecord(held)) continue
     const { type, id, current, entries, operation } = held
-    if (!writesRecord(held) || current === UNREADABLE) continue
     records.push({ type, id, record: current, entries, operation, length: 0 })
   }
   return {

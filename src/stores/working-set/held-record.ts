@@ -38,14 +38,15 @@ export interface LateBlob {
 }
 
 /** Whether the batch leaves the record otherwise than it found it. */
-export function writesRecord({ stored, current, isChanged }: HeldRecord): boolean {
+export function writesRecord(held: HeldRecord): held is HeldRecord & { current: AnyRecord | undefined } {
+  const { stored, current, isChanged } = held
   return isChanged && current !== UNREADABLE && (stored !== undefined || current !== undefined)
 }
 
 /** Undefined if the batch leaves the record as it found it. */
 export function recordWrite(held: HeldRecord): RecordWrite | undefined {
+  if (!writesRecord(held)) return undefined
   const { type, id, stored, current } = held
-  if (!writesRecord(held) || current === UNREADABLE) return undefined
   return { type, id, record: current, existed: stored !== undefined }
 }
 

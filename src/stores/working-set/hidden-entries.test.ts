@@ -8,7 +8,7 @@ import { Overlay } from './overlay.ts'
 const NOW = 1_700_000_000_000
 const LATER = NOW + 1_000
 
-/** Hides something of the due index while it is told to. */
+/** Hides something of the due index while `isHiding` is set. */
 class HidingPartition extends MemoryPartition {
   isHiding = false
 
@@ -40,7 +40,7 @@ test('a claim from which due records are hidden tells that there may be more', (
   expect(partition.do('claimForWorker', claim()).more).toBe(true)
 })
 
-test('a due pass from which records are hidden looks again soon, also if it first goes on elsewhere', () => {
+test('a due pass from which records are hidden looks again soon, also if it first continues elsewhere', () => {
   const partition = withDelayed(2)
   const pass = { limit: 1, seed: 1 }
   partition.isHiding = true

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { virtualRuntime } from '../../runtime/index.ts'
 import { ConditionalMemoryStore } from '../memory/conditional-memory.fixture.ts'
 import { executionPartition } from '../store.ts'
+import { EMPTY_COMMIT } from './backend.ts'
 import type { Commit } from './backend.ts'
 import { UnsteadyBackend } from './unsteady-backend.fixture.ts'
 
@@ -9,22 +10,12 @@ import { UnsteadyBackend } from './unsteady-backend.fixture.ts'
 function commitOf(operationCount: number, content: Partial<Commit>): Commit {
   return {
     partition: executionPartition(0),
-    now: 0,
-    lagMs: undefined,
+    ...EMPTY_COMMIT,
     version: '1',
     passesLock: false,
-    finishesWork: false,
     groupCount: operationCount,
     groupOf: Array.from({ length: operationCount }, (_, operation) => operation),
-    conditions: [],
-    clear: [],
-    records: [],
-    entries: [],
-    blobs: [],
-    events: [],
-    sends: [],
     reserved: [],
-    holdersOf: [],
     ...content,
   }
 }

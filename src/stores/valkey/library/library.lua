@@ -57,7 +57,7 @@ end
 local young, old, youngSince, youngCount = {}, {}, 0, 0
 -- The number of ids in a table of reservations stands under a key that is no id.
 local SIZE = 1
--- Stands for a reservation that was given back: until its generation is dropped, nobody can reserve the entry again. So claims
+-- Stands for a reservation that was given back: until its generation is dropped, the entry cannot be reserved again. So claims
 -- that come one after the other do not keep a due record that they leave alone from the due pass that handles it.
 local FREE = { by = '', till = 0 }
 
