@@ -56,7 +56,8 @@ export class ByteWriter {
 
   /** Writes a time in milliseconds in 6 bytes. */
   time(at: number): void {
-    this.buffer.writeUIntLE(at, this.room(TIME_BYTES), TIME_BYTES)
+    const start = this.room(TIME_BYTES)
+    this.buffer.writeUIntLE(at, start, TIME_BYTES)
   }
 
   /** Writes a value. Writes nothing if `put` throws. */
