@@ -123,7 +123,7 @@ function createHeldStore(busyBatches: number) {
   }
   const batcher = new Batcher(Object.assign(store, { busyBatches }), runtime)
   const call = (number: number) => batcher.run(executionPartition(number), 'inspectPartition', { limit: 1 })
-  return { runtime, sizes, returns, call }
+  return { runtime, store, sizes, returns, call }
 }
 
 test('calls are held while enough batches keep the store busy, and travel together when one returns', async () => {
@@ -145,6 +145,31 @@ test('calls are held while enough batches keep the store busy, and travel togeth
   expect([sentMeanwhile, sizes]).toEqual([
     [1, 1],
     [1, 1, 2],
+  ])
+})
+
+test('batches of a contended partition are sent one at a time', async () => {
+  const { runtime, store, sizes, returns, call } = createHeldStore(10)
+  let isContended = true
+  Object.assign(store, { isContended: (where: string) => isContended && where === executionPartition(0) })
+
+  const calls = [call(0), call(1)]
+  await runtime.advance(0)
+  calls.push(call(0), call(1))
+  await runtime.advance(0)
+  const sentMeanwhile = [...sizes]
+  calls.push(call(0))
+  await runtime.advance(0)
+  isContended = false
+  returns[0]?.()
+  await calls[0]
+  await runtime.advance(0)
+  for (const answer of returns) answer()
+  await Promise.all(calls)
+
+  expect([sentMeanwhile, sizes]).toEqual([
+    [1, 1, 1],
+    [1, 1, 1, 2],
   ])
 })
 

@@ -162,7 +162,7 @@ export class Batcher {
   }
 
   #schedule(outbox: Outbox): void {
-    if (outbox.inFlight >= this.#inFlightMax) return
+    if (outbox.inFlight >= this.#limitOf(outbox)) return
     if (!outbox.isScheduled) this.#scheduled.push(outbox)
     outbox.isScheduled = true
     this.#sendSoon()
@@ -190,8 +190,13 @@ export class Batcher {
     this.#setHeldTimer()
   }
 
-  #maySend({ waiting, inFlight }: Outbox): boolean {
-    return waiting.length > 0 && inFlight < this.#inFlightMax
+  #maySend(outbox: Outbox): boolean {
+    return outbox.waiting.length > 0 && outbox.inFlight < this.#limitOf(outbox)
+  }
+
+  /** Batches of one partition that wait for the same lock are slower than one that holds their calls. */
+  #limitOf({ partition }: Outbox): number {
+    return this.#store.isContended?.(partition) === true ? 1 : this.#inFlightMax
   }
 
   #setHeldTimer(): void {

@@ -127,6 +127,8 @@ export interface Store {
    * one of them to return. Left out, a batch waits only for those of its own partition.
    */
   readonly busyBatches?: number | undefined
+  /** Whether other processes keep changing what batches of a partition read: such batches had better not be under way side by side. */
+  isContended?(partition: Partition): boolean
   /**
    * Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. A store that has to run
    * some of them again may tell the answers of the others before.

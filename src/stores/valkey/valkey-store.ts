@@ -178,6 +178,10 @@ export class ValkeyStore implements Store {
     return this.#runner.counts
   }
 
+  isContended(partition: Partition): boolean {
+    return this.#runner.isContended(partition)
+  }
+
   async run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]> {
     this.#guard.check()
     try {

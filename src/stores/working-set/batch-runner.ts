@@ -104,6 +104,11 @@ export class BatchRunner {
     return { operations: this.#operations, conflicts: this.#conflicts }
   }
 
+  /** Whether batches of a partition keep meeting those of other processes. */
+  isContended(partition: Partition): boolean {
+    return this.#homes.get(partition)?.hasHotRecords === true
+  }
+
   /** Runs operations in order, each as if alone. What was applied before the store fails is answered. */
   async run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]> {
     this.#operations += calls.length

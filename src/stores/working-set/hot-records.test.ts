@@ -28,6 +28,12 @@ test('a record is hot for a second behind its last conflict', () => {
   expect(hot.concerns(reader('x'), 1_500)).toBe(false)
 })
 
+test('there are hot records as long as one of them is hot', () => {
+  expect(noted(0).hasAny(1)).toBe(false)
+  expect(noted(0, 1).hasAny(1_000)).toBe(true)
+  expect(noted(0, 1).hasAny(1_001)).toBe(false)
+})
+
 test('a batch that does not read it is not concerned', () => {
   const hot = noted(0, 1)
 

@@ -29,11 +29,19 @@ export class HotRecords {
     this.#forgetOld(monotonic)
   }
 
+  hasAny(monotonic: number): boolean {
+    return this.#someHot(monotonic, () => true)
+  }
+
   /** Whether a batch is about to read a hot record. */
   concerns(set: WorkingSet, monotonic: number): boolean {
+    return this.#someHot(monotonic, ({ type, id }) => set.plans(type, id))
+  }
+
+  #someHot(monotonic: number, test: (record: Conflicts) => boolean): boolean {
     if (this.#conflicts.size === 0) return false
     this.#forgetOld(monotonic)
-    for (const { type, id, count } of this.#conflicts.values()) if (count > 1 && set.plans(type, id)) return true
+    for (const record of this.#conflicts.values()) if (record.count > 1 && test(record)) return true
     return false
   }
 

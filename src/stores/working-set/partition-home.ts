@@ -52,6 +52,10 @@ export class PartitionHome {
     }
   }
 
+  get hasHotRecords(): boolean {
+    return this.#hot.hasAny(this.#runtime.monotonic())
+  }
+
   /** Whether a batch plans to read a record over which batches keep meeting. */
   isContended(set: WorkingSet): boolean {
     return this.#hot.concerns(set, this.#runtime.monotonic())
