@@ -9,8 +9,5 @@ export function everyStore(send: Send): [Side, ...Side[]] {
   return [{ target: memory, send }, ...others.map((target) => ({ target, send }))]
 }
 
-/** Within the time that a test of this suite has: every sequence waits for the slowest of all stores. */
-export const TIME_LIMIT_MS = 340_000
-
 /** For the names of tests. */
 export const storeNames = storeTargets.map(({ name }) => name).join(', ')
