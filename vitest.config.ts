@@ -8,8 +8,8 @@ import { isEmbedded } from './test/servers/embedded.ts'
 /** Gives the test files of a suite the servers that they share. */
 const SUITE_SERVERS = 'test/servers/suite-servers.ts'
 
-/** Checks every operation that runs in a test process against the rules of the kernel. */
-const VERIFY_OPERATIONS = 'test/verify-operations.ts'
+/** Checks every operation that runs in a test process against the rules of the kernel, and closes what a file leaves open. */
+const EACH_FILE = 'test/each-file.ts'
 
 /** A test file that needs a server says so in its name: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
 const SERVER_TESTS = '**/{*.,}{valkey,postgres}.test.ts'
@@ -62,7 +62,7 @@ function project({
       // Loading all modules anew for each file would take a third of the time of a suite.
       isolate: isSerial,
       env: isSerial ? {} : { TMPDIR: quickFolder },
-      setupFiles: [VERIFY_OPERATIONS],
+      setupFiles: [EACH_FILE],
       globalSetup: hasServers && !isEmbedded ? [SUITE_SERVERS] : [],
     },
   }

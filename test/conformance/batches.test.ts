@@ -4,9 +4,9 @@ import type { ExecutionId } from '../../src/kernel/index.ts'
 import type { Call } from '../../src/stores/store.ts'
 import { call } from './fabric.ts'
 import { LEASE_TTL_MS, RETENTION_MS, fixedRetry, forcedCancel, heldOf, transientFailure } from './given.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
-conforms('a batch', ({ fabric, given, clock }) => {
+conformsOnServers('a batch', ({ fabric, given, clock }) => {
   const create = (executionId: ExecutionId = given.newId()): Call =>
     call('createExecution', given.createInput({ executionId }))
   /** Refers to bytes that do not come with the call, which no correct caller does. */

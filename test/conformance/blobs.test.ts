@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { PAYLOAD_BYTES } from '../../src/kernel/index.ts'
 import type { ExecutionId } from '../../src/kernel/index.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 const everyByte = Uint8Array.from({ length: 256 }, (_, i) => i)
 
-conforms('stored bytes', ({ fabric, given }) => {
+conformsOnServers('stored bytes', ({ fabric, given }) => {
   async function payloadOf(executionId: ExecutionId): Promise<Uint8Array | undefined> {
     return (await fabric.reply('describeExecution', { executionId, payload: true })).blobs[0]
   }

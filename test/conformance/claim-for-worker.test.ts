@@ -7,11 +7,11 @@ import {
   PAYLOAD_BYTES,
 } from '../../src/kernel/index.ts'
 import { CLASS, LANE, LEASE_TTL_MS, heldOf } from './given.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 const idsOf = (executions: readonly { readonly executionId: string }[]) => executions.map((one) => one.executionId)
 
-conforms('claimForWorker', ({ fabric, given, clock }) => {
+conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
   test('hands out a lease together with all that is needed to begin', async () => {
     const submitted = await given.eligibleExecution({
       key: 'greeting:ada',

@@ -5,7 +5,7 @@ import { damages } from './damage.ts'
 import type { TestFabric } from './fabric.ts'
 import { call } from './fabric.ts'
 import { CLASS, LANE, LEASE_TTL_MS, forcedCancel } from './given.ts'
-import { conforms } from './harness.ts'
+import { conforms, conformsOnServers } from './harness.ts'
 import { reachableTargets } from './targets.ts'
 
 const unreadable = { kind: 'fault', reason: 'the record cannot be read' } as const
@@ -78,7 +78,7 @@ async function reconcile(fabric: TestFabric): Promise<IndexProblem[]> {
   return repaired
 }
 
-conforms('an index that was damaged', ({ fabric, given, clock }) => {
+conformsOnServers('an index that was damaged', ({ fabric, given, clock }) => {
   test('is repaired by its reconciler, entry by entry, until it is as it was', async () => {
     const lost = await given.delayedExecution()
     const late = await given.delayedExecution()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { StoredEvent } from '../../src/stores/store.ts'
 import type { Bench } from './harness.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 async function readAll({ fabric }: Bench, limit: number): Promise<StoredEvent[]> {
   const events: StoredEvent[] = []
@@ -12,7 +12,7 @@ async function readAll({ fabric }: Bench, limit: number): Promise<StoredEvent[]>
   }
 }
 
-conforms('the event log', (bench) => {
+conformsOnServers('the event log', (bench) => {
   const { fabric, given, clock } = bench
 
   test('of a partition where nothing happened is empty', async () => {

@@ -10,15 +10,15 @@ import type {
   OperationName,
   OperationResult,
 } from '../../src/kernel/index.ts'
-import { virtualRuntime } from '../../src/runtime/index.ts'
 import type { VirtualRuntime } from '../../src/runtime/index.ts'
 import { Batcher } from '../../src/stores/batcher.ts'
 import type { Reply } from '../../src/stores/batcher.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Partition, PartitionDump, Store, StoredEvent } from '../../src/stores/store.ts'
 import type { Damage, Heal } from './damage.ts'
+import { lendOrOpen } from './lent-stores.ts'
 import { ordered } from './ordered-dump.ts'
-import type { OpenedTarget, StoreTarget } from './store-target.ts'
+import type { LentTarget, StoreTarget } from './store-target.ts'
 
 /** Tags of these names have an index; tags of any other name have none. */
 export const INDEXED_TAGS: readonly string[] = ['customer', 'team']
@@ -26,9 +26,7 @@ export const INDEXED_TAGS: readonly string[] = ['customer', 'team']
 /** Due records one pass of the tests looks at. */
 const DUE_LIMIT = 200
 
-interface OpenFabric {
-  readonly runtime: VirtualRuntime
-  readonly target: OpenedTarget
+interface OpenFabric extends LentTarget {
   readonly batcher: Batcher
 }
 
@@ -43,17 +41,15 @@ export class TestFabric {
   }
 
   async open(): Promise<void> {
-    const runtime = virtualRuntime()
-    const target = await this.#target.open(runtime, INDEXED_TAGS)
-    this.#open = { runtime, target, batcher: new Batcher(target.store, runtime) }
+    const lent = await lendOrOpen(this.#target, INDEXED_TAGS)
+    this.#open = { ...lent, batcher: new Batcher(lent.target.store, lent.runtime) }
   }
 
   async close(): Promise<void> {
-    const { batcher, target } = this.#opened
+    const { batcher, giveBack } = this.#opened
     this.#open = undefined
     await batcher.close()
-    await target.store.close()
-    await target.remove()
+    await giveBack()
   }
 
   get runtime(): VirtualRuntime {

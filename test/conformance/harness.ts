@@ -9,7 +9,7 @@ import { GivenFlow } from './given-flow.ts'
 import { GivenJournal } from './given-journal.ts'
 import { Given } from './given.ts'
 import { problemsOf } from './invariants.ts'
-import { storeTargets } from './targets.ts'
+import { serverTargets, storeTargets } from './targets.ts'
 
 export interface Bench {
   readonly fabric: TestFabric
@@ -17,6 +17,11 @@ export interface Bench {
   readonly flows: GivenFlow
   readonly journal: GivenJournal
   readonly clock: Clock
+}
+
+/** For tests of what servers do, and not the kernel alone. */
+export function conformsOnServers(subject: string, tests: (bench: Bench) => void): void {
+  conforms(subject, tests, serverTargets)
 }
 
 export function conforms(subject: string, tests: (bench: Bench) => void, targets = storeTargets): void {

@@ -3,7 +3,7 @@ import { LIST_PAGE_MAX, LIST_SCAN_COUNT } from '../../src/kernel/index.ts'
 import type { ListInput, Position } from '../../src/kernel/index.ts'
 import { fixedRetry, forcedCancel, reachablePhases, transientFailure } from './given.ts'
 import type { Bench } from './harness.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 interface Pages {
   readonly ids: readonly string[]
@@ -27,7 +27,7 @@ async function listAll({ fabric }: Bench, query: Partial<ListInput> = {}): Promi
 const idsOf = (executions: readonly { readonly executionId: string }[]) => executions.map((one) => one.executionId)
 const tag = (name: string, value: string, indexed: boolean) => ({ name, value, indexed })
 
-conforms('listExecutions', (bench) => {
+conformsOnServers('listExecutions', (bench) => {
   const { fabric, given, clock } = bench
 
   test('lists the newest first, and reads without writing', async () => {

@@ -1,14 +1,16 @@
-/** Stores on a PostgreSQL server that many tests share: each has a schema of its own, which goes with the test. */
+/** Stores on a PostgreSQL server that many tests share: each has a schema of its own, which goes with the store. */
 import { randomUUID } from 'node:crypto'
-import { afterAll } from 'vitest'
 import { recordTypes } from '../../src/kernel/index.ts'
 import type { RecordType } from '../../src/kernel/index.ts'
+import type { Runtime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/location.ts'
 import { openStore } from '../../src/stores/open-store.ts'
 import { Connection } from '../../src/stores/postgres/connection.ts'
+import { afterEachFile } from '../after-file.ts'
 import { damagedBytes } from './damage.ts'
 import type { Damage, Heal } from './damage.ts'
-import type { StoreTarget } from './store-target.ts'
+import { LentStores } from './lent-stores.ts'
+import type { OpenedTarget, StoreTarget } from './store-target.ts'
 import { untilListening } from './until-listening.ts'
 import { writeInProcess } from './write-in-process.ts'
 
@@ -20,73 +22,45 @@ const CLEARED = [...recordTypes, 'entry', 'blob', 'event_batch', 'inbox']
 
 export function postgresTarget(name: string, location: string): StoreTarget {
   const way = new WayToServer(location)
-  const schemas = new Schemas(way)
+  const open: StoreTarget['open'] = (runtime, indexedTags) => openTarget(way, location, runtime, indexedTags)
+  const stores = new LentStores(open)
+  return { name, open, lend: (indexedTags) => stores.lend(indexedTags) }
+}
+
+async function openTarget(
+  way: WayToServer,
+  location: string,
+  runtime: Runtime,
+  indexedTags: readonly string[],
+): Promise<OpenedTarget> {
+  const schema = `test_${randomUUID().replaceAll('-', '_')}`
+  const store = await openStore(`${location}?schema=${schema}`, { runtime, indexedTags, clock: 'runtime' })
+  const connection = await way.open()
+  // Some tests use more partitions than a store has of itself.
+  await connection.query(
+    `insert into ${schema}.partition (number, name) select number, 'fp:' || number from generate_series(0, $1) as number
+     on conflict do nothing`,
+    [PARTITION_MAX],
+  )
+  let listening: Promise<void> | undefined
   return {
-    name,
-    open: async (runtime, indexedTags) => {
-      const schema = schemas.take(indexedTags)
-      const store = await openStore(`${location}?schema=${schema}`, { runtime, indexedTags, clock: 'runtime' })
-      await schemas.prepare(schema)
-      return {
-        store,
-        plant: (partition, record) => writeInProcess(store, partition, (tx) => tx.put(record)),
-        setEntry: (partition, index, id, score) =>
-          writeInProcess(store, partition, (tx) => tx.repair(index, id, score)),
-        damage: async (_, type, id, damage) => damageRow(await way.open(), `${schema}.${type}`, type, id, damage),
-        untilListening: () => untilListening(store),
-        clear: async () => undefined,
-        remove: () => schemas.giveBack(schema, indexedTags),
-      }
+    store,
+    plant: (partition, record) => writeInProcess(store, partition, (tx) => tx.put(record)),
+    setEntry: (partition, index, id, score) => writeInProcess(store, partition, (tx) => tx.repair(index, id, score)),
+    damage: async (_, type, id, damage) => damageRow(await way.open(), `${schema}.${type}`, type, id, damage),
+    untilListening: () => (listening ??= untilListening(store)),
+    clear: async () => {
+      await connection.query(emptying(schema))
+    },
+    remove: async () => {
+      await connection.query(`drop schema ${schema} cascade`)
     },
   }
 }
 
-/** Making tables takes longer than most tests do, so one test hands them, emptied, to the next that wants the same tags. */
-class Schemas {
-  readonly #way: WayToServer
-  readonly #free = new Map<string, string[]>()
-  readonly #prepared = new Set<string>()
-
-  constructor(way: WayToServer) {
-    this.#way = way
-    afterAll(() => this.#dropAll())
-  }
-
-  take(indexedTags: readonly string[]): string {
-    const used = this.#free.get(indexedTags.join())?.pop()
-    return used ?? `test_${randomUUID().replaceAll('-', '_')}`
-  }
-
-  /** Once for each: some tests use more partitions than a store has of itself. */
-  async prepare(schema: string): Promise<void> {
-    if (this.#prepared.has(schema)) return
-    this.#prepared.add(schema)
-    const connection = await this.#way.open()
-    await connection.query(
-      `insert into ${schema}.partition (number, name) select number, 'fp:' || number from generate_series(0, $1) as number
-       on conflict do nothing`,
-      [PARTITION_MAX],
-    )
-  }
-
-  async giveBack(schema: string, indexedTags: readonly string[]): Promise<void> {
-    const connection = await this.#way.open()
-    const statements = [
-      ...CLEARED.map((table) => `delete from ${schema}.${table}`),
-      `update ${schema}.partition set last_sequence = 0 where last_sequence > 0`,
-    ]
-    await connection.query(statements.join('; '))
-    const key = indexedTags.join()
-    this.#free.set(key, [...(this.#free.get(key) ?? []), schema])
-  }
-
-  async #dropAll(): Promise<void> {
-    const connection = await this.#way.open()
-    for (const schema of [...this.#free.values()].flat()) await connection.query(`drop schema ${schema} cascade`)
-    this.#free.clear()
-    this.#prepared.clear()
-    await this.#way.close()
-  }
+function emptying(schema: string): string {
+  const deletes = CLEARED.map((table) => `delete from ${schema}.${table}`)
+  return [...deletes, `update ${schema}.partition set last_sequence = 0 where last_sequence > 0`].join('; ')
 }
 
 async function damageRow(
@@ -116,6 +90,7 @@ class WayToServer {
 
   constructor(location: string) {
     this.#location = location
+    afterEachFile(() => this.#close())
   }
 
   open(): Promise<Connection> {
@@ -129,7 +104,7 @@ class WayToServer {
     return Connection.open(location, {})
   }
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     const connection = await this.#connection
     connection?.close()
     this.#connection = undefined

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { OPERATION_WORK_LIMIT, PURGE_COUNT_MAX } from '../../src/kernel/index.ts'
 import type { Position, PurgeInput } from '../../src/kernel/index.ts'
 import { RETENTION_MS, fixedRetry, forcedCancel, heldOf, transientFailure } from './given.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 const bytes = new Uint8Array([1, 2, 3])
 
-conforms('purgeExecutions', ({ fabric, given, clock }) => {
+conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
   const purge = (input: PurgeInput = {}) => fabric.run('purgeExecutions', input)
 
   test('removes an ended execution when its retention is over, with all that belongs to it', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { LEASE_TTL_MS, fixedRetry, forcedCancel, heldOf, permanentFailure } from './given.ts'
 import type { Held } from './given.ts'
 import type { Bench } from './harness.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 type Move = (held: Held) => Promise<{ readonly kind: string }>
 
@@ -25,7 +25,7 @@ function moves({ fabric }: Bench) {
   }
 }
 
-conforms('a race', (bench) => {
+conformsOnServers('a race', (bench) => {
   const { fabric, given, clock } = bench
   const { complete, fail, release, renew, cancel, revoke } = moves(bench)
 

@@ -3,12 +3,12 @@ import { LIST_SCAN_COUNT, PURGE_COUNT_MAX } from '../../src/kernel/index.ts'
 import type { Position } from '../../src/kernel/index.ts'
 import { call } from './fabric.ts'
 import { DELAY_MS, forcedCancel } from './given.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 /** More than a store looks at in one step, all of one moment. */
 const MANY = 2 * LIST_SCAN_COUNT + 50
 
-conforms('a range of an index', ({ fabric, given, clock }) => {
+conformsOnServers('a range of an index', ({ fabric, given, clock }) => {
   test('goes on behind an entry that is gone, in the middle of many of one moment', async () => {
     const submitted = await given.executions(MANY, () => ({ retentionMs: 0 }))
     const order = submitted.map((one) => one.executionId).toSorted()

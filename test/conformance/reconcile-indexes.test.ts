@@ -9,7 +9,7 @@ import {
 } from '../../src/kernel/index.ts'
 import type { IndexProblem, ReconcileCursor } from '../../src/kernel/index.ts'
 import type { Bench } from './harness.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 /** Walks the whole partition once. */
 async function reconcile({ fabric }: Bench) {
@@ -25,7 +25,7 @@ async function reconcile({ fabric }: Bench) {
   return { repaired, examined }
 }
 
-conforms('reconcileIndexes', (bench) => {
+conformsOnServers('reconcileIndexes', (bench) => {
   const { fabric, given, journal } = bench
 
   test('of an empty partition ends at once', async () => {

@@ -4,7 +4,6 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
-import { afterAll } from 'vitest'
 import { entriesOf } from '../../src/kernel/index.ts'
 import type { AnyRecord, RecordType } from '../../src/kernel/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
@@ -19,6 +18,7 @@ import { storedForm } from '../../src/stores/valkey/valkey-backend.ts'
 import type { ValkeyLocation } from '../../src/stores/valkey/valkey-location.ts'
 import { ValkeyStore } from '../../src/stores/valkey/valkey-store.ts'
 import type { ValkeyStoreOptions } from '../../src/stores/valkey/valkey-store.ts'
+import { afterEachFile } from '../after-file.ts'
 import { damagedBytes } from './damage.ts'
 import type { Damage, Heal } from './damage.ts'
 import type { StoreTarget } from './store-target.ts'
@@ -127,7 +127,7 @@ class WayToServer {
 
   constructor(location: string) {
     this.#location = location
-    afterAll(() => this.#close())
+    afterEachFile(() => this.#close())
   }
 
   open(): Promise<Connection> {

@@ -1,6 +1,6 @@
 /** What a store has to offer so that the suites can run on it. */
 import type { AnyRecord, RecordType } from '../../src/kernel/index.ts'
-import type { Runtime } from '../../src/runtime/index.ts'
+import type { Runtime, VirtualRuntime } from '../../src/runtime/index.ts'
 import type { Partition, Store } from '../../src/stores/store.ts'
 import type { Damage, Heal } from './damage.ts'
 
@@ -14,14 +14,23 @@ export interface OpenedTarget {
   readonly damage: ((partition: Partition, type: RecordType, id: string, damage: Damage) => Promise<Heal>) | undefined
   /** Returns once wake-ups of every partition reach the store's listeners. */
   readonly untilListening: () => Promise<void>
-  /** Forgets what the store holds, if holding much would slow it down. */
+  /** Forgets what the store holds. One that keeps it in memory may keep it there. */
   readonly clear: () => Promise<void>
   /** Removes whatever the store left behind. Called after the store was closed. */
   readonly remove: () => Promise<void>
 }
 
+/** An empty store that one test after another uses. */
+export interface LentTarget {
+  readonly runtime: VirtualRuntime
+  readonly target: OpenedTarget
+  readonly giveBack: () => Promise<void>
+}
+
 export interface StoreTarget {
   readonly name: string
+  /** Opens a store, or lends one that is open already, where opening takes longer than most tests do. */
+  readonly lend?: (indexedTags: readonly string[]) => Promise<LentTarget>
   readonly open: (runtime: Runtime, indexedTags: readonly string[]) => Promise<OpenedTarget>
   /** The same without conflicts that nothing caused, if this one has such. */
   readonly steady?: StoreTarget | undefined

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { executionPartition } from '../../src/stores/store.ts'
 import { call, INDEXED_TAGS } from './fabric.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
-conforms('a store', ({ fabric, given }) => {
+conformsOnServers('a store', ({ fabric, given }) => {
   test('tells the settings that everyone who uses it shares', () => {
     expect(fabric.store.settings.indexedTags).toEqual(INDEXED_TAGS)
     expect(fabric.store.settings.executionPartitions).toBeGreaterThanOrEqual(1)

@@ -1,25 +1,33 @@
 /** Goes through the whole table of operations and phases with stores. It is long: each kind of store has a file of its own. */
 import { describe, expect, test } from 'vitest'
-import { rowText, trialName, trials } from '../table/trials/table.ts'
+import { cellText, telling, trialName, trials } from '../table/trials/table.ts'
+import type { Outcome } from '../table/trials/table.ts'
 import type { StoreTarget } from './store-target.ts'
 import { rowThrough } from './table-row.ts'
 
 const rows = trials.map((trial) => ({
   name: trialName(trial),
   trial,
-  kernelAlone: once(() => rowText(trial)),
+  kernelAlone: once(() => telling(trial)),
 }))
 
 export function tableConforms(targets: readonly StoreTarget[]): void {
   describe.each(targets)('the table of operations and phases on $name', (target) => {
-    test.each(rows)('$name: in every phase, and said twice, as the kernel alone', async ({ trial, kernelAlone }) => {
-      expect(await rowThrough(target, trial)).toBe(kernelAlone())
+    test.each(rows)('$name: in each phase, and said twice, as the kernel alone', async ({ trial, kernelAlone }) => {
+      const outcomes = kernelAlone()
+      const situations = outcomes.map(({ situation }) => situation)
+
+      expect(await rowThrough(target, trial, situations)).toBe(outcomes.map(textOf).join('\n'))
     })
   })
 }
 
+function textOf({ trial, situation, first, again }: Outcome): string {
+  return cellText(trial, situation, [first, again])
+}
+
 /** What all stores are compared with is worked out for the first of them. */
-function once(work: () => string): () => string {
-  let text: string | undefined
-  return () => (text ??= work())
+function once<T>(work: () => T): () => T {
+  let result: T | undefined
+  return () => (result ??= work())
 }

@@ -4,25 +4,24 @@
  */
 import { joinName, packRecord, payloadKey, resultKey, signalPayloadKey, stepValueKey } from '../../src/kernel/index.ts'
 import type { AnyRecord, Cell, OperationName, OperationResult } from '../../src/kernel/index.ts'
-import { virtualRuntime } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Partition, PartitionDump } from '../../src/stores/store.ts'
 import { newMemory, storedText } from '../table/trials/memory.ts'
 import type { Said } from '../table/trials/memory.ts'
 import type { OperationCall } from '../table/trials/operation-call.ts'
 import type { Situation } from '../table/trials/situations.ts'
-import { REPEAT_AFTER_MS, arrange, cellText, situationsOf } from '../table/trials/table.ts'
+import { REPEAT_AFTER_MS, arrange, cellText } from '../table/trials/table.ts'
 import type { Saying } from '../table/trials/table.ts'
 import type { Trial } from '../table/trials/trial.ts'
 import { START_AT, executionId } from '../table/trials/world.ts'
 import type { WorldStep } from '../table/trials/world.ts'
+import { lendOrOpen } from './lent-stores.ts'
 import type { OpenedTarget, StoreTarget } from './store-target.ts'
 
-export async function rowThrough(target: StoreTarget, trial: Trial): Promise<string> {
-  const runtime = virtualRuntime(START_AT)
-  const opened = await target.open(runtime, [])
+export async function rowThrough(target: StoreTarget, trial: Trial, situations: readonly Situation[]): Promise<string> {
+  const { runtime, target: opened, giveBack } = await lendOrOpen(target, [])
   try {
-    const cells = situationsOf(trial).map((situation, number) => new TableCell(opened, trial, situation, number))
+    const cells = situations.map((situation, number) => new TableCell(opened, trial, situation, number))
     const instants = new Set(cells.flatMap((cell) => cell.instants).sort((a, b) => a - b))
     for (const instant of instants) {
       runtime.jump(instant - runtime.now())
@@ -30,8 +29,7 @@ export async function rowThrough(target: StoreTarget, trial: Trial): Promise<str
     }
     return cells.map((cell) => cell.text).join('\n')
   } finally {
-    await opened.store.close()
-    await opened.remove()
+    await giveBack()
   }
 }
 

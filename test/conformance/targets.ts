@@ -1,11 +1,11 @@
-/** Every store that the suites run on. A new store joins with one entry here; no test knows which store it meets. */
+/** The stores that the suites run on. A new store joins with one entry here; no test knows which store it meets. */
 import { ConditionalMemoryStore } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import type { Unsteadiness } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import { openStore } from '../../src/stores/open-store.ts'
 import { serverLocations } from '../servers/server-locations.ts'
 import { postgresTarget } from './postgres-target.ts'
 import { serverTarget } from './server-target.ts'
-import { sqlite } from './sqlite-target.ts'
+import { sqliteTarget } from './sqlite-target.ts'
 import type { Runtime } from '../../src/runtime/index.ts'
 import type { Store } from '../../src/stores/store.ts'
 import type { Backend } from '../../src/stores/working-set/backend.ts'
@@ -55,16 +55,19 @@ function inMemory(
 
 const locations = serverLocations()
 
-export const embeddedTargets: readonly StoreTarget[] = [memory, conditional, sqlite]
+export const embeddedTargets: readonly StoreTarget[] = [memory, conditional, sqliteTarget()]
 
 export const valkeyTargets: readonly StoreTarget[] =
+  locations === undefined ? [] : [serverTarget('valkey', locations.valkey), unsteadyTarget('redis', locations.redis)]
+
+export const postgresTargets: readonly StoreTarget[] =
+  locations === undefined ? [] : [postgresTarget('postgres', locations.postgres)]
+
+/** Other servers behind a program that is among the targets already. */
+const furtherServers: readonly StoreTarget[] =
   locations === undefined
     ? []
-    : [
-        serverTarget('valkey', locations.valkey),
-        unsteadyTarget('redis', locations.redis),
-        serverTarget('valkey cluster', locations.cluster),
-      ]
+    : [serverTarget('valkey cluster', locations.cluster), postgresTarget('postgres, newest', locations.postgresNewest)]
 
 /** A server with conflicts that nothing caused and without reservations. */
 function unsteadyTarget(name: string, location: string): StoreTarget {
@@ -72,14 +75,13 @@ function unsteadyTarget(name: string, location: string): StoreTarget {
   return { ...serverTarget(`${name}, with conflicts`, location, wrapBackend), steady: serverTarget(name, location) }
 }
 
-export const postgresTargets: readonly StoreTarget[] =
-  locations === undefined
-    ? []
-    : [postgresTarget('postgres', locations.postgres), postgresTarget('postgres, newest', locations.postgresNewest)]
-
+/** One of each kind, for what operations do: the kernel decides it, in the process of the test. */
 export const storeTargets: readonly StoreTarget[] = [...embeddedTargets, ...valkeyTargets, ...postgresTargets]
 
+/** Every server too, for what a server does: load, compare, write, sort, page, tell. */
+export const serverTargets: readonly StoreTarget[] = [...storeTargets, ...furtherServers]
+
 /** Those that keep their data where others can reach it. */
-export const reachableTargets: readonly StoreTarget[] = storeTargets.filter(
+export const reachableTargets: readonly StoreTarget[] = serverTargets.filter(
   (target) => target !== memory && target !== conditional,
 )

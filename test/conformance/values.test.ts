@@ -11,7 +11,7 @@ import {
 } from '../../src/kernel/index.ts'
 import type { ExecutionId } from '../../src/kernel/index.ts'
 import { fixedRetry, politeCancel } from './given.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 /** A text of exactly so many bytes, with letters of one to four of them. */
 function textOf(bytes: number): string {
@@ -20,7 +20,7 @@ function textOf(bytes: number): string {
   return letters.repeat(times) + 'z'.repeat(bytes - times * Buffer.byteLength(letters))
 }
 
-conforms('text', ({ fabric, given, clock }) => {
+conformsOnServers('text', ({ fabric, given, clock }) => {
   const texts = [
     ['nothing', ''],
     ['umlauts', 'Größe: übermäßig'],
@@ -108,7 +108,7 @@ conforms('text', ({ fabric, given, clock }) => {
   })
 })
 
-conforms('a number', ({ fabric, given, clock }) => {
+conformsOnServers('a number', ({ fabric, given, clock }) => {
   test('with a fraction comes back to the last digit', async () => {
     const held = await given.activeExecution({
       retry: {

@@ -3,7 +3,7 @@ import { readyIndex } from '../../src/kernel/index.ts'
 import type { Wake } from '../../src/stores/store.ts'
 import { CLASS, LANE, LEASE_TTL_MS, politeCancel } from './given.ts'
 import type { Bench } from './harness.ts'
-import { conforms } from './harness.ts'
+import { conformsOnServers } from './harness.ts'
 
 const READY = readyIndex(LANE, CLASS)
 
@@ -19,7 +19,7 @@ async function heard({ fabric }: Bench, work: () => Promise<unknown>): Promise<W
   return wakes
 }
 
-conforms('a wake-up', (bench) => {
+conformsOnServers('a wake-up', (bench) => {
   const { fabric, given, clock } = bench
 
   beforeEach(() => fabric.untilListening())

@@ -105,14 +105,23 @@ function phaseIn(memory: Memory): Phase | 'absent' {
   return storedRecord(memory, 'execution', executionId)?.state.phase ?? 'absent'
 }
 
-/** All that one row of the table came to, to the last field. */
-export function rowText(trial: Trial): string {
-  const lines: string[] = []
-  for (const situation of situationsOf(trial)) {
-    const outcome = runTrial(trial, situation)
-    lines.push(cellText(trial, situation, [outcome.first, outcome.again]))
-  }
-  return lines.join('\n')
+/** A row of the table as far as a store can matter: where something is written, and the first of each answer that writes nothing. */
+export function telling(trial: Trial): readonly Outcome[] {
+  const answers = new Set<string>()
+  return situationsOf(trial)
+    .map((situation) => runTrial(trial, situation))
+    .filter((outcome) => {
+      const { first, again, storedBefore } = outcome
+      if (first.stored !== storedBefore || again.stored !== storedBefore) return true
+      const sizeBefore = answers.size
+      return answers.add(answerName(first.said)).size > sizeBefore
+    })
+}
+
+function answerName(said: Saying['said']): string {
+  if (said.kind === 'fault') return said.fault.reason
+  const { kind, code } = said.result as { readonly kind: string; readonly code?: string }
+  return `${kind} ${code ?? ''}`
 }
 
 export function cellText(trial: Trial, situation: Situation, sayings: readonly Saying[]): string {
