@@ -20,7 +20,10 @@ const commit: Request = {
     const at = bytes.indexOf('commit')
     return at === -1 || bytes.includes('begin') ? undefined : at
   },
-  isAnswer: (bytes) => bytes.includes('COMMIT'),
+  findAnswer: (bytes) => {
+    const at = bytes.indexOf('COMMIT')
+    return at === -1 ? undefined : at
+  },
 }
 
 async function cutOne(relay: Relay, place: Cut['place']): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Stands between clients and a server. It can let connections go silent, so that neither side hears anything, not even an
- * end, and it can cut one in the middle of what a client says, or after the server has done it and before the client hears.
+ * end. It can cut one in the middle of what a client says, after the server has done it and before the client hears, or in
+ * the middle of the answer. And it can hold back what a client says until a test has done something else.
  */
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
@@ -9,21 +10,29 @@ import type { Socket } from 'node:net'
 interface Link {
   readonly client: Socket
   readonly server: Socket
-  /** Says what ends the link; until then the client hears nothing of what the server answers. */
-  isAnswer?: (bytes: Buffer) => boolean
+  /** Ends the link when its answer comes; until then the client hears nothing of what the server answers. */
+  cut?: Cut
+  /** What the server has answered meanwhile. */
+  answered: Buffer
+  /** What the client has said and the server does not hear yet. */
+  held?: Buffer[] | undefined
 }
 
 /** Something that a client says, as it can be told from the bytes. */
 export interface Request {
   /** Where it stands in what a client sends at once, if it is there. */
   readonly find: (bytes: Buffer) => number | undefined
-  readonly isAnswer: (bytes: Buffer) => boolean
+  /** Where its answer begins in what the server has answered, if it is there. */
+  readonly findAnswer: (bytes: Buffer) => number | undefined
 }
 
 export interface Cut {
   readonly request: Request
-  /** In front of its first byte, or behind its answer, of which the client gets nothing. */
-  readonly place: 'before' | 'after'
+  /**
+   * In front of its first byte; in front of its answer, behind those to what was said earlier; or behind its answer, so that
+   * the client gets nothing of either.
+   */
+  readonly place: 'before' | 'before_answer' | 'after'
 }
 
 export interface Relay extends AsyncDisposable {
@@ -34,6 +43,8 @@ export interface Relay extends AsyncDisposable {
   silence(): number
   /** The next connection over which a client says this is cut, and only that one. */
   cutNext(cut: Cut): void
+  /** Holds back what a client says from this request on, once. Resolves when that has happened, with what ends it. */
+  holdNext(request: Request): Promise<() => void>
 }
 
 class OpenRelay implements Relay {
@@ -43,6 +54,7 @@ class OpenRelay implements Relay {
   // Otherwise the system would answer an end for those that are silent.
   readonly #listener = createServer({ allowHalfOpen: true }, (client) => this.#join(client))
   #cut: Cut | undefined
+  #hold: { readonly request: Request; readonly onHeld: (release: () => void) => void } | undefined
   #port = 0
   cutCount = 0
 
@@ -71,6 +83,12 @@ class OpenRelay implements Relay {
     this.#cut = cut
   }
 
+  holdNext(request: Request): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<() => void>()
+    this.#hold = { request, onHeld: resolve }
+    return promise
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { client, server } of this.#links) {
       client.destroy()
@@ -82,7 +100,7 @@ class OpenRelay implements Relay {
 
   #join(client: Socket): void {
     const { host, port } = this.#to
-    const link: Link = { client, server: connect({ host, port, allowHalfOpen: true }) }
+    const link: Link = { client, server: connect({ host, port, allowHalfOpen: true }), answered: Buffer.alloc(0) }
     this.#links.add(link)
     client.on('data', (bytes) => this.#ask(link, bytes))
     link.server.on('data', (bytes) => this.#answer(link, bytes))
@@ -92,26 +110,51 @@ class OpenRelay implements Relay {
 
   #ask(link: Link, bytes: Buffer): void {
     if (this.#silent.has(link)) return
-    const at = this.#cut?.request.find(bytes)
-    if (this.#cut === undefined || at === undefined) {
-      link.server.write(bytes)
-      return
-    }
-    const { place, request } = this.#cut
-    this.#cut = undefined
-    if (place === 'after') {
-      link.isAnswer = request.isAnswer
-      link.server.write(bytes)
-      return
-    }
+    if (link.held !== undefined) link.held.push(bytes)
+    else if (!this.#holdsBack(link, bytes) && !this.#cutsOff(link, bytes)) link.server.write(bytes)
+  }
+
+  #holdsBack(link: Link, bytes: Buffer): boolean {
+    const at = this.#hold?.request.find(bytes)
+    if (this.#hold === undefined || at === undefined) return false
+    const { onHeld } = this.#hold
+    this.#hold = undefined
     link.server.write(bytes.subarray(0, at))
-    this.#end(link)
+    const held = [bytes.subarray(at)]
+    link.held = held
+    onHeld(() => {
+      link.held = undefined
+      for (const part of held) link.server.write(part)
+    })
+    return true
+  }
+
+  #cutsOff(link: Link, bytes: Buffer): boolean {
+    const at = this.#cut?.request.find(bytes)
+    if (this.#cut === undefined || at === undefined) return false
+    const cut = this.#cut
+    this.#cut = undefined
+    if (cut.place === 'before') {
+      link.server.write(bytes.subarray(0, at))
+      this.#end(link)
+    } else {
+      link.cut = cut
+      link.server.write(bytes)
+    }
+    return true
   }
 
   #answer(link: Link, bytes: Buffer): void {
     if (this.#silent.has(link)) return
-    if (link.isAnswer === undefined) link.client.write(bytes)
-    else if (link.isAnswer(bytes)) this.#end(link)
+    if (link.cut === undefined) {
+      link.client.write(bytes)
+      return
+    }
+    link.answered = Buffer.concat([link.answered, bytes])
+    const at = link.cut.request.findAnswer(link.answered)
+    if (at === undefined) return
+    if (link.cut.place === 'before_answer') link.client.end(link.answered.subarray(0, at), () => this.#end(link))
+    else this.#end(link)
   }
 
   #end(link: Link): void {

@@ -19,7 +19,7 @@ import type { BlobWrite, EntryWrite, StoredRecord } from '../../src/stores/worki
 import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
 import { ReadyCommand } from '../../src/stores/valkey/bytes-command.ts'
 import { CallWriter } from '../../src/stores/valkey/call-writer.ts'
-import { readCommit, writeCommit } from '../../src/stores/valkey/commit-call.ts'
+import { blobKeys, readCommit, writeCommit } from '../../src/stores/valkey/commit-call.ts'
 import type { CommitForm } from '../../src/stores/valkey/commit-call.ts'
 import { Keys, keyKinds } from '../../src/stores/valkey/keys.ts'
 import { readLoad, writeLoad } from '../../src/stores/valkey/load-call.ts'
@@ -230,7 +230,9 @@ export class LibraryPartition {
       ...more,
     }
     const call = writeCommit(new CallWriter(), this.functions, this.keys, commit, jsonForm, SENDER)
-    return readCommit(await this.server.sendCommand(new ReadyCommand(call)), commit)
+    const blobs = blobKeys(this.keys, commit)
+    const found = blobs.length === 0 ? [] : await this.server.mgetBuffer(blobs)
+    return readCommit(await this.server.sendCommand(new ReadyCommand(call)), found)
   }
 
   async now(): Promise<number> {

@@ -48,6 +48,11 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     return this.#runner.run(partition, calls)
   }
 
+  /** The blobs of a partition, to be damaged by a test. */
+  blobsOf(partition: Partition): Map<string, Uint8Array> {
+    return this.partition(partition).blobs
+  }
+
   /** Ends the lock of a partition as if its time were over. Returns whether there was one. */
   expireLock(partition: Partition): boolean {
     return this.#locks.delete(partition)
@@ -98,8 +103,11 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
   }
 
   async commit(commit: Commit): Promise<CommitReply> {
-    await Promise.resolve()
     const { partition, lock, passesLock, lagMs } = commit
+    const data = this.partition(partition)
+    const sent = commit.sends.map(({ key }) => data.blob(key))
+    // Other commits may come between.
+    await Promise.resolve()
     const now = this.#runtime.now()
     const holder = this.#locks.get(partition)
     if (lock !== undefined && holder !== lock) return { kind: 'refused', reason: 'lock_lost', now }
@@ -107,13 +115,11 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     const isClockWrong = lagMs !== undefined && (commit.now > now || commit.now < now - lagMs)
     if (isClockWrong) return { kind: 'refused', reason: 'clock', now }
     if (lock !== undefined) this.#locks.delete(partition)
-    const data = this.partition(partition)
     // The time of a caller with a clock of its own stands as it is.
     const newestAt = lagMs === undefined ? 0 : (data.events.at(-1)?.event.at ?? 0)
     const eventsAt = Math.max(commit.now, newestAt)
     const failed: number[] = []
     const groupOf = ({ operation }: OfOperation) => commit.groupOf[operation] as number
-    const blobs = commit.sends.map(({ key }) => data.blob(key))
     for (let group = 0; group < commit.groupCount; group++) {
       const isOf = (item: OfOperation) => groupOf(item) === group
       const holds = commit.conditions.every((one) => !isOf(one) || this.#holds(partition, data, one))
@@ -121,8 +127,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
         const [first] = data.range({ index: one.index, limit: 1 })
         return !isOf(one) || first === undefined || (one.upTo !== undefined && first.score > one.upTo)
       })
-      const isMissing = commit.sends.some((send, i) => isOf(send) && blobs[i] === undefined)
-      if (!holds || !isClear || isMissing) failed.push(group)
+      if (!holds || !isClear) failed.push(group)
     }
     const isApplied = (item: OfOperation) => !failed.includes(groupOf(item))
     const records = commit.records.filter(isApplied)
@@ -135,7 +140,6 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
         .map(({ event }) => ({ event: { ...event, at: eventsAt }, isForHolder: false })),
     })
     for (const { type, id } of records) this.#versions.set(keyOf(partition, type, id), commit.version)
-    const sent = commit.sends.map((send, i) => (isApplied(send) ? blobs[i] : undefined))
     return { kind: 'applied', now, failed, sent, lastSequence: data.lastSequence, eventsAt }
   }
 

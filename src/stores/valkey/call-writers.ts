@@ -11,10 +11,7 @@ export class CallWriters {
   readonly #free: CallWriter[] = []
 
   /** Writes a call and sends it. */
-  async send(
-    write: (writer: CallWriter) => FunctionCall,
-    send: (call: FunctionCall) => Promise<unknown>,
-  ): Promise<unknown> {
+  async send<T>(write: (writer: CallWriter) => FunctionCall, send: (call: FunctionCall) => Promise<T>): Promise<T> {
     const writer = this.#free.pop() ?? new CallWriter()
     const reply = await send(write(writer))
     // A server that has answered has read the call. The bytes of a call that failed may still be about to be sent.

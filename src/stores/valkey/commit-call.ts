@@ -8,12 +8,12 @@ import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
 import type { FunctionNames } from './library.ts'
-import { VERSION_BYTES, writeEventValue, writeRecordValue } from './stored-value.ts'
+import { VERSION_BYTES, asBytes, writeEventValue, writeRecordValue } from './stored-value.ts'
 import type { BodyForm, Related } from './stored-value.ts'
 import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4
-const COUNTS = 10
+const COUNTS = 9
 /** The mark of an index that wakes listeners when it has an earlier first entry. */
 const FIRST_MARK = '<'
 
@@ -59,14 +59,14 @@ class CommitWriter {
 
   write(): void {
     const writer = this.#writer
-    const { groupCount, conditions, sends, clear, records, blobs, events, entries } = this.#commit
+    const { groupCount, conditions, clear, records, blobs, events, entries } = this.#commit
     const ended = events.filter(({ event }) => tellsEnd(event.type))
     const countsAt = writer.reserve(4 * COUNTS)
-    const items = [conditions, sends, clear, records, blobs, events, ended, entries]
+    const items = [conditions, clear, records, blobs, events, ended, entries]
     const itemCount = items.reduce((sum, { length }) => sum + length, 0)
     const groupsAt = writer.reserve(groupCount > 1 ? 2 * itemCount : 0)
     if (groupCount > 1) this.#groupAt = groupsAt
-    const counts = [groupCount, ...this.#conditions(), this.#sends(), this.#clear(), this.#sets(), this.#removes()]
+    const counts = [groupCount, ...this.#conditions(), this.#clear(), this.#sets(), this.#removes()]
     counts.push(this.#events(), this.#ended(ended), this.#indexes())
     for (let i = 0; i < COUNTS; i++) writer.fill32(countsAt + 4 * i, counts[i] as number)
   }
@@ -94,15 +94,6 @@ class CommitWriter {
       expectedAt += EXPECTED_BYTES
     }
     return [conditions.length - present, present]
-  }
-
-  #sends(): number {
-    const { sends } = this.#commit
-    for (const send of sends) {
-      this.#key('blob', send.key)
-      this.#note(send)
-    }
-    return sends.length
   }
 
   #clear(): number {
@@ -260,22 +251,17 @@ export function refusedLevel(reply: unknown): number | undefined {
   return status === OTHER_LEVEL ? level : undefined
 }
 
-export function readCommit(reply: unknown, commit: Commit): CommitReply {
-  const [status, now, lastSequence, eventsAt, failed, ...blobs] = reply as [
-    number,
-    number,
-    number,
-    number,
-    number[],
-    ...Buffer[],
-  ]
+/** What is read ahead of a commit. */
+export function blobKeys(keys: Keys, { partition, sends }: Commit): string[] {
+  const head = keys.partition(partition) + keyKinds.blob
+  return sends.map(({ key }) => head + key)
+}
+
+/** `blobs` is what the read ahead of the commit found. */
+export function readCommit(reply: unknown, blobs: unknown): CommitReply {
+  const [status, now, lastSequence, eventsAt, failed] = reply as [number, number, number, number, number[]]
   const reason = refusals[status - 1]
   if (reason !== undefined) return { kind: 'refused', reason, now }
-  let next = 0
-  const sent = commit.sends.map(({ operation }) => {
-    if (failed.includes(commit.groupOf[operation] as number)) return undefined
-    const bytes = blobs[next++] as Buffer
-    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  })
+  const sent = (blobs as readonly (Buffer | null)[]).map(asBytes)
   return { kind: 'applied', now, failed: failed.sort((a, b) => a - b), sent, lastSequence, eventsAt }
 }

@@ -143,6 +143,21 @@ export class Connection {
     return this.#whenReady((client) => client.sendCommand(new ReadyCommand(call)) as Promise<unknown>)
   }
 
+  /**
+   * Sends a call behind a read of values, in one write. The read runs before the call: it follows no slot to another server,
+   * where it could arrive behind the call. If the read fails, the reply to the call counts as lost.
+   */
+  async sendCallBehindRead(call: FunctionCall, keys: string[]): Promise<[reply: unknown, values: unknown]> {
+    if (keys.length === 0) return [await this.sendCall(call), []]
+    return await this.#whenReady(async (client) => {
+      const reading = readInPlace(client, keys)
+      // Awaited behind the call, whose own failure says more.
+      reading.catch(() => undefined)
+      const reply = await (client.sendCommand(new ReadyCommand(call)) as Promise<unknown>)
+      return [reply, await reading]
+    })
+  }
+
   /** Does something with each server that accepts writes. */
   async onEachPrimary<T>(work: (server: Redis) => Promise<T>): Promise<T[]> {
     const client = this.#client
@@ -183,7 +198,7 @@ export class Connection {
     }
   }
 
-  async #whenReady(work: (client: Client) => Promise<unknown>): Promise<unknown> {
+  async #whenReady<T>(work: (client: Client) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new EngineError('fabric_closed')
     if (this.#client.status !== 'ready') await this.#untilReady()
     try {
@@ -233,6 +248,13 @@ export class Connection {
     if (word !== undefined && word !== 'READONLY' && word !== 'CLUSTERDOWN') return
     this.#client.refreshSlotsCache()
   }
+}
+
+/** Reads values from the server that has their slot, as far as is known. A client that is told the slot follows no redirection. */
+function readInPlace(client: Client, keys: string[]): Promise<unknown> {
+  const read = new BytesCommand('MGET', keys)
+  if (!(client instanceof Cluster)) return client.sendCommand(read) as Promise<unknown>
+  return client.sendCommand(read, undefined, { slot: read.getSlot() }) as Promise<unknown>
 }
 
 /** What holds for every connection to every server. */

@@ -35,6 +35,11 @@ export class FunctionLoader {
     return await this.#withLibrary(() => this.#connection.sendCall(call))
   }
 
+  /** The same behind a read of values, all in one write. */
+  async sendBehindRead(call: FunctionCall, keys: string[]): Promise<[reply: unknown, values: unknown]> {
+    return await this.#withLibrary(() => this.#connection.sendCallBehindRead(call, keys))
+  }
+
   /** Calls one of the library's functions, with bytes in the reply. */
   async call(name: string, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
     return await this.#withLibrary(() => this.#connection.sendForBytes('FCALL', name, keys.length, ...keys, ...args))

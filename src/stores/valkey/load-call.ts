@@ -7,7 +7,7 @@ import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
 import type { FunctionNames } from './library.ts'
-import { readRecordName, readRecordValue } from './stored-value.ts'
+import { asBytes, readRecordName, readRecordValue } from './stored-value.ts'
 import type { BodyForm, NamedRecord, Related } from './stored-value.ts'
 
 /** What the reply says of the lock instead of a time to wait. */
@@ -170,11 +170,4 @@ class LoadReader {
     const isAbsent = value === null || value === undefined
     this.#into.keepRecord(type, id, isAbsent ? undefined : readRecordValue(type, value, this.#form))
   }
-}
-
-/** Without what a Buffer adds: callers get the same kind of bytes from every store. */
-function asBytes(value: Buffer | null | undefined): Uint8Array | undefined {
-  return value === null || value === undefined
-    ? undefined
-    : new Uint8Array(value.buffer, value.byteOffset, value.length)
 }

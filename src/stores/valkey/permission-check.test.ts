@@ -6,7 +6,7 @@ import { commandLines } from './permission-check.ts'
 const LIBRARY = new URL('library/library.lua', import.meta.url)
 
 /** Commands that the store sends outside of the library. */
-const SENT_DIRECTLY = ['SET', 'SSUBSCRIBE', 'SUNSUBSCRIBE']
+const SENT_DIRECTLY = ['MGET', 'SET', 'SSUBSCRIBE', 'SUNSUBSCRIBE']
 
 test('the user must be allowed every command that the store runs, and no other', async () => {
   const library = await readFile(LIBRARY, 'utf8')

@@ -119,3 +119,10 @@ export function eventValue(at: Instant, event: FabricEvent, form: BodyForm): Buf
 export function readEventValue(value: Buffer, form: BodyForm): FabricEvent {
   return form.readEventBody(value, TIME_BYTES, value.readUIntLE(0, TIME_BYTES))
 }
+
+/** Without what a Buffer adds: callers get the same kind of bytes from every store. */
+export function asBytes(value: Buffer | null | undefined): Uint8Array | undefined {
+  return value === null || value === undefined
+    ? undefined
+    : new Uint8Array(value.buffer, value.byteOffset, value.length)
+}

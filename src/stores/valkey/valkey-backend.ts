@@ -5,7 +5,7 @@ import type { LevelGuard } from '../level/store-level.ts'
 import { RefusedRecord } from '../working-set/backend.ts'
 import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../working-set/backend.ts'
 import { CallWriters } from './call-writers.ts'
-import { readCommit, refusedLevel, writeCommit } from './commit-call.ts'
+import { blobKeys, readCommit, refusedLevel, writeCommit } from './commit-call.ts'
 import type { CommitForm } from './commit-call.ts'
 import type { FunctionLoader } from './function-loader.ts'
 import type { Keys } from './keys.ts'
@@ -63,12 +63,12 @@ export class ValkeyBackend implements Backend {
 
   async commit(commit: Commit): Promise<CommitReply> {
     const { functions } = this.#loader.library
-    const reply = await this.#writers.send(
+    const [reply, blobs] = await this.#writers.send(
       (writer) => writeCommit(writer, functions, this.#keys, commit, storedForm, this.#sender),
-      (call) => this.#loader.send(call),
+      (call) => this.#loader.sendBehindRead(call, blobKeys(this.#keys, commit)),
     )
     const level = refusedLevel(reply)
     if (level !== undefined) this.#guard.observe(level)
-    return readCommit(reply, commit)
+    return readCommit(reply, blobs)
   }
 }

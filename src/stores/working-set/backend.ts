@@ -74,7 +74,10 @@ export interface EventPut extends OfOperation {
   readonly event: FabricEvent
 }
 
-/** A blob that an answer carries. It is read in the same step; if it is missing, its group fails. */
+/**
+ * A blob that an answer carries. It is read after the records of its group were loaded and before the commit: a commit that
+ * finds them unchanged confirms that the bytes are theirs, since a blob is only ever written together with its record.
+ */
 export interface SentBlob extends OfOperation {
   readonly key: string
 }
@@ -129,19 +132,21 @@ export const EMPTY_COMMIT = {
   holdersOf: [],
 } as const satisfies Partial<Commit>
 
+export interface AppliedReply {
+  readonly kind: 'applied'
+  readonly now: Instant
+  /** Numbers of the groups whose conditions did not hold. The others were applied. */
+  readonly failed: readonly number[]
+  /** The blobs of `sends`; undefined for one that is missing. Those of a group that failed mean nothing. */
+  readonly sent: readonly (Uint8Array | undefined)[]
+  /** The newest event of the partition. */
+  readonly lastSequence: number
+  /** The time under which the events of the commit stand in the log: never before that of an earlier event. */
+  readonly eventsAt: Instant
+}
+
 export type CommitReply =
-  | {
-      readonly kind: 'applied'
-      readonly now: Instant
-      /** Numbers of the groups whose conditions did not hold. The others were applied. */
-      readonly failed: readonly number[]
-      /** The blobs of `sends`; undefined for those of a group that failed. */
-      readonly sent: readonly (Uint8Array | undefined)[]
-      /** The newest event of the partition. */
-      readonly lastSequence: number
-      /** The time under which the events of the commit stand in the log: never before that of an earlier event. */
-      readonly eventsAt: Instant
-    }
+  | AppliedReply
   /** Nothing was applied. */
   | { readonly kind: 'refused'; readonly reason: 'locked' | 'lock_lost' | 'clock'; readonly now: Instant }
 

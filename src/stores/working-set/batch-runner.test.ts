@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { payloadKey } from '../../kernel/index.ts'
 import type { Claimed, ExecutionId } from '../../kernel/index.ts'
-import { call, creation, kindsOf } from '../store.fixture.ts'
+import { PARTITION, call, creation, kindsOf } from '../store.fixture.ts'
+import type { Answer } from '../store.ts'
 import { Scene } from './process.fixture.ts'
 import type { Process } from './process.fixture.ts'
 
@@ -158,6 +160,48 @@ describe('a record that changes between load and commit', () => {
 
     expect(executions).toEqual([])
     expect(await scene.eventsOf('attempt_started')).toHaveLength(1)
+  })
+})
+
+describe('a blob that comes with a commit', () => {
+  const bytes = (first: number) => new Uint8Array([first, 2, 3])
+  const withPayload = (first: number) => {
+    const input = creation({ payload: { blob: 0, size: 3, encoding: 'bytes' } })
+    return { input, call: call('createExecution', input, bytes(first)) }
+  }
+
+  test('is that of the record that the commit has confirmed, if it is replaced meanwhile', async () => {
+    const { input, call: create } = withPayload(1)
+    await a.run(create)
+    const replacement = { ...input, requestId: 'another', ifExists: 'replace' } as const
+    b.beforeCommit(() => a.do('createExecution', replacement, bytes(9)))
+
+    const [answer] = await b.run(call('claimForWorker', scene.claimInput()))
+
+    expect(answer).toMatchObject({ blobs: [bytes(9)] })
+    expect(await scene.eventsOf('attempt_started')).toHaveLength(1)
+  })
+
+  test('and that was removed outside is missing in the answer, and in no other', async () => {
+    const created = [withPayload(1), withPayload(2), withPayload(3)]
+    await a.run(...created.map((one) => one.call))
+    const lost = created[1]!.input.executionId
+    scene.store.blobsOf(PARTITION).delete(payloadKey(lost))
+
+    const answers = await b.run(withPayload(4).call, call('claimForWorker', scene.claimInput()))
+
+    expect(kindsOf(answers)).toEqual(['created', 'claimed'])
+    const { result, blobs } = answers[1] as Answer<'claimForWorker'> & { kind: 'answered' }
+    const payload = { size: 3, encoding: 'bytes' }
+    expect(result.executions).toMatchObject([
+      { payload },
+      { payload, payloadBlob: undefined },
+      { payload },
+      { payload },
+    ])
+    expect(result.executions.map(({ payloadBlob = -1 }) => blobs[payloadBlob]?.[0])).toEqual([1, undefined, 3, 4])
+    expect(b.trips).toEqual({ loads: 1, commits: 1 })
+    expect(await scene.eventsOf('attempt_started')).toHaveLength(4)
   })
 })
 

@@ -12,12 +12,13 @@ import { versionGenerator } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
 import { EMPTY_COMMIT, RefusedRecord } from './backend.ts'
-import type { Backend, Commit, CommitReply, LockToken } from './backend.ts'
+import type { AppliedReply, Backend, Commit, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup, BatchOutcome } from './batch-groups.ts'
 import { contentOf, isTorn, needsCommit, needsLock, withoutGroups } from './commit-groups.ts'
 import type { CommitContent } from './commit-groups.ts'
 import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
 import type { Hindrance } from './hindrances.ts'
+import { fillIn } from './late-blobs.ts'
 import { OperationFailed, runPass } from './operation-failed.ts'
 import { PartitionHome } from './partition-home.ts'
 import { Passes } from './passes.ts'
@@ -30,7 +31,6 @@ import type { Beforehand } from './working-set.ts'
 const LAG_MAX_MS = 1_000
 /** Conflicts of a batch after which it takes the lock. */
 const OPTIMISTIC_TRIES = 2
-const NO_BYTES = new Uint8Array()
 
 export interface BatchRunnerOptions {
   readonly backend: Backend
@@ -302,7 +302,10 @@ export class BatchRunner {
       throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
     this.#observe(home, reply.now)
-    if (reply.kind === 'applied') this.#take(home, chosen, content, version, reply, set)
+    if (reply.kind === 'applied') {
+      fillIn(calls, run, outcome.late, content, reply)
+      this.#take(home, chosen, content, version, reply, set)
+    }
     return reply
   }
 
@@ -328,19 +331,16 @@ export class BatchRunner {
     home.clock.restart(now)
   }
 
-  /** Takes in what became of a commit: bytes for the answers, newer records for the cache, wake-ups for listeners. */
+  /** Takes in what became of a commit: newer records for the cache, wake-ups for listeners. */
   #take(
     home: PartitionHome,
     chosen: readonly BatchGroup[],
     content: CommitContent,
     version: string,
-    { failed, sent, lastSequence, eventsAt }: Extract<CommitReply, { kind: 'applied' }>,
+    { failed, lastSequence, eventsAt }: AppliedReply,
     set: WorkingSet,
   ): void {
     home.noteSequence(lastSequence)
-    content.sends.forEach(({ into, place }, i) => {
-      into[place] = sent[i] ?? NO_BYTES
-    })
     for (const i of failed) {
       const group = chosen[i] as BatchGroup
       this.#conflicts += group.operations.length
