@@ -116,6 +116,26 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       expect(await messages()).toEqual([])
     })
 
+    test('compares small and large records, in whichever order they stand', async () => {
+      const ids = ['small 1', 'large 1', 'small 2', 'large 2', 'large 3']
+      const textOf = (id: string) => (id.startsWith('large') ? 'x'.repeat(5_000) : '')
+      await at.commit([group({ records: ids.map((id) => put(id, { text: textOf(id) })) })])
+      const stored = await Promise.all(ids.map((id) => at.asStored(id)))
+      const wrong = (one: (typeof stored)[number], i: number) =>
+        i === 4 ? { ...one, length: one.length - 1 } : { ...one, version: newVersion() }
+      const gone = { ...stored[1]!, id: 'gone' }
+
+      const matching = await at.commit([group({ conditions: stored })])
+      const differing = await at.commit([...stored.map((one, i) => group({ conditions: [wrong(one, i)] })), group({})])
+      const partly = await at.commit([
+        group({ conditions: [gone] }),
+        group({ conditions: stored }),
+        group({ conditions: [stored[0]!, wrong(stored[3]!, 3)] }),
+      ])
+
+      expect([matching, differing, partly].map(failedOf)).toEqual([[], [0, 1, 2, 3, 4], [0, 2]])
+    })
+
     test('applies every group that holds, whichever others fail', async () => {
       const messages = await listen()
       await at.commit([group({ blobs: [{ key: 'sent', bytes, mayExist: false }] })])
@@ -446,15 +466,15 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
 
   test.each([
     ['no commit', []],
-    ['no commit', ['now', '', '', '', '', '', Buffer.alloc(36), '', '']],
-    ['no commit', ['1', '', '', '', '', '', Buffer.alloc(35), '', '']],
-    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(36), '', '', 'key']],
-    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(36), '', Buffer.alloc(12)]],
+    ['no commit', ['now', '', '', '', '', '', Buffer.alloc(40), '', '']],
+    ['no commit', ['1', '', '', '', '', '', Buffer.alloc(39), '', '']],
+    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(40), '', '', 'key']],
+    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(40), '', Buffer.alloc(12)]],
     [
       'not a score',
-      ['1', '', '', '', '', '', Buffer.alloc(36).fill(1, 32, 33), '', '', 'k', '', '0', '0', '1', 'nan', 'i'],
+      ['1', '', '', '', '', '', Buffer.alloc(40).fill(1, 36, 37), '', '', 'k', '', '0', '0', '1', 'nan', 'i'],
     ],
-    ['not a count', ['1', '', '', '', '', '', Buffer.alloc(36).fill(1, 32, 33), '', '', 'k', '', '0', '0', '-1']],
+    ['not a count', ['1', '', '', '', '', '', Buffer.alloc(40).fill(1, 36, 37), '', '', 'k', '', '0', '0', '-1']],
   ])('is refused as malformed: %s', async (reason, args) => {
     await expect(at.fcall('commit', args)).rejects.toThrow(`ERR malformed arguments: ${reason}`)
   })

@@ -3,7 +3,7 @@
  * with few commands; beside it stands the group of each item, for the case that the conditions of some do not hold.
  */
 import { DUE_INDEX, isReadyIndex, tellsEnd } from '../../kernel/index.ts'
-import type { Commit, CommitReply, EntryPut, EventPut, OfOperation } from '../working-set/backend.ts'
+import type { Commit, CommitReply, Condition, EntryPut, EventPut, OfOperation } from '../working-set/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
@@ -13,7 +13,9 @@ import type { BodyForm, Related } from './stored-value.ts'
 import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4
-const COUNTS = 9
+const COUNTS = 10
+/** The version of a larger value is read by itself, which costs the server less than to read the value. */
+const SMALL_BYTES_MAX = 1_024
 /** The mark of an index that wakes listeners when it has an earlier first entry. */
 const FIRST_MARK = '<'
 
@@ -71,29 +73,41 @@ class CommitWriter {
     for (let i = 0; i < COUNTS; i++) writer.fill32(countsAt + 4 * i, counts[i] as number)
   }
 
-  /** Returns how many records must be absent and how many are expected. */
-  #conditions(): [absent: number, present: number] {
+  /** Returns how many records must be absent, and how many small and large ones are expected. */
+  #conditions(): [absent: number, small: number, large: number] {
     const writer = this.#writer
     const { conditions } = this.#commit
-    let present = 0
-    for (const { version } of conditions) if (version !== undefined) present += 1
-    let expectedAt = writer.reserve(EXPECTED_BYTES * present)
-    for (const condition of conditions) {
-      if (condition.version !== undefined) continue
-      this.#key(condition.type, condition.id)
-      this.#note(condition)
-    }
-    for (const condition of conditions) {
-      const { type, id, version, length } = condition
+    let small = 0
+    let large = 0
+    for (const { version, length } of conditions) {
       if (version === undefined) continue
-      this.#key(type, id)
-      this.#note(condition)
-      // A value without room for a version was damaged outside and has a shorter one.
-      writer.fillLatin1(expectedAt, version.padEnd(VERSION_BYTES, '\0'))
-      writer.fill32(expectedAt + VERSION_BYTES, length)
-      expectedAt += EXPECTED_BYTES
+      if (length > SMALL_BYTES_MAX) large += 1
+      else small += 1
     }
-    return [conditions.length - present, present]
+    const expectedAt = writer.reserve(EXPECTED_BYTES * (small + large))
+    for (const condition of conditions) if (condition.version === undefined) this.#condition(condition)
+    this.#expected(expectedAt, (length) => length <= SMALL_BYTES_MAX)
+    if (large > 0) this.#expected(expectedAt + EXPECTED_BYTES * small, (length) => length > SMALL_BYTES_MAX)
+    return [conditions.length - small - large, small, large]
+  }
+
+  /** Writes the expected records of some lengths. */
+  #expected(expectedAt: number, isOf: (length: number) => boolean): void {
+    let at = expectedAt
+    for (const condition of this.#commit.conditions) {
+      const { version, length } = condition
+      if (version === undefined || !isOf(length)) continue
+      this.#condition(condition)
+      // A value without room for a version was damaged outside and has a shorter one.
+      this.#writer.fillLatin1(at, version.padEnd(VERSION_BYTES, '\0'))
+      this.#writer.fill32(at + VERSION_BYTES, length)
+      at += EXPECTED_BYTES
+    }
+  }
+
+  #condition(condition: Condition): void {
+    this.#key(condition.type, condition.id)
+    this.#note(condition)
   }
 
   #clear(): number {

@@ -30,6 +30,8 @@ export function commandLines(keys: Keys): string[][] {
     ['TIME'],
     ['GET', key],
     ['MGET', key],
+    ['GETRANGE', key, '0', '0'],
+    ['STRLEN', key],
     ['SET', key, ''],
     ['MSET', key, ''],
     ['INCRBY', key, '1'],

@@ -6,7 +6,7 @@ local RESERVED_MS, RESERVED_MAX = 20, 10000
 local LOCK_MS, LOCK_MAX_MS, WAITER_MS, LOCKS_MAX, WAITERS_MAX, BUSY_MAX_MS = 250, 1000, 20, 1000, 256, 5
 -- The arguments of a command stand on the stack of Lua, which holds 8,000. Even, so that pairs stay together.
 local CHUNK = 6000
-local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 36, 6
+local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 40, 6
 local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events4', 'trimmed4', 0, 1, 2, 3, 4, {}, 1 / 0
 
 -- Globals are not visible while a library loads, so the first call binds them.
@@ -286,31 +286,38 @@ local function checkClear(args, at, count, item)
   end
 end
 
--- Notes the groups whose conditions do not hold.
-local function check(args, at, absent, present, expected)
+-- Notes the groups whose conditions do not hold. Every byte of a value costs as much as ten instructions when it enters Lua, so
+-- of large values only the version does.
+local function check(args, at, absent, small, large, expected)
   if absent > 0 and onEach('EXISTS', nil, args, at, at + absent - 1) > 0 then
     -- GET raises the error of the server if the key holds another kind of value.
     for i = 1, absent do if call('GET', args[at + i - 1]) then fail(i) end end
   end
-  local found = onEach('MGET', nil, args, at + absent, at + absent + present - 1)
-  for i = 1, present do
+  local first = at + absent
+  local found = onEach('MGET', nil, args, first, first + small - 1)
+  for i = 1, small do
     local value, version, length = found[i], read('<c8I4', expected, EXPECTED_BYTES * (i - 1) + 1)
     -- A value without room for a version was damaged outside; only its length tells it from others.
     local isOther = not value or #value ~= length or length >= VERSION_BYTES and sub(value, 1, VERSION_BYTES) ~= version
     if isOther then fail(absent + i) end
   end
+  for i = small + 1, small + large do
+    local key, version, length = args[first + i - 1], read('<c8I4', expected, EXPECTED_BYTES * (i - 1) + 1)
+    if call('STRLEN', key) ~= length or call('GETRANGE', key, 0, VERSION_BYTES - 1) ~= version then fail(absent + i) end
+  end
 end
 
 -- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, counts, groups of items,
--- expected versions and lengths. Then those of all groups: keys that must be absent, keys of expected records, indexes
--- that must be clear with scores, keys with values, keys to remove, events, ended; indexes, each as key,
--- mark, three counts, ids that are reserved no more, ids to remove, scores with ids to add. A mark is the name of an index
--- that wakes listeners when it was empty, '<' for one that does so when an earlier first entry appears, or empty. Names,
--- holders and ended are JSON.
+-- expected versions and lengths. Then those of all groups: keys that must be absent, keys of expected records, small and
+-- large, indexes that must be clear with scores, keys with values, keys to remove, events, ended; indexes, each as key, mark,
+-- three counts, ids that are reserved no more, ids to remove, scores with ids to add. A mark is the name of an index that
+-- wakes listeners when it was empty, '<' for one that does so when an earlier first entry appears, or empty. Names, holders
+-- and ended are JSON.
 local function commit(keys, args)
   local partition, now, token, expected = keys[1], tonumber(args[1]), args[3], args[9]
   if not expected or not now or #args[7] ~= COUNTS_BYTES then refuse('no commit') end
-  local groups, absent, present, clear, sets, removes, events, ended, indexes = read('<I4I4I4I4I4I4I4I4I4', args[7])
+  local groups, absent, small, large, clear, sets, removes, events, ended, indexes = read('<I4I4I4I4I4I4I4I4I4I4', args[7])
+  local present = small + large
   local clearAt, clearItem = 10 + absent + present, 1 + absent + present
   local setsAt, setItem = clearAt + 2 * clear, clearItem + clear
   local eventsAt, eventItem = setsAt + 2 * sets + removes, setItem + sets + removes
@@ -345,7 +352,7 @@ local function commit(keys, args)
   if token ~= '' and not (isHeld(lock, time) and lock.token == token) then return { LOCK_LOST, time } end
   if token == '' and args[4] ~= '1' and isHeld(lock, time) then return { LOCKED, time } end
   if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
-  check(args, 10, absent, present, expected)
+  check(args, 10, absent, small, large, expected)
   checkClear(args, clearAt, clear, clearItem)
   -- The time of a caller with a clock of its own stands as it is.
   local newest = events > 0 and args[2] ~= '' and call('LINDEX', log, -1)
