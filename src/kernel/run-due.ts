@@ -57,6 +57,16 @@ export interface DueInput {
   /** Executions that failed repeatedly and are left alone for a while. */
   readonly skip?: readonly string[] | undefined
   readonly seed: number
+  /** What was applied of this call before it had to run again. Only a store sets it. */
+  readonly applied?: readonly DueReport[] | undefined
+}
+
+/** What was done about one record. */
+export interface DueReport {
+  readonly case: DueCaseName
+  readonly executionId: string
+  /** When it was due. */
+  readonly dueAt: Instant | undefined
 }
 
 export interface DueResult {
@@ -74,7 +84,7 @@ export interface DueResult {
 export function runDue(tx: Tx, input: DueInput): DueResult {
   const limit = dueLimit(input)
   const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
-  const pass = newPass(input, true)
+  const pass = newPass(input, false)
   const executionIds: string[] = []
   const flowIds: string[] = []
   for (const entry of due) {
@@ -86,19 +96,29 @@ export function runDue(tx: Tx, input: DueInput): DueResult {
   runDueFlows(tx, pass, flowIds)
   const hasHidden = input.from?.hasHidden === true || tx.hides(DUE_INDEX)
   const next = nextOf(pass, due, limit)
+  const handled = inDueOrder(pass.handled, input.applied)
   return {
     kind: 'due',
-    handled: pass.handled,
+    handled: handled.map((report) => ({ case: report.case, executionId: report.executionId })),
     next: next === undefined ? undefined : { score: next.score, id: next.id, hasHidden },
     nextDueAt: next === undefined ? upcomingAt(tx, hasHidden) : undefined,
-    oldestDueAt: pass.oldestDueAt,
+    oldestDueAt: handled[0]?.dueAt,
     at: tx.now,
   }
 }
 
 /** How many records a pass looks at. */
-export function dueLimit({ limit }: DueInput): number {
-  return Math.max(1, Math.min(limit, DUE_SCAN_COUNT))
+export function dueLimit({ limit, applied }: DueInput): number {
+  return Math.max(1, Math.min(limit, DUE_SCAN_COUNT) - (applied?.length ?? 0))
+}
+
+/** Adds what was done by earlier runs of a call, earliest first, as if one run had done it all. */
+export function inDueOrder<R extends { readonly dueAt: Instant | undefined }>(
+  reports: R[],
+  applied: readonly R[] | undefined,
+): R[] {
+  if (applied === undefined) return reports
+  return [...applied, ...reports].sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
 }
 
 function nextOf(pass: DuePass, due: readonly IndexEntry[], limit: number): Position | undefined {
@@ -120,9 +140,9 @@ function upcomingAt(tx: Tx, hasHidden: boolean): Instant | undefined {
  * over. An entry that its record contradicts must not stop every claim, so the claim leaves it to the engine as well.
  */
 export function runDueForClaim(tx: Tx, seed: number): void {
-  const pass = newPass({ limit: CLAIM_DUE_COUNT, seed }, false)
+  const pass = newPass({ limit: CLAIM_DUE_COUNT, seed }, true)
   let from: Position | undefined = undefined
-  // A claim compares all that it looks at when it commits, so it looks at no more once it has found something.
+  // A claim looks at no more once it has found something: the rest is left to the engine and to other claims.
   for (let count = 0; count < DUE_SCAN_COUNT && pass.handled.length === 0; count += CLAIM_DUE_COUNT) {
     const due: IndexEntry[] = tx.range({ index: DUE_INDEX, from, to: tx.now, limit: CLAIM_DUE_COUNT })
     const last = due[due.length - 1]
@@ -141,68 +161,87 @@ export function runDueForClaim(tx: Tx, seed: number): void {
 /** One pass as far as it has come. */
 interface DuePass {
   readonly input: DueInput
-  /** Whether it fails on an entry that its record contradicts: such an entry must be reported. */
-  readonly isStrict: boolean
-  readonly handled: { readonly case: DueCaseName; readonly executionId: string }[]
-  oldestDueAt: Instant | undefined
+  /**
+   * Whether it only precedes a claim, whose answer does not tell of it. A pass of the engine fails on an entry that its record
+   * contradicts: such an entry must be reported.
+   */
+  readonly isForClaim: boolean
+  readonly handled: DueReport[]
+  seed: number
   isShortOfRoom: boolean
   /** Whether a flow was moved, which may have left work that is due at once. */
   hasMoved: boolean
 }
 
-function newPass(input: DueInput, isStrict: boolean): DuePass {
-  return { input, isStrict, handled: [], oldestDueAt: undefined, isShortOfRoom: false, hasMoved: false }
+function newPass(input: DueInput, isForClaim: boolean): DuePass {
+  return { input, isForClaim, handled: [], seed: input.seed, isShortOfRoom: false, hasMoved: false }
 }
 
+/** Each record is a part of its own, so that a conflict over one does not hold up the others. */
 function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
-  let seed = pass.input.seed
-  const executions = tx.getMany('execution', ids)
-  fetchWaits(tx, executions)
-  for (const found of executions) {
-    const isMember = found.member !== undefined
-    // What happened to others of its flow in this very pass may have changed it.
-    const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
-    if (tx.room() < roomFor(execution)) {
+  for (const found of readDue(tx, ids)) {
+    if (tx.room() < roomFor(found) || pass.handled.length === pass.input.limit) {
       pass.isShortOfRoom = true
       return
     }
-    if (!matchesFilter(execution, pass.input.filter)) continue
-    const dueCase = firstDue(execution, tx.now)
-    if (dueCase === undefined) {
-      if (pass.isStrict && !isMember) {
-        return tx.fault('the due index names an execution for which nothing is due', execution.id)
-      }
-      continue
-    }
-    if (!pass.isStrict && enginesOwn.includes(dueCase.name)) continue
-    if (pass.handled.length === pass.input.limit) {
-      pass.isShortOfRoom = true
-      return
-    }
-    seed = nextSeed(seed)
-    pass.oldestDueAt = pass.oldestDueAt ?? dueAt(execution)
-    dueCase.run(tx, execution, seed)
-    pass.handled.push({ case: dueCase.name, executionId: execution.id })
-    if (isMember || isStillDue(execution, tx.now)) pass.hasMoved = true
+    tx.part(() => told(pass, runDueExecution(tx, pass, found)))
   }
 }
 
-/** Reads what waits are made of all at once, for as many as one pass can see to: a store across a network fetches it in one go. */
-function fetchWaits(tx: Tx, executions: readonly Execution[]): void {
-  const stepIds: string[] = []
-  const waitpointIds: string[] = []
-  let room = tx.room()
-  for (const execution of executions) {
-    const stepId = currentStepId(execution)
-    if (stepId === undefined || room <= 0) continue
-    stepIds.push(stepId)
-    const scope = scopeOf(execution.id, execution.journal)
-    const open = execution.journal?.open ?? []
-    for (const { target } of open) waitpointIds.push(waitpointIdIn(scope, target))
-    room = room - open.length - 1
+function runDueExecution(tx: Tx, pass: DuePass, found: Execution): DueReport | undefined {
+  const isMember = found.member !== undefined
+  // What happened to others of its flow in this very pass may have changed it.
+  const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
+  // The part depends on the execution, whatever it does with it.
+  if (!isMember && !tx.has('execution', found.id)) return undefined
+  if (!matchesFilter(execution, pass.input.filter)) return undefined
+  const dueCase = firstDue(execution, tx.now)
+  if (dueCase === undefined) {
+    if (pass.isForClaim || isMember) return undefined
+    return tx.fault('the due index names an execution for which nothing is due', execution.id)
   }
-  if (stepIds.length > 0) tx.getMany('step', stepIds)
+  if (pass.isForClaim && enginesOwn.includes(dueCase.name)) return undefined
+  const since = dueAt(execution)
+  pass.seed = nextSeed(pass.seed)
+  dueCase.run(tx, execution, pass.seed)
+  if (isMember || isStillDue(execution, tx.now)) pass.hasMoved = true
+  return { case: dueCase.name, executionId: execution.id, dueAt: since }
+}
+
+/** Takes note of what a part has done. Only an answer that tells of it depends on it. */
+function told(pass: DuePass, report: DueReport | undefined): DueReport | undefined {
+  if (report !== undefined) pass.handled.push(report)
+  return pass.isForClaim ? undefined : report
+}
+
+/**
+ * Reads executions and what their waits are made of, for as many as one pass can see to: a store across a network fetches all
+ * of it in one go. Each execution is read in a part of its own, which joins the part that changes it.
+ */
+function readDue(tx: Tx, ids: string[]): Execution[] {
+  const executions: Execution[] = []
+  let room = tx.room()
+  for (const id of ids) {
+    tx.part(() => {
+      const [execution] = tx.getMany('execution', [id])
+      if (execution === undefined) return
+      executions.push(execution)
+      if (room > 0) room = room - readWait(tx, execution)
+    })
+  }
+  return executions
+}
+
+/** Returns how many records the wait is made of. */
+function readWait(tx: Tx, execution: Execution): number {
+  const stepId = currentStepId(execution)
+  if (stepId === undefined) return 0
+  const scope = scopeOf(execution.id, execution.journal)
+  const waitpointIds: string[] = []
+  for (const { target } of execution.journal?.open ?? []) waitpointIds.push(waitpointIdIn(scope, target))
+  tx.getMany('step', [stepId])
   if (waitpointIds.length > 0) tx.getMany('waitpoint', waitpointIds)
+  return waitpointIds.length + 1
 }
 
 /** A wait that ends closes the waitpoints that were opened for it. */
@@ -218,23 +257,26 @@ function isStillDue(execution: Execution, now: Instant): boolean {
 }
 
 function runDueFlows(tx: Tx, pass: DuePass, ids: string[]): void {
-  for (const found of tx.getMany('flow', ids)) {
-    const flow = tx.get('flow', found.id) ?? found
+  for (const id of ids) {
     if (tx.room() < FLOW_ITEM_WORK) {
       pass.isShortOfRoom = true
       return
     }
-    if (!matchesFilter(flow, pass.input.filter)) continue
-    const since = flowDueAt(flow)
-    for (const dueCase of flowDueCases) {
-      if (!dueCase.isDue(flow, tx.now)) continue
-      pass.oldestDueAt = pass.oldestDueAt ?? since
-      dueCase.run(tx, flow)
-      pass.handled.push({ case: dueCase.name, executionId: flow.id })
-      pass.hasMoved = true
-      break
-    }
+    tx.part(() => told(pass, runDueFlow(tx, pass, id)))
   }
+}
+
+function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
+  const [flow] = tx.getMany('flow', [id])
+  if (flow === undefined || !matchesFilter(flow, pass.input.filter)) return undefined
+  const since = flowDueAt(flow)
+  for (const dueCase of flowDueCases) {
+    if (!dueCase.isDue(flow, tx.now)) continue
+    dueCase.run(tx, flow)
+    pass.hasMoved = true
+    return { case: dueCase.name, executionId: flow.id, dueAt: since }
+  }
+  return undefined
 }
 
 /** Work that was left over: the engine's to go on with, not a claimer's. */

@@ -68,6 +68,15 @@ export interface Tx {
    * takes a little of the room as well.
    */
   readonly room: () => number
+  /**
+   * Runs a part of the operation that stands alone, such as the work on one record of a due pass. It decides only by what it
+   * reads itself. If another process changes a record of one part, a store may apply the other parts without it.
+   *
+   * The object that a part returns is its report, and the answer depends on it. Until all parts with a report are applied, the
+   * operation runs again, and `applied` of its input then has the reports of those that were applied before. The answer does
+   * not depend on a part without a report: if such a part is not applied, `restOf` names what is left to do.
+   */
+  readonly part: (run: () => object | undefined) => void
   /** An impossible state: this operation fails with `corruption` and writes nothing. `recordId` names the record at fault. */
   readonly fault: (reason: string, recordId: string) => never
 }

@@ -34,9 +34,9 @@ export interface LoadReply {
   readonly isLockLost?: boolean | undefined
 }
 
-/** What one operation of a batch has read or written. */
+/** What one operation of a batch, or a part of one that stands alone, has read or written. */
 export interface OfOperation {
-  /** Its number in the batch. */
+  /** Its number among those of the batch. */
   readonly operation: number
 }
 
@@ -96,7 +96,7 @@ export interface Commit {
   /** Whether the commit is applied even if the store is out of memory. */
   readonly finishesWork: boolean
   readonly groupCount: number
-  /** For each operation, the number of its group, from 0 on. Nothing of the others is in the commit. */
+  /** For each operation or part, the number of its group, from 0 on. Nothing of the others is in the commit. */
   readonly groupOf: readonly (number | undefined)[]
   readonly conditions: readonly Condition[]
   /** Only a store that checks them gets any. */

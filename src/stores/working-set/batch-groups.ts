@@ -1,6 +1,7 @@
 /**
  * Which operations of a batch depend on each other: those that touched a common record, or read an index that another one
- * changed. They are committed together or not at all; operations of different groups are independent.
+ * changed. They are committed together or not at all; operations of different groups are independent. A part of an operation
+ * that stands alone counts as an operation of its own: both have numbers of one sequence, in the order in which they began.
  */
 import { guardOf } from '../../kernel/index.ts'
 import type { IndexGuard, RecordType } from '../../kernel/index.ts'
@@ -11,8 +12,10 @@ import type { StoredData } from './stored-data.ts'
 
 /** Operations that depend on each other, and what is to be known of them before they are committed. */
 export interface BatchGroup {
-  /** Their numbers in the batch, ascending. */
+  /** Their numbers, ascending. */
   readonly operations: number[]
+  /** Whether an answer depends on it. Parts without a report are told of in none. */
+  hasAnswer: boolean
   /** Whether one of them met an impossible state. */
   hasFault: boolean
   hasWrites: boolean
@@ -34,6 +37,10 @@ export interface BatchOutcome {
   readonly groups: readonly BatchGroup[]
   /** For each operation, the number of its group. */
   readonly groupOf: readonly number[]
+  /** For each operation, the number of the call that it belongs to. Parts follow the operation that they are parts of. */
+  readonly callOf: readonly number[]
+  /** What parts have told for the answers of their calls. */
+  readonly reports: readonly PartReport[]
   /** Every record that was read or written. */
   readonly touched: readonly HeldRecord[]
   /** Those of one index stand together. */
@@ -42,6 +49,13 @@ export interface BatchOutcome {
   /** In their order. */
   readonly events: readonly HeldEvent[]
   readonly late: readonly LateBlob[]
+}
+
+/** What a part of an operation tells for the answer. */
+export interface PartReport {
+  /** The number of the part. */
+  readonly operation: number
+  readonly report: object
 }
 
 interface IndexRead {
@@ -54,17 +68,33 @@ const NO_INDEXES: readonly string[] = []
 
 export class BatchGroups {
   readonly #parents: number[] = []
+  readonly #callOf: number[] = []
+  readonly #reports: PartReport[] = []
+  #callCount = 0
   readonly #faulted = new Set<number>()
   readonly #reads: IndexRead[] = []
   readonly #clearReads: { readonly operation: number; readonly index: string }[] = []
 
-  /** Numbers operations from 0. */
+  /** Adds the operation of the next call. Returns its number; numbers begin with 0. */
   add(): number {
+    this.#callCount += 1
+    return this.addPart()
+  }
+
+  /** Adds a part of the newest operation. */
+  addPart(): number {
+    this.#callOf.push(this.#callCount - 1)
     return this.#parents.push(this.#parents.length) - 1
   }
 
+  report(operation: number, report: object): void {
+    this.#reports.push({ operation, report })
+  }
+
+  /** Notes that the newest operation met an impossible state. It writes nothing, and the fault depends on all that its parts read. */
   fault(operation: number): void {
     this.#faulted.add(operation)
+    for (let part = operation + 1; part < this.#parents.length; part++) this.join(operation, part)
   }
 
   join(a: number, b: number): void {
@@ -102,6 +132,7 @@ export class BatchGroups {
   ): BatchOutcome {
     const groups: BatchGroup[] = []
     const groupOf: number[] = []
+    const of = ({ operation }: { readonly operation: number }) => groups[groupOf[operation] as number] as BatchGroup
     for (let operation = 0; operation < this.#parents.length; operation++) {
       const root = this.#rootOf(operation)
       if (root === operation) {
@@ -111,8 +142,9 @@ export class BatchGroups {
         groupOf.push(group)
         groups[group]?.operations.push(operation)
       }
+      if (!isPart(this.#callOf, operation)) of({ operation }).hasAnswer = true
     }
-    const of = ({ operation }: { readonly operation: number }) => groups[groupOf[operation] as number] as BatchGroup
+    for (const report of this.#reports) of(report).hasAnswer = true
     for (const record of touched) {
       const group = of(record)
       group.touchesAny = true
@@ -138,7 +170,7 @@ export class BatchGroups {
       const group = of(read)
       if (!group.assumedClear.includes(read.index)) group.assumedClear = [...group.assumedClear, read.index]
     }
-    return { groups, groupOf, touched, entries, blobs, events, late }
+    return { groups, groupOf, callOf: this.#callOf, reports: this.#reports, touched, entries, blobs, events, late }
   }
 
   #rootOf(operation: number): number {
@@ -151,9 +183,15 @@ export class BatchGroups {
   }
 }
 
+/** Whether a number is that of a part: it has the call of the number in front of it. */
+export function isPart(callOf: BatchOutcome['callOf'], operation: number): boolean {
+  return callOf[operation] === callOf[operation - 1]
+}
+
 function newGroup(operation: number): BatchGroup {
   return {
     operations: [operation],
+    hasAnswer: false,
     hasFault: false,
     hasWrites: false,
     hasLate: false,

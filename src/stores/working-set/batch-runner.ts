@@ -14,7 +14,7 @@ import type { Answer, AnswerListener, Call, Partition, Wake } from '../store.ts'
 import { EMPTY_COMMIT, RefusedRecord } from './backend.ts'
 import type { AppliedReply, Backend, Commit, CommitReply, LockToken } from './backend.ts'
 import type { BatchGroup, BatchOutcome } from './batch-groups.ts'
-import { contentOf, isTorn, needsCommit, needsLock, withoutGroups } from './commit-groups.ts'
+import { callsIn, contentOf, isIdle, isTorn, needsCommit, needsLock, withoutGroups } from './commit-groups.ts'
 import type { CommitContent } from './commit-groups.ts'
 import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
 import type { Hindrance } from './hindrances.ts'
@@ -23,6 +23,8 @@ import { OperationFailed, runPass } from './operation-failed.ts'
 import { PartitionHome } from './partition-home.ts'
 import { Passes } from './passes.ts'
 import type { Pass } from './passes.ts'
+import { NONE, Settlement, leftOf, withApplied } from './settlement.ts'
+import type { Settled } from './settlement.ts'
 import { wakeOf } from './wake-of.ts'
 import { WorkingSet } from './working-set.ts'
 import type { Beforehand } from './working-set.ts'
@@ -68,9 +70,7 @@ interface Run {
 }
 
 /** What became of one try. */
-interface Tried {
-  /** By the numbers of the calls; undefined for those that run again. */
-  readonly answers: readonly (Answer | undefined)[]
+interface Tried extends Settled {
   /** How the rest runs again. */
   readonly next: Mode
   readonly hindrance: Hindrance
@@ -114,19 +114,20 @@ export class BatchRunner {
     this.#operations += calls.length
     const home = this.#homeOf(partition)
     const answers: (Answer | undefined)[] = calls.map(() => undefined)
+    const pending = [...calls]
     try {
-      await this.#runTogether(home, calls, answers, onAnswer)
+      await this.#runTogether(home, pending, answers, onAnswer)
     } catch (error) {
-      if (error instanceof OperationFailed) await this.#runOneByOne(home, calls, answers)
+      if (error instanceof OperationFailed) await this.#runOneByOne(home, pending, answers)
       else if (isUnanswered(answers)) throw error
     }
     return answers.map((answer) => answer ?? { kind: 'not_run' })
   }
 
-  /** Fills in the answers as they become certain. */
+  /** Fills in the answers as they become certain. A call of which something was applied is replaced by what is left of it. */
   async #runTogether(
     home: PartitionHome,
-    calls: readonly Call[],
+    calls: Call[],
     answers: (Answer | undefined)[],
     onAnswer?: AnswerListener,
   ): Promise<void> {
@@ -134,16 +135,22 @@ export class BatchRunner {
     let mode: Mode = { isFresh: calls.every((call) => isReading(call) || isLooseCall(call)), isLocked: false }
     const name = this.#version()
     const hindrances = new Hindrances(home.partition, this.#runtime)
+    let held: readonly number[] = NONE
     while (open.length > 0) {
       const openCalls = open.map((i) => calls[i] as Call)
       const tried = await this.#try(home, openCalls, mode, name)
-      for (const [k, i] of open.entries()) answers[i] = tried.answers[k]
-      const answered = open.filter((i) => answers[i] !== undefined)
-      open = open.filter((i) => answers[i] === undefined)
+      const answered = open.filter((i, k) => answers[i] === undefined && tried.answers[k] !== undefined)
+      for (const [k, i] of open.entries()) answers[i] ??= tried.answers[k]
+      for (const { call, report } of tried.applied) replace(calls, open[call], (one) => withApplied(one, report))
+      for (const k of tried.unfinished) replace(calls, open[k], leftOf)
+      open = open.filter((_, k) => tried.answers[k] === undefined || tried.unfinished.includes(k))
       if (open.length === 0) return
-      for (const i of answered) onAnswer?.(i, answers[i] as Answer)
       hindrances.note(tried.hindrance)
       mode = hindrances.conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
+      // What is left of a call is mostly done by the next try. Leases that it has taken must not run out behind a lock.
+      const certain = [...held, ...answered]
+      held = mode.isLocked || tried.hindrance === 'lock' ? NONE : answered.filter((i) => open.includes(i))
+      for (const i of certain) if (!held.includes(i)) onAnswer?.(i, answers[i] as Answer)
       if (tried.hindrance === 'lock') await this.#pause(hindrances.pauseMs)
     }
   }
@@ -179,7 +186,8 @@ export class BatchRunner {
     } catch (error) {
       if (error instanceof OperationFailed && lock !== undefined) this.#release(home, set, lock)
       if (!(error instanceof LockLost)) throw error
-      return { answers: calls.map(() => undefined), next: { isFresh: true, isLocked: true }, hindrance: undefined }
+      const next = { isFresh: true, isLocked: true }
+      return { answers: calls.map(() => undefined), applied: NONE, unfinished: NONE, next, hindrance: undefined }
     }
   }
 
@@ -230,16 +238,15 @@ export class BatchRunner {
   /** Answers what is certain, commits what is not, and leaves the rest to another try. */
   async #settle(home: PartitionHome, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
     const { pass, set, lock } = run
-    const answers: (Answer | undefined)[] = calls.map(() => undefined)
-    const answer = ({ operations }: BatchGroup) => {
-      for (const operation of operations) answers[operation] = pass.answers[operation]
-    }
+    const outcome = pass.overlay.outcome()
+    const settlement = new Settlement(outcome, pass.answers)
     const uncertain: BatchGroup[] = []
     let next: Mode = { isFresh: true, isLocked: lock !== undefined }
     let isCertain = true
-    const outcome = pass.overlay.outcome()
+    const tried = (hindrance: Hindrance): Tried => ({ ...settlement.result(calls), next, hindrance })
     for (const group of outcome.groups) {
-      const isLoose = group.operations.every((i) => isLooseCall(calls[i]))
+      const isLoose = group.operations.every((i) => isLooseCall(calls[outcome.callOf[i] as number]))
+      if (isIdle(group)) continue
       if (lock === undefined && needsLock(group)) next = { ...next, isLocked: true }
       else if (lock === undefined && !isLoose && isTorn(group, set)) next = behind(next, mode, set)
       else if (needsCommit(group, set, isLoose)) uncertain.push(group)
@@ -247,13 +254,13 @@ export class BatchRunner {
       isCertain &&= uncertain.at(-1) === group
     }
     // The whole batch runs again, so that its operations keep their order where nothing stands in the way.
-    if (!isCertain) return { answers, next, hindrance: undefined }
+    if (!isCertain) return tried(undefined)
     if (uncertain.length < outcome.groups.length) {
-      for (const group of outcome.groups) if (!uncertain.includes(group)) answer(group)
+      for (const group of outcome.groups) if (!uncertain.includes(group)) settlement.settle(group)
     }
     if (uncertain.length === 0 && lock === undefined) {
       if (set.reserved.length > 0) this.#release(home, set, undefined)
-      return { answers, next, hindrance: undefined }
+      return tried(undefined)
     }
     let committed: readonly BatchGroup[] = uncertain
     let reply = await this.#commit(home, calls, outcome, uncertain, run)
@@ -261,19 +268,19 @@ export class BatchRunner {
     if (isHeldUp) {
       // Renewals pass the lock: a lease must not run out because other work of the batch has to wait.
       committed = uncertain.filter(({ operations }) =>
-        operations.every((i) => passesLock((calls[i] as Call).operation)),
+        operations.every((i) => passesLock((calls[outcome.callOf[i] as number] as Call).operation)),
       )
       if (committed.length > 0) reply = await this.#commit(home, calls, outcome, committed, run)
     }
     if (reply.kind === 'refused') {
       if (reply.reason === 'clock') home.clock.restart(reply.now)
-      return { answers, next, hindrance: isHeldUp ? 'lock' : undefined }
+      return tried(isHeldUp ? 'lock' : undefined)
     }
     const { failed } = reply
     committed.forEach((group, i) => {
-      if (!failed.includes(i)) answer(group)
+      if (!failed.includes(i)) settlement.settle(group)
     })
-    return { answers, next, hindrance: isHeldUp ? 'lock' : failed.length > 0 ? 'conflict' : undefined }
+    return tried(isHeldUp ? 'lock' : failed.length > 0 ? 'conflict' : undefined)
   }
 
   async #commit(
@@ -285,7 +292,10 @@ export class BatchRunner {
   ): Promise<CommitReply> {
     const { now, set, lock } = run
     const content = contentOf(outcome, chosen, set, now)
-    const concerned = calls.filter((_, i) => content.groupOf[i] !== undefined)
+    const concerned: Call[] = []
+    content.groupOf.forEach((group, i) => {
+      if (group !== undefined) concerned.push(calls[content.callOf[i] as number] as Call)
+    })
     const version = this.#version()
     const commit: Commit = {
       partition: home.partition,
@@ -341,11 +351,8 @@ export class BatchRunner {
     set: WorkingSet,
   ): void {
     home.noteSequence(lastSequence)
-    for (const i of failed) {
-      const group = chosen[i] as BatchGroup
-      this.#conflicts += group.operations.length
-      home.noteConflict(group, content.touched)
-    }
+    for (const i of failed) home.noteConflict(chosen[i] as BatchGroup, content.touched)
+    if (failed.length > 0) this.#conflicts += callsIn(content, failed).size
     const applied = failed.length === 0 ? content : withoutGroups(content, failed)
     home.noteApplied(applied, version, set)
     const wake = wakeOf(home.partition, applied, lastSequence - applied.events.length, eventsAt)
@@ -365,6 +372,10 @@ export class BatchRunner {
 /** What was read at several moments is read again in one go; if that does not help, under the lock. */
 function behind(next: Mode, { again }: Mode, set: WorkingSet): Mode {
   return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
+}
+
+function replace(calls: Call[], i: number | undefined, by: (call: Call) => Call): void {
+  if (i !== undefined) calls[i] = by(calls[i] as Call)
 }
 
 function isUnanswered(answers: readonly (Answer | undefined)[]): boolean {

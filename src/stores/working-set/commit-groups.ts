@@ -7,6 +7,11 @@ import { writesRecord } from './held-record.ts'
 import type { HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
 import type { WorkingSet } from './working-set.ts'
 
+/** Whether a group only read, for no answer. */
+export function isIdle({ hasAnswer, hasWrites }: BatchGroup): boolean {
+  return !hasAnswer && !hasWrites
+}
+
 /**
  * Whether the answers of a group count only once a commit has confirmed what it read. A group that writes nothing needs no
  * confirmation if all came from one load, or if it was loaded and its answers are documented as not of one moment.
@@ -38,6 +43,8 @@ export interface CommitContent extends Pick<
 > {
   /** Every record that was read or written. */
   readonly touched: readonly HeldRecord[]
+  /** For each operation or part, the number of its call. */
+  readonly callOf: readonly number[]
   readonly events: readonly HeldEvent[]
   readonly sends: readonly LateBlob[]
 }
@@ -69,6 +76,7 @@ export function contentOf(
   return {
     groupCount: chosen.length,
     groupOf,
+    callOf: outcome.callOf,
     touched,
     conditions: touched.map((held) => conditionOf(set, held)),
     clear: chosen.flatMap((group) => clearConditionsOf(group, now)),
@@ -94,6 +102,15 @@ export function withoutGroups(
     entries: entries.filter(isApplied),
     events: events.filter(isApplied),
   }
+}
+
+/** The calls of which these groups have an operation or a part. */
+export function callsIn({ groupOf, callOf }: CommitContent, groups: readonly number[]): Set<number> {
+  const calls = new Set<number>()
+  groupOf.forEach((group, i) => {
+    if (group !== undefined && groups.includes(group)) calls.add(callOf[i] as number)
+  })
+  return calls
 }
 
 function clearConditionsOf({ operations, assumedClear }: BatchGroup, now: Instant): ClearCondition[] {

@@ -14,9 +14,9 @@ export interface HeldRecord {
   isChanged: boolean
   /** The index entries of the current record, once they were needed. */
   entries: readonly IndexEntry[] | undefined
-  /** The operation that touched it last. All that did are in one group. */
+  /** The operation, or the part of one, that touched it last. All that did are in one group. */
   operation: number
-  /** The operation that wrote it last; undefined if none has. */
+  /** The operation that wrote it last, in whichever part; undefined if none has. */
   writer: number | undefined
 }
 

@@ -21,14 +21,14 @@ export function fillIn(
   calls: readonly Call[],
   run: CommittedRun,
   late: readonly LateBlob[],
-  { groupOf, sends }: CommitContent,
+  { groupOf, callOf, sends }: CommitContent,
   { failed, sent }: AppliedReply,
 ): void {
   const lacking = new Set<number>()
   sends.forEach(({ operation, into, place }, i) => {
     const bytes = sent[i]
     if (bytes !== undefined) into[place] = bytes
-    else if (!failed.includes(groupOf[operation] as number)) lacking.add(operation)
+    else if (!failed.includes(groupOf[operation] as number)) lacking.add(callOf[operation] as number)
   })
   if (lacking.size === 0) return
   const found = new Map(sends.flatMap(({ key }, i) => (sent[i] === undefined ? [] : [[key, sent[i]]])))
@@ -37,14 +37,14 @@ export function fillIn(
 }
 
 /**
- * Answers operations for which a blob is missing, as only damage from outside can make it. An operation that runs again on
- * the same records writes what was applied already; its answer says now that the blob is missing.
+ * Answers calls for which a blob is missing, as only damage from outside can make it. An operation that runs again on the same
+ * records writes what was applied already; its answer says now that the blob is missing.
  */
 function answerAgain(calls: readonly Call[], { pass, set, now }: CommittedRun, lacking: ReadonlySet<number>): void {
   set.sendsLate = false
   // A reply without the blob would have room for operations that were not run.
-  const ran = calls.filter((_, operation) => pass.answers[operation]?.kind !== 'not_run')
+  const ran = calls.filter((_, i) => pass.answers[i]?.kind !== 'not_run')
   const again = runPass(new Passes(ran), set, now)
   if (again === undefined) throw new Error('A batch needed more when it ran again on the same records.')
-  for (const operation of lacking) pass.answers[operation] = again.answers[operation] as Answer
+  for (const call of lacking) pass.answers[call] = again.answers[call] as Answer
 }

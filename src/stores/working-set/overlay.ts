@@ -65,6 +65,9 @@ export class Overlay {
   readonly #groups = new BatchGroups()
   readonly #tx: Tx
   #undo = new Undo(this.#held)
+  /** The number of the running operation. */
+  #own = 0
+  /** The same, or the number of the part of it that is running. */
   #operation = 0
   #workLimit = 0
   #readCount = 0
@@ -119,7 +122,8 @@ export class Overlay {
   }
 
   #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
-    this.#operation = this.#groups.add()
+    this.#own = this.#groups.add()
+    this.#operation = this.#own
     this.#undo = new Undo(this.#held)
     this.#readCount = 0
     this.#workLimit = workLimitOf(call.operation)
@@ -138,7 +142,7 @@ export class Overlay {
       this.#undo.run()
       this.#replyBytes = replyBytesBefore
       if (error instanceof Fault) {
-        this.#groups.fault(this.#operation)
+        this.#groups.fault(this.#own)
         return { kind: 'fault', reason: error.reason, recordId: error.recordId }
       }
       throw error
@@ -169,8 +173,17 @@ export class Overlay {
       send: (key, size) => this.#send(key, size),
       hides: (index) => this.#data.hides?.(index) === true,
       room: () => Math.max(0, this.#workLimit - this.#undo.recordCount - Math.floor(this.#readCount / READS_PER_UNIT)),
+      part: (run) => this.#runPart(run),
       fault: (reason, recordId) => this.#fail(reason, recordId),
     }
+  }
+
+  /** A part that throws ends its operation. */
+  #runPart(run: () => object | undefined): void {
+    this.#operation = this.#groups.addPart()
+    const report = run()
+    if (report !== undefined) this.#groups.report(this.#operation, report)
+    this.#operation = this.#own
   }
 
   #fail(reason: string, recordId: string): never {
@@ -235,13 +248,13 @@ export class Overlay {
   }
 
   #write(held: HeldRecord, record: AnyRecord | undefined, after: readonly IndexEntry[]): void {
-    const isFirst = held.writer !== this.#operation
+    const isFirst = held.writer !== this.#own
     if (isFirst && this.#undo.recordCount >= this.#workLimit) {
       this.#fail('the operation writes more records than it may', held.id)
     }
     const before = this.#entriesOf(held)
     if (isFirst) this.#undo.record(held)
-    held.writer = this.#operation
+    held.writer = this.#own
     held.current = record
     held.isChanged = true
     held.entries = after

@@ -193,6 +193,29 @@ describe('an operation', () => {
     ])
     expect(await problemsOf('setFlowTags', writeFlow)).toEqual([])
   })
+
+  test('may not write in a part what only another part has read', async () => {
+    const shareRead = (tx: Tx) => {
+      let flow: Flow | undefined
+      tx.part(() => {
+        flow = tx.get('flow', FLOW)
+        return undefined
+      })
+      tx.part(() => {
+        tx.put(flow!)
+        return undefined
+      })
+    }
+    const readOwn = (tx: Tx) => {
+      tx.part(() => {
+        writeFlow(tx)
+        return undefined
+      })
+    }
+
+    expect(await problemsOf('runDue', shareRead)).toEqual([`writes the flow ${FLOW} without having read it`])
+    expect(await problemsOf('runDue', readOwn)).toEqual([])
+  })
 })
 
 describe('the test mode', () => {

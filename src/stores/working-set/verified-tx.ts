@@ -1,6 +1,7 @@
 /**
  * A test mode that checks what optimistic commits rely on, on every run of every operation: a change of a guarded index
- * writes the guard, a guarded range is read after its guard, and an operation keeps to its class.
+ * writes the guard, a guarded range is read after its guard, a part that stands alone relies on its own reads, and an operation
+ * keeps to its class.
  */
 import { classOf, entriesOf, guardOf, isReadOperation, operationClasses } from '../../kernel/index.ts'
 import type {
@@ -63,7 +64,7 @@ class Verifier {
   readonly #operation: OperationName
   readonly #class: OperationClass
   readonly #peek: Peek
-  readonly #read = new Set<string>()
+  #read = new Set<string>()
   readonly #written = new Set<string>()
   readonly #entries = new Map<string, ChangedEntry>()
   readonly #unguarded = new Set<string>()
@@ -129,6 +130,13 @@ class Verifier {
       forget: (key) => {
         this.#hasWritten = true
         tx.forget(key)
+      },
+      // What others have read does not count: another group may carry the condition on it.
+      part: (run) => {
+        const outside = this.#read
+        this.#read = new Set()
+        tx.part(run)
+        this.#read = outside
       },
     }
   }

@@ -140,6 +140,7 @@ function beginTx(memory: Memory, now: Instant, callBlobs: readonly string[], rep
     },
     countUpTo: (range) => readRange(memory, range).length,
     hides: () => false,
+    part: (run) => void run(),
     score: (index, id) => scoreOf(memory, index, id),
     repair: (index, id, score) => setEntry(memory, index, id, score),
     emit: (type, subject, detail) => {

@@ -1,0 +1,17 @@
+/** What is left of calls that were answered before all of their parts were applied. */
+import type { ClaimInput } from './claim-for-worker.ts'
+import type { OperationInput, OperationName } from './operations.ts'
+
+/**
+ * Returns a claim of nothing, which sees to what is due as the claim of this call would have done. Undefined for a call whose
+ * answer tells of all its parts.
+ */
+export function restOf<N extends OperationName>(name: N, input: OperationInput<N>): ClaimInput | undefined {
+  if (name === 'claimForWorker') return ofNothing(input as ClaimInput)
+  const next = name === 'completeExecution' ? (input as OperationInput<'completeExecution'>).next : undefined
+  return next === undefined ? undefined : ofNothing(next)
+}
+
+function ofNothing(claim: ClaimInput): ClaimInput {
+  return { ...claim, repeated: undefined, queues: [], count: 0 }
+}
