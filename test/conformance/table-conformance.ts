@@ -13,7 +13,7 @@ const rows = trials.map((trial) => ({
 
 export function tableConforms(targets: readonly StoreTarget[]): void {
   describe.each(targets)('the table of operations and phases on $name', (target) => {
-    test.each(rows)('$name: in each phase, and said twice, as the kernel alone', async ({ trial, kernelAlone }) => {
+    test.each(rows)('$name: in each phase, and when repeated, as the kernel alone', async ({ trial, kernelAlone }) => {
       const outcomes = kernelAlone()
       const situations = outcomes.map(({ situation }) => situation)
 

@@ -1,6 +1,6 @@
 /**
  * Stands between clients and a server. It can let connections go silent, so that neither side hears anything, not even an
- * end. It can cut one in the middle of what a client says, after the server has done it and before the client hears, or in
+ * end. It can cut one in the middle of what a client says, after the server has done it and before the client gets the answer, or in
  * the middle of the answer. And it can hold back what a client says until a test has done something else.
  */
 import { once } from 'node:events'
@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 interface Link {
   readonly client: Socket
   readonly server: Socket
-  /** Ends the link when its answer comes; until then the client hears nothing of what the server answers. */
+  /** Ends the link when its answer comes; until then the client receives nothing of what the server answers. */
   cut?: Cut
   /** What the server has answered meanwhile. */
   answered: Buffer

@@ -6,7 +6,7 @@ import { plantNamed } from './plants.ts'
 
 /** `npm run simulate -- --explore` goes deeper. */
 const DEPTH = 3
-const DEEPER = 4
+const DEEPER = 5
 /** A flow is many executions, and takes as much longer. */
 const FLOW_DEPTH = 2
 

@@ -1,4 +1,4 @@
-/** Looks for a planted fault, seed by seed. */
+/** Finds planted faults by simulating the worlds of seeds. */
 import { drawConfig } from './config.ts'
 import type { Plant } from './plant.ts'
 import { simulate } from './simulation.ts'
@@ -36,15 +36,17 @@ const lastFound: Readonly<Record<string, number>> = {
   woken_early: 5,
 }
 
-export async function findPlant(plant: Plant, seedsMax = SEEDS_MAX): Promise<Find> {
+/** Tries the seed that found it last, then all in order. */
+export async function findPlant(plant: Plant): Promise<Find> {
   const last = lastFound[plant.name]
   const rule = last === undefined ? undefined : await ruleBroken(plant, last)
   if (rule !== undefined) return { plant, seed: last, rule }
-  return searchPlant(plant, seedsMax)
+  return searchPlant(plant)
 }
 
-async function searchPlant(plant: Plant, seedsMax: number): Promise<Find> {
-  for (let seed = 1; seed <= seedsMax; seed++) {
+/** Finds the first seed that finds it. */
+export async function searchPlant(plant: Plant): Promise<Find> {
+  for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const rule = await ruleBroken(plant, seed)
     if (rule !== undefined) return { plant, seed, rule }
   }

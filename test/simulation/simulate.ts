@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 import { DEFAULT_STEPS, drawConfig } from './config.ts'
 import type { WorldConfig } from './config.ts'
 import { exploreAll } from './explore.ts'
-import { findPlant } from './find-plants.ts'
+import { searchPlant } from './find-plants.ts'
 import { plantNamed, plants } from './plants.ts'
 import { describeConfig, describeHistory } from './report.ts'
 import { shorten } from './shorten.ts'
@@ -70,7 +70,7 @@ async function tell(config: WorldConfig, problems: readonly string[]): Promise<v
 async function runPlants(): Promise<boolean> {
   let isAllFound = true
   for (const plant of plants) {
-    const { seed, rule } = await findPlant(plant)
+    const { seed, rule } = await searchPlant(plant)
     isAllFound &&= seed !== undefined
     console.log(
       `${plant.name.padEnd(28)} ${String(seed ?? 'not found').padStart(9)}  ${plant.says}\n${' '.repeat(40)}${rule ?? ''}`,
