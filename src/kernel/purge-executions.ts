@@ -87,7 +87,7 @@ function purgeExecution(tx: Tx, purge: Purge, id: string): PurgeReport | undefin
     return undefined
   }
   tx.emit('execution_purged', execution, {})
-  return told(purge, [execution], undefined, state.at + execution.retentionMs)
+  return addReport(purge, [execution], undefined, state.at + execution.retentionMs)
 }
 
 function purgeFlow(tx: Tx, purge: Purge, id: string): PurgeReport | undefined {
@@ -99,10 +99,15 @@ function purgeFlow(tx: Tx, purge: Purge, id: string): PurgeReport | undefined {
   const isGone = removeFlow(tx, flow, removed)
   if (!isGone) purge.isShortOfRoom = true
   if (!isGone && removed.length === 0) return undefined
-  return told(purge, removed, isGone ? flow.id : undefined, flow.changedAt + flow.retentionMs)
+  return addReport(purge, removed, isGone ? flow.id : undefined, flow.changedAt + flow.retentionMs)
 }
 
-function told(purge: Purge, removed: readonly Execution[], flowId: string | undefined, dueAt: Instant): PurgeReport {
+function addReport(
+  purge: Purge,
+  removed: readonly Execution[],
+  flowId: string | undefined,
+  dueAt: Instant,
+): PurgeReport {
   const lanes = new Set(removed.map((execution) => execution.lane))
   const report = { executionIds: removed.map((execution) => execution.id), flowId, lanes: [...lanes], dueAt }
   purge.reports.push(report)

@@ -162,7 +162,7 @@ export function runDueForClaim(tx: Tx, seed: number): void {
 interface DuePass {
   readonly input: DueInput
   /**
-   * Whether it only precedes a claim, whose answer does not tell of it. A pass of the engine fails on an entry that its record
+   * Whether it only precedes a claim, whose answer does not contain it. A pass of the engine fails on an entry that its record
    * contradicts: such an entry must be reported.
    */
   readonly isForClaim: boolean
@@ -184,7 +184,7 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
       pass.isShortOfRoom = true
       return
     }
-    tx.part(() => told(pass, runDueExecution(tx, pass, found)))
+    tx.part(() => addReport(pass, runDueExecution(tx, pass, found)))
   }
 }
 
@@ -208,8 +208,8 @@ function runDueExecution(tx: Tx, pass: DuePass, found: Execution): DueReport | u
   return { case: dueCase.name, executionId: execution.id, dueAt: since }
 }
 
-/** Takes note of what a part has done. Only an answer that tells of it depends on it. */
-function told(pass: DuePass, report: DueReport | undefined): DueReport | undefined {
+/** Adds what a part has done. Returns the report of the part: a claim has none, because its answer does not depend on it. */
+function addReport(pass: DuePass, report: DueReport | undefined): DueReport | undefined {
   if (report !== undefined) pass.handled.push(report)
   return pass.isForClaim ? undefined : report
 }
@@ -250,7 +250,7 @@ function roomFor(execution: Execution): number {
   return execution.member === undefined ? alone : Math.max(FLOW_ITEM_WORK, alone)
 }
 
-/** What could not be done in one go is gone on with at once. */
+/** Whether work is left that one call had no room for. */
 function isStillDue(execution: Execution, now: Instant): boolean {
   const due = dueAt(execution)
   return due !== undefined && due <= now
@@ -262,7 +262,7 @@ function runDueFlows(tx: Tx, pass: DuePass, ids: string[]): void {
       pass.isShortOfRoom = true
       return
     }
-    tx.part(() => told(pass, runDueFlow(tx, pass, id)))
+    tx.part(() => addReport(pass, runDueFlow(tx, pass, id)))
   }
 }
 
@@ -279,7 +279,7 @@ function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
   return undefined
 }
 
-/** Work that was left over: the engine's to go on with, not a claimer's. */
+/** Work that an earlier call had no room for: the engine continues it, not a claim. */
 const enginesOwn: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
 
 function firstDue(execution: Execution, now: Instant): DueCase | undefined {

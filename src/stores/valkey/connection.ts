@@ -250,7 +250,7 @@ export class Connection {
   }
 }
 
-/** Reads values from the server that has their slot, as far as is known. A client that is told the slot follows no redirection. */
+/** Reads values from the server that has their slot, as far as is known. With an explicit slot the client follows no redirection. */
 function readInPlace(client: Client, keys: string[]): Promise<unknown> {
   const read = new BytesCommand('MGET', keys)
   if (!(client instanceof Cluster)) return client.sendCommand(read) as Promise<unknown>

@@ -14,7 +14,7 @@ import type { StoredData } from './stored-data.ts'
 export interface BatchGroup {
   /** Their numbers, ascending. */
   readonly operations: number[]
-  /** Whether an answer depends on it. Parts without a report are told of in none. */
+  /** Whether an answer depends on it. No answer depends on a part without a report. */
   hasAnswer: boolean
   /** Whether one of them met an impossible state. */
   hasFault: boolean
@@ -39,7 +39,7 @@ export interface BatchOutcome {
   readonly groupOf: readonly number[]
   /** For each operation, the number of the call that it belongs to. Parts follow the operation that they are parts of. */
   readonly callOf: readonly number[]
-  /** What parts have told for the answers of their calls. */
+  /** The reports of parts, on which the answers of their calls depend. */
   readonly reports: readonly PartReport[]
   /** Every record that was read or written. */
   readonly touched: readonly HeldRecord[]

@@ -55,14 +55,14 @@ async function outdated(count: number): Promise<ExecutionId[]> {
 }
 
 /** The executions that events tell of, in the order of the log. */
-async function toldOf(type: EventType): Promise<string[]> {
+async function executionsWith(type: EventType): Promise<string[]> {
   return (await scene.eventsOf(type)).map(({ executionId }) => executionId)
 }
 
 /** Looks at the log in front of a commit of a program: what it has then was applied before. */
-function lookBeforeCommit(type: EventType, skipped: number): { told: string[] } {
-  const look: { told: string[] } = { told: [] }
-  a.beforeCommit(async () => (look.told = await toldOf(type)), skipped)
+function lookBeforeCommit(type: EventType, skipped: number): { seen: string[] } {
+  const look: { seen: string[] } = { seen: [] }
+  a.beforeCommit(async () => (look.seen = await executionsWith(type)), skipped)
   return look
 }
 
@@ -74,11 +74,11 @@ describe('a due pass', () => {
 
     const { handled, oldestDueAt, at } = await a.do('runDue', PASS)
 
-    expect(look.told).toEqual([first, third])
+    expect(look.seen).toEqual([first, third])
     expect(a.commits.map(({ groupCount }) => groupCount)).toEqual([3, 1])
     expect(handled.map(({ executionId }) => executionId)).toEqual([first, second, third])
     expect(oldestDueAt).toBe(at - 1_000)
-    expect(await toldOf('execution_promoted')).toEqual([first, third, second])
+    expect(await executionsWith('execution_promoted')).toEqual([first, third, second])
   })
 
   test('does not tell of a record that another program has seen to', async () => {
@@ -98,7 +98,7 @@ describe('a due pass', () => {
     const { handled } = await a.do('runDue', PASS)
 
     expect(handled.map(({ executionId }) => executionId)).toEqual(ids)
-    expect((await toldOf('execution_promoted')).toSorted()).toEqual(ids.toSorted())
+    expect((await executionsWith('execution_promoted')).toSorted()).toEqual(ids.toSorted())
   })
 
   test('sees to no more than it was asked for, however often it runs', async () => {
@@ -155,7 +155,7 @@ describe('a purge', () => {
 
     const { purged, oldestDueAt, at } = await a.do('purgeExecutions', {})
 
-    expect(look.told).toEqual([first, third])
+    expect(look.seen).toEqual([first, third])
     expect(purged).toEqual([first, second, third])
     expect(oldestDueAt).toBe(at - 1_000)
     expect(a.hasAskedForLock).toBe(false)
@@ -204,10 +204,10 @@ describe('what is due in front of a claim', () => {
     const { executions } = await a.do('claimForWorker', scene.claimInput())
 
     expect(executions).toMatchObject([{ executionId }])
-    expect(look.told).toEqual([executionId])
+    expect(look.seen).toEqual([executionId])
     expect(a.commits.map(({ groupCount }) => groupCount)).toEqual([3, 1])
-    expect(await toldOf('attempt_started')).toEqual([executionId])
-    expect(await toldOf('execution_promoted')).toEqual([second, first])
+    expect(await executionsWith('attempt_started')).toEqual([executionId])
+    expect(await executionsWith('execution_promoted')).toEqual([second, first])
   })
 
   test('is not waited for by the claim once it takes the lock', async () => {
@@ -219,7 +219,7 @@ describe('what is due in front of a claim', () => {
 
     expect(a.earlyAnswers).toEqual([{ call: 0, commits: 2 }])
     expect(a.commits.map(({ lock }) => lock !== undefined)).toEqual([false, false, true])
-    expect(await toldOf('execution_promoted')).toEqual([delayed])
+    expect(await executionsWith('execution_promoted')).toEqual([delayed])
   })
 
   test('does not take back the answer of the claim, if the store fails then', async () => {
@@ -245,8 +245,8 @@ describe('what is due in front of a claim', () => {
     const result = await a.do('completeExecution', { ...held, next: scene.claimInput() })
 
     expect(result).toMatchObject({ kind: 'completed', next: { executions: [{ executionId }] } })
-    expect(await toldOf('attempt_started')).toEqual([held.executionId, executionId])
-    expect(await toldOf('execution_promoted')).toEqual([delayed])
+    expect(await executionsWith('attempt_started')).toEqual([held.executionId, executionId])
+    expect(await executionsWith('execution_promoted')).toEqual([delayed])
   })
 
   test('fails with the claim that takes it, which then takes what is left', async () => {
@@ -256,7 +256,7 @@ describe('what is due in front of a claim', () => {
     const { executions } = await a.do('claimForWorker', scene.claimInput())
 
     expect(executions).toMatchObject([{ executionId: second }])
-    expect(await toldOf('attempt_started')).toEqual([second])
+    expect(await executionsWith('attempt_started')).toEqual([second])
   })
 
   test('is applied if the claim fails for something else', async () => {
@@ -267,7 +267,7 @@ describe('what is due in front of a claim', () => {
 
     const { executions } = await a.do('claimForWorker', scene.claimInput())
 
-    expect(look.told).toEqual([delayed])
+    expect(look.seen).toEqual([delayed])
     expect(executions).toMatchObject([{ executionId: other }])
   })
 })

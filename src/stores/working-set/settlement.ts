@@ -71,7 +71,7 @@ function hasRest(call: Call | undefined): boolean {
   return call !== undefined && restOf(call.operation, call.input) !== undefined
 }
 
-/** The same call, told what a part of it has done. */
+/** The same call with the report of a part that was applied. */
 export function withApplied(call: Call, report: object): Call {
   const { applied = [] } = call.input as { readonly applied?: readonly object[] }
   return { ...call, input: { ...call.input, applied: [...applied, report] } } as Call
