@@ -18,7 +18,8 @@ const [location = '', sideFile = '', leaseTtlText = ''] = process.argv.slice(2)
 const leaseTtlMs = Number(leaseTtlText)
 /** From the claim on: long enough that the lease is gone, short enough that whoever took over is still at work. */
 const INSIST_AFTER_MS = 1.5 * leaseTtlMs
-const CLAIM_EVERY_MS = 50
+/** Twice a lease: others get each execution in between, so that none loses its lease so often that it fails for that. */
+const CLAIM_EVERY_MS = 2 * leaseTtlMs
 
 async function claim(fabric: Fabric): Promise<Claimed[]> {
   const { result } = await fabric.batcher.run(executionPartition(0), 'claimForWorker', {
