@@ -1,5 +1,5 @@
 /**
- * Writes src/kernel/schema.lock.json, the stored form of all records and events. Refuses a change that would make stored
+ * Writes src/kernel/model/schema.lock.json, the stored form of all records and events. Refuses a change that would make stored
  * records unreadable, unless DATA_VERSION was raised.
  */
 import { readFile, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { root } from './run.ts'
 import { compareLocks, currentLock } from './schema-form.ts'
 import type { SchemaLock } from './schema-form.ts'
 
-const file = path.join(root, 'src/kernel/schema.lock.json')
+const file = path.join(root, 'src/kernel/model/schema.lock.json')
 const current = currentLock()
 const verdict = compareLocks(JSON.parse(await readFile(file, 'utf8')) as SchemaLock, current)
 
@@ -24,5 +24,5 @@ switch (verdict.kind) {
   case 'appended':
   case 'raised':
     await writeFile(file, await format(JSON.stringify(current), { ...(await resolveConfig(file)), filepath: file }))
-    console.log('src/kernel/schema.lock.json written')
+    console.log('src/kernel/model/schema.lock.json written')
 }

@@ -7,7 +7,7 @@ import { compareLocks, currentLock, fieldForms } from './schema-form.ts'
 import type { SchemaLock } from './schema-form.ts'
 
 test('the stored form of records and events is the locked one', async () => {
-  const locked = JSON.parse(await readFile(path.join(root, 'src/kernel/schema.lock.json'), 'utf8')) as SchemaLock
+  const locked = JSON.parse(await readFile(path.join(root, 'src/kernel/model/schema.lock.json'), 'utf8')) as SchemaLock
   const verdict = compareLocks(locked, currentLock())
 
   expect(verdict, verdict.kind === 'same' ? '' : verdict.text).toEqual({ kind: 'same' })

@@ -1,5 +1,5 @@
 /**
- * The stored form of every record and event, as `src/kernel/schema.lock.json` keeps it, and the comparison of two of them.
+ * The stored form of every record and event, as `src/kernel/model/schema.lock.json` keeps it, and the comparison of two of them.
  * Stored values are found by their position. So fields, words and variants can only be appended; any other change needs a
  * new data version.
  */
@@ -43,7 +43,7 @@ function kindForm(name: string, of: FieldKind): Form {
   }
 }
 
-const LOCK_IT = 'Run npm run schema:lock and commit src/kernel/schema.lock.json.'
+const LOCK_IT = 'Run npm run schema:lock and commit src/kernel/model/schema.lock.json.'
 
 /** Compares the schema with the lock file and says what to do about a difference. */
 export function compareLocks(locked: SchemaLock, current: SchemaLock): LockVerdict {
@@ -56,7 +56,7 @@ export function compareLocks(locked: SchemaLock, current: SchemaLock): LockVerdi
     return { kind: 'incompatible', text }
   }
   if (changed.length > 0) {
-    const text = `Stored records could no longer be read: ${changed.join('; ')}. Restore the stored order and append new fields, words and variants at the end. If stored records must change, raise DATA_VERSION in src/kernel/schema.ts, migrate the stores, and run npm run schema:lock.`
+    const text = `Stored records could no longer be read: ${changed.join('; ')}. Restore the stored order and append new fields, words and variants at the end. If stored records must change, raise DATA_VERSION in src/kernel/model/schema.ts, migrate the stores, and run npm run schema:lock.`
     return { kind: 'incompatible', text }
   }
   if (appended.length > 0) {

@@ -8,8 +8,8 @@ import {
   publicStates,
 } from '../../src/kernel/index.ts'
 import type { DueCaseName, EventType, OperationName, Phase, PublicState } from '../../src/kernel/index.ts'
-import { places, transitions } from '../../src/kernel/transitions.ts'
-import type { Place, Transition } from '../../src/kernel/transitions.ts'
+import { places, transitions } from '../../src/kernel/transition-table.ts'
+import type { Place, Transition } from '../../src/kernel/transition-table.ts'
 import { GENERATED, code, codes, table } from './markdown.ts'
 
 const states: Record<PublicState, { phase: Phase; meaning: string }> = {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { errorCatalogue } from './errors.ts'
 import type { ErrorEntry } from './errors.ts'
-import { publicStates } from './state.ts'
+import { publicStates } from './rules/execution-state.ts'
 
 const source = path.join(import.meta.dirname, '..')
 /** What names a code here does not use it. */

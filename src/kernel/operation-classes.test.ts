@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { classOf, isReadOperation, operationClasses } from './operation-classes.ts'
 import { operations } from './operations.ts'
-import type { ClaimInput } from './claim-for-worker.ts'
-import type { CreateInput } from './create-execution.ts'
+import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
+import type { CreateInput } from './operations/executions/create-execution.ts'
 import type { OperationName } from './operations.ts'
 
 const names = Object.keys(operations) as OperationName[]

@@ -1,5 +1,5 @@
 /** What is left of calls that were answered before all of their parts were applied. */
-import type { ClaimInput } from './claim-for-worker.ts'
+import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 
 /**

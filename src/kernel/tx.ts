@@ -2,8 +2,8 @@
  * All that the kernel sees of a store, and all that a store must provide. Reads see the operation's own writes; writes
  * take effect when the operation returns, or not at all.
  */
-import type { EventDetail, EventSubject, EventType } from './events.ts'
-import type { Instant, RecordType, RecordTypes } from './records.ts'
+import type { EventDetail, EventSubject, EventType } from './model/events.ts'
+import type { Instant, RecordType, RecordTypes } from './model/records.ts'
 
 /** A place in an index: entries are ordered by score, then by id. With an id, a range begins just past that entry. */
 export interface Position {

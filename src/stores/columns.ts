@@ -2,7 +2,7 @@
  * What a person sees of a record in a table: columns beside the packed record, derived from it at every write. They are
  * for queries and constraints alone; a store reads only the packed record back.
  */
-import { flowDueAt, publicFlowState } from '../kernel/flows/flow-state.ts'
+import { flowDueAt, publicFlowState } from '../kernel/rules/flow-state.ts'
 import { dueAt, publicState } from '../kernel/index.ts'
 import type {
   Attempt,

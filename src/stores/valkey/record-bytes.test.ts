@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cell, event, execution, record } from '../../kernel/any-record.fixture.ts'
+import { cell, event, execution, record } from '../../kernel/model/any-record.fixture.ts'
 import { UNKNOWN_VALUES, packEvent, packRecord, recordTypes, unpackRecord } from '../../kernel/index.ts'
 import type { AnyRecord, Cell, Queue } from '../../kernel/index.ts'
 import { ByteReader } from './byte-reader.ts'

@@ -1,9 +1,0 @@
-import { dispatchSiblingCancels } from '../flows/settle-member.ts'
-import type { DueCase } from './due-case.ts'
-
-/** Cancels those that lost to a decided group, where the operation that decided it had no room for all of them. */
-export const edgeCancelDispatcher: DueCase = {
-  name: 'edge_cancel_dispatcher',
-  isDue: (execution) => execution.member?.group?.owedFrom !== undefined,
-  run: (tx, execution) => dispatchSiblingCancels(tx, execution),
-}

@@ -1,9 +1,0 @@
-import { dispatchEdges } from '../flows/settle-member.ts'
-import type { DueCase } from './due-case.ts'
-
-/** Tells the edges of a member that ended in an operation which had no room for all of them. */
-export const edgeDispatcher: DueCase = {
-  name: 'edge_dispatcher',
-  isDue: (execution) => execution.state.phase === 'ended' && execution.member?.owesEdges === true,
-  run: (tx, execution) => dispatchEdges(tx, execution),
-}

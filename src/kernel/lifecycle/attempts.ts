@@ -1,0 +1,53 @@
+/** The history of attempts. An attempt that simply completes leaves no record of its own: the execution's record tells it. */
+import { expectAbsent } from './expect-absent.ts'
+import { ATTEMPT_HISTORY_MAX } from '../limits.ts'
+import type { Attempt, AttemptOutcome, Execution, Failure, Instant } from '../model/records.ts'
+import { joinName } from '../model/names.ts'
+import type { Tx } from '../tx.ts'
+
+export function attemptId(executionId: string, attempt: number): string {
+  return joinName(executionId, String(attempt))
+}
+
+/** The current attempt as history would tell it. */
+export function attemptRecord(
+  execution: Execution,
+  outcome: AttemptOutcome,
+  endedAt: Instant,
+  failure: Failure | undefined,
+): Attempt | undefined {
+  const attempt = execution.attempt
+  if (attempt === undefined) return undefined
+  return {
+    type: 'attempt',
+    id: attemptId(execution.id, attempt.number),
+    executionId: execution.id,
+    number: attempt.number,
+    kind: attempt.kind,
+    startedAt: attempt.startedAt,
+    endedAt,
+    epoch: execution.epoch,
+    workerId: attempt.workerId,
+    workerInstanceId: attempt.workerInstanceId,
+    outcome,
+    failure,
+  }
+}
+
+/** Writes the current attempt into history, and drops the one that is now too old to keep. The caller puts the execution. */
+export function recordAttempt(
+  tx: Tx,
+  execution: Execution,
+  outcome: AttemptOutcome,
+  endedAt: Instant,
+  failure: Failure | undefined,
+): void {
+  const record = attemptRecord(execution, outcome, endedAt, failure)
+  if (record === undefined) return
+  expectAbsent(tx, 'attempt', record.id)
+  tx.put(record)
+  const number = record.number - ATTEMPT_HISTORY_MAX
+  if (number <= 0) return
+  const dropped = attemptId(execution.id, number)
+  if (tx.has('attempt', dropped)) tx.remove('attempt', dropped)
+}

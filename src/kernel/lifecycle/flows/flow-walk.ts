@@ -1,0 +1,112 @@
+/**
+ * Work on all members of a flow, in the order of their ranks: letting a held flow go, cancelling what is left of a
+ * cancelled one, replaying what was skipped. The operation that begins it does what it has room for; the due pass goes on.
+ */
+import { isHeldNow, requestCancel } from '../cancel-request.ts'
+import { membersIndex } from '../../model/indexes.ts'
+import { MEMBER_PAGE_MAX, RESOLVE_EDGE_WORK, RESOLVE_RESERVE } from '../../limits.ts'
+import { enterEnded, unblock } from '../phases.ts'
+import type { Execution, Flow, FlowWalk } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+import { verdictOf } from '../../rules/edge-group.ts'
+import { putFlow, shiftCount } from '../flow-counts.ts'
+import { bucketOf, mayGrow } from '../../rules/flow-state.ts'
+import { firstFailedUpstream } from './inbound.ts'
+import { replaySkipped } from './replay-member.ts'
+import { followEnds, judge } from './resolve-edges.ts'
+
+/** One step of the walk, as long as the operation has room; puts the flow. */
+export function walkFlow(tx: Tx, flow: Flow): void {
+  const walk = flow.walk
+  if (walk === undefined || walk.purpose === 'remove') return tx.fault('a flow without a walk is to be walked', flow.id)
+  const from = walk.fromId === undefined ? undefined : { score: walk.fromRank ?? 0, id: walk.fromId }
+  const page = tx.range({ index: membersIndex(flow.id), from, limit: MEMBER_PAGE_MAX + 1 })
+  for (let i = 0; i < page.length; i++) {
+    const entry = page[i]
+    if (entry === undefined) break
+    if (i === MEMBER_PAGE_MAX || tx.room() < RESOLVE_EDGE_WORK + RESOLVE_RESERVE) {
+      putFlow(tx, flow)
+      return
+    }
+    const member = tx.get('execution', entry.id)
+    if (member === undefined) return tx.fault('a flow lists a member that does not exist', flow.id)
+    if (!visit(tx, flow, walk, member)) {
+      putFlow(tx, flow)
+      return
+    }
+    walk.fromRank = entry.score
+    walk.fromId = entry.id
+  }
+  finishWalk(tx, flow, walk)
+  putFlow(tx, flow)
+}
+
+/** False if there was no room to see the member through. */
+function visit(tx: Tx, flow: Flow, walk: FlowWalk, member: Execution): boolean {
+  switch (walk.purpose) {
+    case 'release':
+      release(tx, flow, member)
+      return true
+    case 'cancel':
+      cancelMember(tx, flow, member)
+      return true
+    case 'replay':
+      return replaySkipped(tx, flow, member, walk)
+    case 'remove':
+      return true
+  }
+}
+
+function finishWalk(tx: Tx, flow: Flow, walk: FlowWalk): void {
+  flow.walk = undefined
+  // In a held flow the root goes on with all others.
+  if (walk.purpose !== 'replay' || walk.rootId === undefined || flow.state.phase === 'held') return
+  const root = tx.get('execution', walk.rootId)
+  // Somebody may have cancelled it while the others were being replayed.
+  if (root === undefined || root.state.phase !== 'blocked' || root.state.by !== 'hold') return
+  release(tx, flow, root)
+}
+
+/** Lets a member go that waited for its flow alone, and judges one whose edges have decided meanwhile. */
+function release(tx: Tx, flow: Flow, member: Execution): void {
+  const state = member.state
+  if (state.phase === 'blocked' && state.by === 'hold') {
+    const before = bucketOf(member)
+    unblock(tx, member)
+    shiftCount(tx, flow, member, before)
+    return
+  }
+  const group = member.member?.group
+  // One to which nothing leads runs as a root, whatever its policy says.
+  if (group === undefined || group.total === 0 || group.verdict !== 'pending') return
+  if (verdictOf(group, mayGrow(flow)) === 'pending') return
+  const ended: Execution[] = []
+  judge(tx, flow, member, firstFailedUpstream(tx, member.id) ?? member.id, ended)
+  followEnds(tx, flow, ended)
+}
+
+/**
+ * What runs may go on under `cancel_pending`; what waits is cancelled, as it would be once it went on. Under `cancel_all` a
+ * holder is asked to stop, or made to.
+ */
+function cancelMember(tx: Tx, flow: Flow, member: Execution): void {
+  const cancel = flow.state
+  const phase = member.state.phase
+  if (cancel.phase !== 'cancelled' || phase === 'ended') return
+  if (cancel.policy === 'cancel_pending' && phase === 'active') return
+  if (!cancel.force && isHeldNow(tx, member)) {
+    requestCancel(tx, member, cancel)
+    return
+  }
+  const before = bucketOf(member)
+  enterEnded(tx, member, {
+    outcome: 'cancelled',
+    how: 'cancelled',
+    reason: cancel.reason,
+    by: cancel.by,
+    failure: undefined,
+    attemptOutcome: 'cancelled',
+  })
+  shiftCount(tx, flow, member, before)
+  followEnds(tx, flow, [member])
+}

@@ -1,0 +1,107 @@
+/** One edge: written, counted in its downstream's group, and resolved at once if its upstream has ended already. */
+import { expectAbsent } from '../expect-absent.ts'
+import { edgeId } from '../../model/indexes.ts'
+import { FLOW_EDGE_MAX, IN_DEGREE_MAX } from '../../limits.ts'
+import type { Edge, Execution, Flow, Handover } from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+import { ALL_OF, isShort, newGroup } from '../../rules/edge-group.ts'
+import type { PolicyInput } from '../../rules/edge-group.ts'
+import { isFailedEnd, isSink } from '../flow-counts.ts'
+import { bucketOf } from '../../rules/flow-state.ts'
+import { memberOf } from './rank-order.ts'
+import { countEdge } from './resolve-edges.ts'
+
+/** Whether the graph may have so many edges, and this member so many that lead to it. */
+export function refuseTooMany(
+  flow: Flow,
+  newEdges: number,
+  inDegree: number,
+): Refused<'graph_limit_exceeded'> | undefined {
+  if (flow.edgeCount + newEdges > FLOW_EDGE_MAX) return refused('graph_limit_exceeded', { limit: FLOW_EDGE_MAX })
+  return inDegree > IN_DEGREE_MAX ? refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX }) : undefined
+}
+
+/** One result can be the payload of a member that waits for all, or for any; a quorum has no single one to give. */
+export function mayHandPayload(policy: PolicyInput, need: number, payloadEdgeCount: number): boolean {
+  if (policy.policy === 'all_of') return payloadEdgeCount <= 1
+  return need <= 1 || payloadEdgeCount === 0
+}
+
+/** Gives a member a policy: the flow remembers groups that are short and whether any cancels those that lose. */
+export function setPolicy(tx: Tx, flow: Flow, downstream: Execution, policy: PolicyInput): void {
+  const member = memberOf(tx, downstream)
+  const before = isShort(downstream) ? 1 : 0
+  member.group = newGroup(policy)
+  flow.shortGroupCount = flow.shortGroupCount - before + (isShort(downstream) ? 1 : 0)
+  if (policy.policy !== 'all_of' && member.group.losers === 'cancel') flow.cancelsLosers = true
+}
+
+/** Writes an edge between two members. The downstream is changed in place; the caller judges and puts it, and the flow. */
+export function link(
+  tx: Tx,
+  flow: Flow,
+  upstream: Execution,
+  downstream: Execution,
+  hands: Handover | undefined,
+): void {
+  const member = memberOf(tx, downstream)
+  if (member.group === undefined) setPolicy(tx, flow, downstream, ALL_OF)
+  const group = member.group
+  if (group === undefined) return tx.fault('a member has no group after it was given one', downstream.id)
+  const wasShort = isShort(downstream) ? 1 : 0
+  group.total = group.total + 1
+  // Only a group that waits for all of its upstreams can have one more after it was satisfied.
+  group.verdict = 'pending'
+  group.decidedAt = undefined
+  flow.shortGroupCount = flow.shortGroupCount - wasShort + (isShort(downstream) ? 1 : 0)
+  flow.edgeCount = flow.edgeCount + 1
+  if (hands?.as === 'input') member.inputCount = member.inputCount + 1
+  if (hands?.as === 'payload') member.payloadEdgeCount = member.payloadEdgeCount + 1
+  noteOutbound(tx, flow, upstream)
+  const edge = newEdge(tx, flow, upstream, downstream, hands)
+  if (upstream.state.phase === 'ended') countEdge(tx, upstream, edge, downstream)
+  else tx.put(edge)
+}
+
+export function newEdge(
+  tx: Tx,
+  flow: Flow,
+  upstream: Execution,
+  downstream: Execution,
+  hands: Handover | undefined,
+): Edge {
+  const id = edgeId(upstream.id, downstream.id)
+  expectAbsent(tx, 'edge', id)
+  return {
+    type: 'edge',
+    id,
+    flowId: flow.id,
+    upstreamId: upstream.id,
+    downstreamId: downstream.id,
+    hands: copyOf(hands),
+    state: 'open',
+    result: undefined,
+    createdAt: tx.now,
+    resolvedAt: undefined,
+  }
+}
+
+/** Something is going to depend on a member: if nothing did before, its end no longer counts by itself. */
+export function noteOutbound(tx: Tx, flow: Flow, upstream: Execution): void {
+  if (flow.outcomeRule === 'sinks' && isFailedEnd(bucketOf(upstream)) && isSink(tx, upstream)) {
+    flow.failedSinkCount = flow.failedSinkCount - 1
+  }
+}
+
+export function sameHandover(a: Handover | undefined, b: Handover | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b
+  if (a.as === 'input' && b.as === 'input') return a.name === b.name
+  return a.as === b.as
+}
+
+function copyOf(hands: Handover | undefined): Handover | undefined {
+  if (hands === undefined) return undefined
+  return hands.as === 'input' ? { as: 'input', name: hands.name } : { as: 'payload' }
+}

@@ -1,0 +1,37 @@
+/** The life of a wait: how an execution lets go of its worker, and every way in which it goes on. */
+import type { Journal, ResumeCause, Step, WaitEnd } from '../../model/journal-records.ts'
+import { resume } from '../phases.ts'
+import type { Execution } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+import { isMailbox, journalOf, stepKey } from '../../rules/journal-ids.ts'
+import { closeWaitpoints } from './waitpoint-records.ts'
+
+export interface Answer {
+  readonly how: Exclude<WaitEnd, 'ended'>
+  readonly cause: ResumeCause
+  readonly by: string | undefined
+  readonly reason: string | undefined
+}
+
+/** Closes a wait that has come to its answer, with the waitpoints that were its own. The step is put, the execution is not. */
+export function closeWait(tx: Tx, execution: Execution, journal: Journal, step: Step, answer: Answer): void {
+  step.state = { phase: 'closed', at: tx.now, how: answer.how, by: answer.by, reason: answer.reason }
+  tx.put(step)
+  const own: string[] = []
+  for (const target of step.wait?.targets ?? []) if (!isMailbox(target)) own.push(target)
+  closeWaitpoints(tx, execution, journal, own, answer.how, stepKey(step.kind, step.name))
+}
+
+/** A suspended execution goes on: the same attempt, as soon as a worker takes it. */
+export function resumeFrom(tx: Tx, execution: Execution, step: Step, answer: Answer): void {
+  const journal = journalOf(execution)
+  // A step that waits to be tried again stays as it is.
+  if (step.state.phase === 'open') closeWait(tx, execution, journal, step, answer)
+  journal.resumed = { step: step.name, cause: answer.cause }
+  resume(tx, execution, {
+    step: step.name,
+    cause: answer.cause,
+    by: answer.by,
+    delayMs: answer.how === 'satisfied' ? (step.wait?.resumeDelayMs ?? 0) : 0,
+  })
+}

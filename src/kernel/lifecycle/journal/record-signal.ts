@@ -1,0 +1,57 @@
+/** The one way a signal is written: numbered, counted where it was sent, told in the event log. */
+import { expectAbsent } from '../expect-absent.ts'
+import type { Journal, Signal, SignalEffect, SignalSource, Waitpoint } from '../../model/journal-records.ts'
+import type { BlobInfo, Execution } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+import { signalIdAt } from '../../rules/journal-ids.ts'
+
+export interface SignalContent {
+  readonly key: string
+  readonly name: string
+  readonly source: SignalSource
+  readonly payload?: BlobInfo | undefined
+  readonly effect: SignalEffect
+  /** The name of the wait that it was put to. */
+  readonly step: string | undefined
+}
+
+/** The waitpoint is put, the execution is put by the caller. */
+export function recordSignal(
+  tx: Tx,
+  execution: Execution,
+  journal: Journal,
+  waitpoint: Waitpoint,
+  content: SignalContent,
+): Signal {
+  const { key, name, source, payload, effect, step } = content
+  const { round, target } = waitpoint
+  const isWaiting = effect === 'buffered'
+  const sequence = journal.signalCount + 1
+  journal.signalCount = sequence
+  waitpoint.signalCount = waitpoint.signalCount + 1
+  waitpoint.lastSignalAt = tx.now
+  if (isWaiting) {
+    waitpoint.bufferedCount = waitpoint.bufferedCount + 1
+    journal.bufferedCount = journal.bufferedCount + 1
+  }
+  const signal: Signal = {
+    type: 'signal',
+    id: signalIdAt(waitpoint.id, round, key),
+    executionId: execution.id,
+    target,
+    sequence,
+    round,
+    key,
+    name,
+    source: { type: source.type, identity: source.identity },
+    payload: payload === undefined ? undefined : { size: payload.size, encoding: payload.encoding },
+    effect,
+    isWaiting,
+    at: tx.now,
+  }
+  expectAbsent(tx, 'signal', signal.id)
+  tx.put(waitpoint)
+  tx.put(signal)
+  tx.emit('signal_received', execution, { waitpoint: target, signal: name, step, effect, by: source.identity })
+  return signal
+}

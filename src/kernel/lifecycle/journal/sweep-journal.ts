@@ -1,0 +1,63 @@
+/** Removes what nobody will look at again: steps that a replay has set aside, and all that earlier lives have left. */
+import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
+import { idsOf } from '../../operations/upkeep/index-repair.ts'
+import { signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
+import type { Journal } from '../../model/journal-records.ts'
+import { SWEEP_PAGE_COUNT } from '../../limits.ts'
+import type { Execution } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+import { scopeIn, scopeOf } from '../../rules/journal-ids.ts'
+
+/** One step of the sweep. The execution is put by the caller, for whom some room is left. */
+export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): void {
+  if (journal.firstLife < journal.life) {
+    if (removeScope(tx, scopeIn(execution.id, journal.firstLife))) journal.firstLife = journal.firstLife + 1
+    return
+  }
+  const cut = journal.cuts[0]
+  if (cut === undefined) return
+  const index = stepsIndex(scopeOf(execution.id, journal))
+  const page = tx.scan({ index, from: { score: cut.from }, to: cut.to - 1, limit: SWEEP_PAGE_COUNT }, 'step')
+  for (const step of page) {
+    if (tx.room() <= SWEEP_ASIDE) return
+    tx.remove('step', step.id)
+    tx.forget(stepValueKey(step.id))
+    journal.stepCount = journal.stepCount - 1
+    journal.stepBytes = journal.stepBytes - step.size
+  }
+  if (page.length < SWEEP_PAGE_COUNT) journal.cuts = journal.cuts.slice(1)
+}
+
+/** Records that are put besides those that are removed. */
+const SWEEP_ASIDE = 4
+
+/** Removes as much as there is room for of all that one execution remembers. True once nothing is left. The caller writes the execution. */
+export function removeJournal(tx: Tx, execution: Execution): boolean {
+  const journal = execution.journal
+  if (journal === undefined) return true
+  for (let life = journal.firstLife; life <= journal.life; life++) {
+    if (!removeScope(tx, scopeIn(execution.id, life))) return false
+  }
+  return true
+}
+
+function removeScope(tx: Tx, scope: string): boolean {
+  for (const id of removable(tx, signalsIndex(scope))) {
+    if (tx.has('signal', id)) tx.remove('signal', id)
+    tx.forget(signalPayloadKey(id))
+  }
+  for (const id of removable(tx, stepsIndex(scope))) {
+    if (tx.has('step', id)) tx.remove('step', id)
+    tx.forget(stepValueKey(id))
+  }
+  for (const id of removable(tx, waitpointsIndex(scope))) {
+    if (tx.has('waitpoint', id)) tx.remove('waitpoint', id)
+  }
+  return tx.room() > SWEEP_ASIDE
+}
+
+/** As many of an index as there is room to remove; with none left over, everything of it is among them. */
+function removable(tx: Tx, index: string): string[] {
+  const limit = tx.room() - SWEEP_ASIDE
+  return limit <= 0 ? [] : idsOf(tx.range({ index, limit }))
+}

@@ -1,0 +1,76 @@
+/** Where a wait listens: which of its targets are open, which it opens itself, and which have closed before it came. */
+import type { Waitpoint } from '../../model/journal-records.ts'
+import type { Execution } from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+import { hasExpired, isMailbox, openWaitpointOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
+
+/** A waitpoint that was closed before any wait was answered there: what came in time still counts. */
+export interface ClosedPlace {
+  readonly target: string
+  readonly reason: string | undefined
+}
+
+export interface WaitPlaces {
+  readonly kind: 'places'
+  readonly targets: string[]
+  /** Mailboxes, and waitpoints that are open. */
+  readonly live: string[]
+  /** Those that it opens as new ones. */
+  readonly fresh: string[]
+  /** Those that only the end of the execution had closed, and that go on. */
+  readonly reopened: string[]
+  readonly closed: ClosedPlace[]
+  /** The records of those that exist. */
+  readonly waitpoints: Waitpoint[]
+}
+
+/** `isWaitKnown`: the wait was begun before, and the end of its execution had cut it short. */
+export function placesOf(
+  tx: Tx,
+  execution: Execution,
+  targets: string[],
+  opens: readonly string[],
+  isWaitKnown: boolean,
+): WaitPlaces | Refused<'waitpoint_not_found' | 'waitpoint_closed'> {
+  const journal = execution.journal
+  const ids: string[] = []
+  for (const target of targets) ids.push(waitpointIdIn(scopeOf(execution.id, journal), target))
+  const waitpoints = journal === undefined ? [] : tx.getMany('waitpoint', ids)
+  const places: WaitPlaces = { kind: 'places', targets, live: [], fresh: [], reopened: [], closed: [], waitpoints }
+  for (const target of targets) {
+    const open = openWaitpointOf(journal, target)
+    if (isMailbox(target) || (open !== undefined && !hasExpired(open, tx.now))) {
+      places.live.push(target)
+      continue
+    }
+    if (open !== undefined) {
+      places.closed.push({ target, reason: EXPIRED })
+      continue
+    }
+    const waitpoint = waitpointAt(waitpoints, target)
+    const isOwn = opens.includes(target)
+    if (waitpoint !== undefined && waitpoint.closedAt === undefined && (isWaitKnown || !isOwn)) {
+      places.reopened.push(target)
+      continue
+    }
+    if (isOwn) {
+      places.fresh.push(target)
+      continue
+    }
+    const detail = { executionId: execution.id, waitpoint: target }
+    if (waitpoint === undefined) return refused('waitpoint_not_found', detail)
+    if (waitpoint.answeredBy !== undefined) return refused('waitpoint_closed', detail)
+    places.closed.push({ target, reason: waitpoint.closeReason })
+  }
+  return places
+}
+
+/** Why a waitpoint was closed whose wait did not come in time. */
+export const EXPIRED = 'expired'
+
+export function waitpointAt(waitpoints: readonly Waitpoint[], target: string): Waitpoint | undefined {
+  for (const waitpoint of waitpoints) if (waitpoint.target === target) return waitpoint
+  return undefined
+}

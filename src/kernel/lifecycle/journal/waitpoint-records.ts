@@ -1,0 +1,127 @@
+/** Opening and closing the places that signals are sent to. */
+import type { Journal, Waitpoint } from '../../model/journal-records.ts'
+import type { Execution, Instant } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+import { openWaitpointOf, scopeOf, waitpointIdIn, withoutTargets } from '../../rules/journal-ids.ts'
+
+/** What a holder of a waitpoint needs to make tokens for it. */
+export interface WaitpointView {
+  readonly target: string
+  /** Binds tokens to this waitpoint of this life of the execution. */
+  readonly waitpointId: string
+  readonly generation: number
+  readonly keyId: string | undefined
+  readonly createdAt: Instant
+  readonly isOpen: boolean
+  readonly expiresAt: Instant | undefined
+}
+
+export function viewOf(waitpoint: Waitpoint, journal: Journal): WaitpointView {
+  const open = openWaitpointOf(journal, waitpoint.target)
+  return {
+    target: waitpoint.target,
+    waitpointId: waitpoint.id,
+    generation: waitpoint.generation,
+    keyId: waitpoint.keyId,
+    createdAt: waitpoint.createdAt,
+    isOpen: open !== undefined,
+    expiresAt: open?.expiresAt,
+  }
+}
+
+/** A new waitpoint, which takes signals from now on. Tokens and signals of an earlier one of its name are nothing to it. */
+export function openWaitpoint(
+  tx: Tx,
+  execution: Execution,
+  journal: Journal,
+  target: string,
+  expiresAt: Instant | undefined,
+  keyId: string | undefined,
+): Waitpoint {
+  const id = waitpointIdIn(scopeOf(execution.id, journal), target)
+  const existing = tx.get('waitpoint', id)
+  journal.bufferedCount = journal.bufferedCount - (existing?.bufferedCount ?? 0)
+  const waitpoint = newWaitpoint(tx, execution, journal, id, target, existing)
+  waitpoint.keyId = keyId
+  tx.put(waitpoint)
+  reopenWaitpoint(tx, execution, journal, target, expiresAt)
+  return waitpoint
+}
+
+/** Opens a waitpoint again that only the end of its execution had closed: its tokens stay good, and so does what is kept there. */
+export function reopenWaitpoint(
+  tx: Tx,
+  execution: Execution,
+  journal: Journal,
+  target: string,
+  expiresAt: Instant | undefined,
+): void {
+  journal.open.push({ target, since: tx.now, expiresAt })
+  tx.emit('waitpoint_opened', execution, { waitpoint: target, until: expiresAt })
+}
+
+function newWaitpoint(
+  tx: Tx,
+  execution: Execution,
+  journal: Journal,
+  id: string,
+  target: string,
+  existing: Waitpoint | undefined,
+): Waitpoint {
+  return {
+    type: 'waitpoint',
+    id,
+    executionId: execution.id,
+    target,
+    createdAt: tx.now,
+    round: (existing?.round ?? 0) + 1,
+    generation: (existing?.generation ?? 0) + 1,
+    keyId: undefined,
+    signalCount: existing?.signalCount ?? 0,
+    bufferedCount: 0,
+    openedAfter: journal.signalCount,
+    senders: [],
+    lastSignalAt: existing?.lastSignalAt,
+    closedAt: undefined,
+    closeReason: undefined,
+    answeredBy: undefined,
+  }
+}
+
+/** The mailbox of a signal's name, which nobody has to open. Not put. */
+export function mailboxAt(
+  tx: Tx,
+  execution: Execution,
+  journal: Journal,
+  target: string,
+  existing: Waitpoint | undefined,
+): Waitpoint {
+  if (existing !== undefined) return existing
+  return newWaitpoint(tx, execution, journal, waitpointIdIn(scopeOf(execution.id, journal), target), target, undefined)
+}
+
+/** Closes waitpoints for good. What was still buffered there is nobody's any more. Their execution is put by the caller. */
+export function closeWaitpoints(
+  tx: Tx,
+  execution: Execution,
+  journal: Journal,
+  targets: readonly string[],
+  reason: string,
+  answeredBy: string | undefined,
+): void {
+  const scope = scopeOf(execution.id, journal)
+  const ids: string[] = []
+  for (const { target } of journal.open) if (targets.includes(target)) ids.push(waitpointIdIn(scope, target))
+  // All at once: a store across a network fetches them in one go.
+  const waitpoints = tx.getMany('waitpoint', ids)
+  if (waitpoints.length < ids.length) return tx.fault('an open waitpoint has no record', execution.id)
+  journal.open = withoutTargets(journal.open, targets)
+  for (const waitpoint of waitpoints) {
+    journal.bufferedCount = journal.bufferedCount - waitpoint.bufferedCount
+    waitpoint.bufferedCount = 0
+    waitpoint.closedAt = tx.now
+    waitpoint.closeReason = reason
+    waitpoint.answeredBy = answeredBy
+    tx.put(waitpoint)
+  }
+}

@@ -1,0 +1,270 @@
+/** One helper per phase owns entering it: its fields, its timers, its event. Nobody else writes a phase. */
+import { recordAttempt } from './attempts.ts'
+import type { EventType } from '../model/events.ts'
+import { countChange, flowOf } from './flow-counts.ts'
+import { bucketOf } from '../rules/flow-state.ts'
+import { closeJournal } from './close-journal.ts'
+import type {
+  AttemptOutcome,
+  DelayCause,
+  Execution,
+  ExecutionState,
+  Failure,
+  Instant,
+  Lease,
+  LeaseEnd,
+  NextAttempt,
+  Outcome,
+} from '../model/records.ts'
+import type { Tx } from '../tx.ts'
+
+/** Leaves an active phase: the time run counts against the attempt's timeout, and how the lease ended is remembered. */
+function leaveLease(tx: Tx, execution: Execution, how: LeaseEnd, until: Instant | undefined): void {
+  const state = execution.state
+  if (state.phase !== 'active') return
+  if (execution.attempt !== undefined) {
+    execution.attempt.usedMs = execution.attempt.usedMs + Math.max(0, tx.now - state.runningSince)
+  }
+  execution.lastLease = { id: state.lease.id, epoch: execution.epoch, how, until }
+}
+
+export interface Requeue {
+  readonly next: NextAttempt
+  readonly event: EventType
+  /** How the lease ended, if one was held. */
+  readonly how?: LeaseEnd | undefined
+  readonly reason?: string | undefined
+  readonly by?: string | undefined
+}
+
+/** Claimable, unless its flow is held: then it goes on with all others of its flow. */
+function readyState(tx: Tx, execution: Execution): ExecutionState {
+  const isHeld = flowOf(tx, execution)?.state.phase === 'held'
+  return isHeld ? { phase: 'blocked', by: 'hold' } : { phase: 'eligible' }
+}
+
+/** Puts an execution where the next claim finds it. */
+export function makeEligible(tx: Tx, execution: Execution, requeue: Requeue): void {
+  const before = bucketOf(execution)
+  if (requeue.how !== undefined) leaveLease(tx, execution, requeue.how, undefined)
+  execution.state = readyState(tx, execution)
+  execution.next = requeue.next
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit(requeue.event, execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    workerId: execution.attempt?.workerId,
+    workerInstanceId: execution.attempt?.workerInstanceId,
+    reason: requeue.reason,
+    by: requeue.by,
+  })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
+/** Parks an execution until a time; the due pass or a claim brings it back. A time that has come already is no delay. */
+export function delayExecutionUntil(
+  tx: Tx,
+  execution: Execution,
+  until: Instant,
+  cause: DelayCause,
+  how: LeaseEnd,
+  event: EventType,
+  failure: Failure | undefined,
+): void {
+  const before = bucketOf(execution)
+  leaveLease(tx, execution, how, until)
+  execution.state = until > tx.now ? { phase: 'delayed', until, cause } : readyState(tx, execution)
+  execution.next = cause === 'retry' ? 'retry' : 'continue'
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit(event, execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    workerId: execution.attempt?.workerId,
+    workerInstanceId: execution.attempt?.workerInstanceId,
+    until: execution.state.phase === 'delayed' ? until : undefined,
+    reason: failure?.message,
+    category: failure?.category,
+  })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
+/**
+ * Lets a member go on whose dependencies are met, or whose flow is held no more: where it would be without them. Its flow
+ * is counted by the caller.
+ */
+export function unblock(tx: Tx, execution: Execution): void {
+  const member = execution.member
+  const delay = member?.delay
+  const isDelayed = delay !== undefined && delay.until > tx.now
+  execution.state = isDelayed ? { phase: 'delayed', until: delay.until, cause: delay.cause } : { phase: 'eligible' }
+  if (member !== undefined) member.delay = undefined
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_unblocked', execution, { until: isDelayed ? delay.until : undefined })
+}
+
+/** Takes an execution that nobody holds out of every queue. Its flow is counted by the caller, and it is put by it too. */
+export function block(tx: Tx, execution: Execution, by: 'dependencies' | 'hold'): void {
+  const state = execution.state
+  if (state.phase === 'delayed' && execution.member !== undefined) {
+    execution.member.delay = { until: state.until, cause: state.cause }
+  }
+  execution.state = { phase: 'blocked', by }
+  execution.changedAt = tx.now
+  tx.emit('execution_blocked', execution, { reason: by })
+}
+
+/** A holder waits for members that it depends on: it lets go, and the same attempt goes on when they have ended. */
+export function park(tx: Tx, execution: Execution): void {
+  leaveLease(tx, execution, 'parked', undefined)
+  execution.next = 'continue'
+  block(tx, execution, 'dependencies')
+}
+
+export interface Suspension {
+  /** The kind and name of the step that it waits in. */
+  readonly step: string
+  readonly name: string
+  readonly reason: string
+  readonly until: Instant | undefined
+  readonly remindAt: Instant | undefined
+}
+
+/** A holder lets go until something comes or a time has come; the same attempt goes on afterwards. */
+export function suspend(tx: Tx, execution: Execution, suspension: Suspension): void {
+  const before = bucketOf(execution)
+  const { step, reason, until, remindAt } = suspension
+  leaveLease(tx, execution, 'suspended', until)
+  execution.state = { phase: 'suspended', step, reason, until, remindAt }
+  execution.next = 'continue'
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_suspended', execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    workerId: execution.attempt?.workerId,
+    workerInstanceId: execution.attempt?.workerInstanceId,
+    step: suspension.name,
+    reason,
+    until,
+  })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
+export interface Resumption {
+  readonly step: string
+  readonly cause: string
+  readonly by: string | undefined
+  readonly delayMs: number
+}
+
+/** A suspended execution goes on, at once or after a while. */
+export function resume(tx: Tx, execution: Execution, resumption: Resumption): void {
+  const before = bucketOf(execution)
+  const until = resumption.delayMs > 0 ? tx.now + resumption.delayMs : undefined
+  execution.state = until === undefined ? readyState(tx, execution) : { phase: 'delayed', until, cause: 'resume' }
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_resumed', execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    step: resumption.step,
+    reason: resumption.cause,
+    by: resumption.by,
+    until,
+  })
+  if (execution.member !== undefined) countChange(tx, execution, before)
+}
+
+/**
+ * Gives an execution to a worker: a new epoch, and a new attempt unless it goes on with one that was parked. Its flow is
+ * counted by the caller, who has looked at it before.
+ */
+export function activate(tx: Tx, execution: Execution, lease: Lease): void {
+  const previous = execution.attempt
+  const next = execution.next
+  execution.epoch = execution.epoch + 1
+  if (previous !== undefined && next === 'continue') {
+    previous.workerId = lease.workerId
+    previous.workerInstanceId = lease.workerInstanceId
+  } else {
+    // What brought an earlier attempt back is nothing to a new one.
+    if (execution.journal !== undefined) execution.journal.resumed = undefined
+    execution.attempt = {
+      number: (previous?.number ?? 0) + 1,
+      kind: next === 'continue' ? 'initial' : next,
+      startedAt: tx.now,
+      usedMs: 0,
+      workerId: lease.workerId,
+      workerInstanceId: lease.workerInstanceId,
+    }
+  }
+  execution.state = {
+    phase: 'active',
+    lease,
+    timeoutAt: timeoutFrom(execution, tx.now),
+    cancel: undefined,
+    runningSince: tx.now,
+  }
+  execution.lastLease = undefined
+  execution.changedAt = tx.now
+  execution.startedAt = execution.startedAt ?? tx.now
+  tx.put(execution)
+  tx.emit('attempt_started', execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    workerId: lease.workerId,
+    workerInstanceId: lease.workerInstanceId,
+  })
+}
+
+/** When an attempt that runs from a moment on is out of time. */
+export function timeoutFrom(execution: Execution, runningSince: Instant): Instant | undefined {
+  const timeoutMs = execution.attemptTimeoutMs
+  return timeoutMs === undefined ? undefined : runningSince + timeoutMs - (execution.attempt?.usedMs ?? 0)
+}
+
+export interface Ending {
+  readonly outcome: Outcome
+  /** How the lease ended, if one was held. */
+  readonly how: LeaseEnd
+  readonly reason: string | undefined
+  readonly by: string | undefined
+  readonly failure: Failure | undefined
+  /** What history says of an attempt that was still open. A completed one needs no record. */
+  readonly attemptOutcome: AttemptOutcome | undefined
+}
+
+/** Whether an attempt was begun and has not come to an end: it runs, or it was parked and would be continued. */
+function hasOpenAttempt(execution: Execution): boolean {
+  if (execution.attempt === undefined || execution.state.phase === 'ended') return false
+  return execution.state.phase === 'active' || execution.next === 'continue'
+}
+
+/**
+ * The last phase. Said for any other phase: closes the lease and the attempt, and leaves only the retention to run. What it
+ * means for a flow is seen to by whoever calls this.
+ */
+export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
+  if (ending.attemptOutcome !== undefined && hasOpenAttempt(execution)) {
+    recordAttempt(tx, execution, ending.attemptOutcome, tx.now, ending.failure)
+  }
+  leaveLease(tx, execution, ending.how, undefined)
+  closeJournal(tx, execution, ending.by, ending.reason)
+  execution.state = { phase: 'ended', outcome: ending.outcome, at: tx.now, reason: ending.reason, by: ending.by }
+  execution.changedAt = tx.now
+  execution.failure = ending.failure
+  tx.put(execution)
+  tx.emit('execution_ended', execution, {
+    attempt: execution.attempt?.number,
+    epoch: execution.epoch,
+    workerId: execution.attempt?.workerId,
+    workerInstanceId: execution.attempt?.workerInstanceId,
+    outcome: ending.outcome,
+    reason: ending.reason,
+    by: ending.by,
+    category: ending.failure?.category,
+  })
+}

@@ -1,0 +1,37 @@
+/** What every replay does to an execution before it gets its new state. */
+import { recordAttempt } from './attempts.ts'
+import { resultKey } from '../model/blob-keys.ts'
+import type { Execution } from '../model/records.ts'
+import type { Tx } from '../tx.ts'
+
+export interface ReplayRequest {
+  readonly requestId: string
+  readonly reason: string | undefined
+  readonly by: string | undefined
+}
+
+/** History, numbering and epoch go on; the counters of the run start over. The caller sets the state and puts it. */
+export function prepareReplay(tx: Tx, execution: Execution, request: ReplayRequest): void {
+  const state = execution.state
+  // A completed attempt lives in the execution's record only; the next attempt takes its place there.
+  if (state.phase === 'ended' && state.outcome === 'completed') {
+    recordAttempt(tx, execution, 'completed', state.at, undefined)
+  }
+  execution.failureCount = 0
+  execution.reclaimCount = 0
+  execution.failure = undefined
+  execution.progress = undefined
+  execution.result = undefined
+  execution.lastLease = undefined
+  execution.deadlineAt = execution.totalTimeoutMs === undefined ? undefined : tx.now + execution.totalTimeoutMs
+  execution.replayCount = execution.replayCount + 1
+  execution.lastReplay = { requestId: request.requestId, reason: request.reason, by: request.by, at: tx.now }
+  const journal = execution.journal
+  if (journal !== undefined) {
+    journal.round = journal.round + 1
+    journal.resumed = undefined
+  }
+  execution.next = execution.attempt === undefined ? 'initial' : 'replay'
+  // Members that have not begun may still be given what it had completed with, until it completes again.
+  if (execution.member === undefined) tx.forget(resultKey(execution.id))
+}

@@ -1,0 +1,18 @@
+/** Where the bytes of an execution are kept. */
+import { joinName } from './names.ts'
+
+export function payloadKey(executionId: string): string {
+  return joinName('p', executionId)
+}
+
+export function resultKey(executionId: string): string {
+  return joinName('r', executionId)
+}
+
+export function stepValueKey(stepId: string): string {
+  return joinName('s', stepId)
+}
+
+export function signalPayloadKey(signalId: string): string {
+  return joinName('g', signalId)
+}

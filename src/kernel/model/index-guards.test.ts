@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { bringsOf, guardOf, recordsNamedBy } from './index-guards.ts'
+import {
+  CANCEL_BACKLOG_INDEX,
+  CREATED_INDEX,
+  DUE_INDEX,
+  FLOWS_INDEX,
+  OPEN_WAITPOINTS_INDEX,
+  PURGE_INDEX,
+  QUEUES_INDEX,
+  SIBLING_CANCELS_INDEX,
+  attemptsIndex,
+  edgeId,
+  inboundIndex,
+  inboxIndex,
+  laneIndex,
+  membersIndex,
+  outboundIndex,
+  readyIndex,
+  signalsIndex,
+  stepsIndex,
+  tagIndex,
+  waitpointsIndex,
+} from './indexes.ts'
+import { scopeIn, waitpointIdIn } from '../rules/journal-ids.ts'
+import type { Execution, ExecutionId, FlowId, Membership } from './records.ts'
+import { unpackRecord } from './schema.ts'
+
+const EXECUTION = '0-a' as ExecutionId
+const OTHER = '0-b' as ExecutionId
+const FLOW = 'f0-c' as FlowId
+/** The second life of an execution, whose names have one part more. */
+const SCOPE = scopeIn(EXECUTION, 1)
+const WAITPOINT = waitpointIdIn(SCOPE, 'approval')
+
+describe('the guard of an index', () => {
+  test.each([
+    attemptsIndex(EXECUTION),
+    stepsIndex(EXECUTION),
+    stepsIndex(SCOPE),
+    waitpointsIndex(SCOPE),
+    signalsIndex(SCOPE),
+    inboxIndex(WAITPOINT),
+  ])('%j is the execution that it belongs to', (index) => {
+    expect(guardOf(index)).toEqual({ kind: 'record', type: 'execution', id: EXECUTION })
+  })
+
+  test('of members is their flow', () => {
+    expect(guardOf(membersIndex(FLOW))).toEqual({ kind: 'record', type: 'flow', id: FLOW })
+  })
+
+  test.each([outboundIndex(EXECUTION), inboundIndex(EXECUTION)])('%j is the flow of the execution', (index) => {
+    expect(guardOf(index)).toEqual({ kind: 'flow_of', executionId: EXECUTION })
+  })
+
+  test.each([readyIndex('main', 'greet'), DUE_INDEX, PURGE_INDEX])('%j needs none, its entries are hints', (index) => {
+    expect(guardOf(index)).toEqual({ kind: 'advisory' })
+  })
+
+  test.each([
+    CREATED_INDEX,
+    laneIndex('main', 'active'),
+    tagIndex('plan', 'pro'),
+    QUEUES_INDEX,
+    FLOWS_INDEX,
+    SIBLING_CANCELS_INDEX,
+    CANCEL_BACKLOG_INDEX,
+    OPEN_WAITPOINTS_INDEX,
+  ])('%j does not exist', (index) => {
+    expect(guardOf(index)).toEqual({ kind: 'none' })
+  })
+})
+
+describe('what an entry names', () => {
+  test.each([
+    [readyIndex('main', 'greet'), ['execution']],
+    [laneIndex('main', 'active'), ['execution']],
+    [CREATED_INDEX, ['execution']],
+    [tagIndex('plan', 'pro'), ['execution']],
+    [SIBLING_CANCELS_INDEX, ['execution']],
+    [membersIndex(FLOW), ['execution']],
+    [DUE_INDEX, ['execution', 'flow']],
+    [PURGE_INDEX, ['execution', 'flow']],
+    [FLOWS_INDEX, ['flow']],
+    [CANCEL_BACKLOG_INDEX, ['flow']],
+    [stepsIndex(SCOPE), ['step']],
+    [signalsIndex(SCOPE), ['signal']],
+    [inboxIndex(WAITPOINT), ['signal']],
+    [waitpointsIndex(SCOPE), ['waitpoint']],
+    [OPEN_WAITPOINTS_INDEX, ['waitpoint']],
+    [attemptsIndex(EXECUTION), ['attempt']],
+    [QUEUES_INDEX, ['queue']],
+  ])('in %j has its id', (index, types) => {
+    expect(recordsNamedBy(index)).toEqual(types.map((type) => ({ type, before: '', after: '' })))
+  })
+
+  test('among the edges of a member is the edge and the other member', () => {
+    const idsIn = (index: string) =>
+      recordsNamedBy(index).map(({ type, before, after }) => [type, `${before}${OTHER}${after}`])
+
+    expect(idsIn(outboundIndex(EXECUTION))).toEqual([
+      ['edge', edgeId(EXECUTION, OTHER)],
+      ['execution', OTHER],
+    ])
+    expect(idsIn(inboundIndex(EXECUTION))).toEqual([
+      ['edge', edgeId(OTHER, EXECUTION)],
+      ['execution', OTHER],
+    ])
+  })
+})
+
+describe('what a record brings', () => {
+  function member(state: Execution['state'], more: Partial<Membership> = {}): Execution {
+    const membership: Membership = {
+      flowId: FLOW,
+      name: 'node',
+      rank: 1,
+      group: undefined,
+      delay: undefined,
+      inputCount: 0,
+      given: [],
+      payloadEdgeCount: 0,
+      payloadFrom: undefined,
+      owesEdges: false,
+      ...more,
+    }
+    return { ...unpackRecord('execution', []), id: EXECUTION, state, member: membership }
+  }
+
+  test('is the flow of a member that can be claimed, and the member that its payload comes from', () => {
+    expect(bringsOf(member({ phase: 'eligible' }))).toEqual([{ type: 'flow', id: FLOW }])
+    expect(bringsOf(member({ phase: 'eligible' }, { payloadFrom: OTHER }))).toEqual([
+      { type: 'flow', id: FLOW },
+      { type: 'execution', id: OTHER },
+    ])
+  })
+
+  test('is nothing for one that has ended, unless it owes its edges', () => {
+    const ended: Execution['state'] = { phase: 'ended', outcome: 'completed', at: 1, reason: undefined, by: undefined }
+
+    expect(bringsOf(member(ended))).toEqual([])
+    expect(bringsOf(member(ended, { owesEdges: true }))).toEqual([{ type: 'flow', id: FLOW }])
+  })
+
+  test('is nothing for an execution without a flow', () => {
+    expect(bringsOf({ ...unpackRecord('execution', []), state: { phase: 'eligible' } })).toEqual([])
+  })
+})

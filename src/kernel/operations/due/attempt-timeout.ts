@@ -1,0 +1,32 @@
+import { cancelIfAsked, scheduleRetry } from '../leases/fail-execution.ts'
+import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import type { Failure } from '../../model/records.ts'
+import type { DueCase } from './due-case.ts'
+
+/** An attempt that ran too long has failed: the retry policy says whether another follows, else the execution expires. */
+export const attemptTimeout: DueCase = {
+  name: 'attempt_timeout',
+  isDue: (execution, now) => {
+    const state = execution.state
+    return state.phase === 'active' && state.timeoutAt !== undefined && state.timeoutAt <= now
+  },
+  run: (tx, execution, seed) => {
+    if (cancelIfAsked(tx, execution)) return
+    const failure: Failure = {
+      category: 'timeout',
+      message: 'the attempt ran longer than its timeout',
+      stack: undefined,
+      at: tx.now,
+    }
+    if (scheduleRetry(tx, execution, failure, 'timed_out', 'timed_out', undefined, seed) !== undefined) return
+    execution.failureCount = execution.failureCount + 1
+    endExecution(tx, execution, {
+      outcome: 'expired',
+      how: 'timed_out',
+      reason: 'attempt_timeout',
+      by: undefined,
+      failure,
+      attemptOutcome: 'timed_out',
+    })
+  },
+}

@@ -1,0 +1,23 @@
+import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import type { DueCase } from './due-case.ts'
+
+/** The total deadline ends an execution in any phase, whatever retries remain. */
+export const executionDeadline: DueCase = {
+  name: 'execution_deadline',
+  isDue: (execution, now) =>
+    execution.state.phase !== 'ended' && execution.deadlineAt !== undefined && execution.deadlineAt <= now,
+  run: (tx, execution) =>
+    endExecution(tx, execution, {
+      outcome: 'expired',
+      how: 'expired',
+      reason: 'execution_deadline',
+      by: undefined,
+      failure: {
+        category: 'deadline',
+        message: 'the execution did not end before its deadline',
+        stack: undefined,
+        at: tx.now,
+      },
+      attemptOutcome: 'expired',
+    }),
+}

@@ -1,0 +1,288 @@
+/** The one due pass: everything that time alone changes in a partition, earliest first, each case in a file of its own. */
+import { attemptTimeout } from './attempt-timeout.ts'
+import { cancelGrace } from './cancel-grace.ts'
+import { delayedPromoter } from './delayed-promoter.ts'
+import type { DueCase, DueCaseName, FlowDueCase } from './due-case.ts'
+import { edgeCancelDispatcher } from './edge-cancel-dispatcher.ts'
+import { edgeDispatcher } from './edge-dispatcher.ts'
+import { executionDeadline } from './execution-deadline.ts'
+import { flowCancel, flowRelease, flowReplay } from './flow-walks.ts'
+import { journalSweeper } from './journal-sweeper.ts'
+import { leaseExpiry } from './lease-expiry.ts'
+import { pendingWaitpointExpiry } from './pending-waitpoint-expiry.ts'
+import { submissionAbandoned } from './submission-abandoned.ts'
+import { suspensionTimeout } from './suspension-timeout.ts'
+import { waitReminder } from './wait-reminder.ts'
+import { matchesFilter } from '../../rules/tenant-filter.ts'
+import { flowDueAt } from '../../rules/flow-state.ts'
+import type { TenantFilter } from '../../rules/tenant-filter.ts'
+import { DUE_INDEX } from '../../model/indexes.ts'
+import { currentStepId } from '../../lifecycle/current-step.ts'
+import { scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
+import { CLAIM_DUE_COUNT, DUE_HIDDEN_MS, DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from '../../limits.ts'
+import { nextSeed } from '../../rules/seeded-random.ts'
+import type { Execution, Instant } from '../../model/records.ts'
+import { dueAt } from '../../rules/execution-state.ts'
+import { isFlowId } from '../../model/names.ts'
+import type { IndexEntry, Position, Tx } from '../../tx.ts'
+
+/** In this order: what is final comes first, and a lost lease is not mistaken for a slow attempt. */
+export const dueCases: readonly DueCase[] = [
+  executionDeadline,
+  cancelGrace,
+  leaseExpiry,
+  attemptTimeout,
+  delayedPromoter,
+  suspensionTimeout,
+  waitReminder,
+  pendingWaitpointExpiry,
+  edgeDispatcher,
+  edgeCancelDispatcher,
+  journalSweeper,
+]
+
+export const flowDueCases: readonly FlowDueCase[] = [flowRelease, flowCancel, flowReplay, submissionAbandoned]
+
+/** Where the next call of a pass begins. */
+export interface DueCursor extends Position {
+  /** Whether an earlier call of the pass was not shown everything, because others were just shown it. */
+  readonly hasHidden?: boolean | undefined
+}
+
+export interface DueInput {
+  readonly limit: number
+  readonly filter?: TenantFilter | undefined
+  /** Where an earlier call of the same pass stopped looking. */
+  readonly from?: DueCursor | undefined
+  /** Executions that failed repeatedly and are left alone for a while. */
+  readonly skip?: readonly string[] | undefined
+  readonly seed: number
+  /** What was applied of this call before it had to run again. Only a store sets it. */
+  readonly applied?: readonly DueReport[] | undefined
+}
+
+/** What was done about one record. */
+export interface DueReport {
+  readonly case: DueCaseName
+  readonly executionId: string
+  /** When it was due. */
+  readonly dueAt: Instant | undefined
+}
+
+export interface DueResult {
+  readonly kind: 'due'
+  readonly handled: { readonly case: DueCaseName; readonly executionId: string }[]
+  /** Where to go on, if more may be due beyond what this call looked at. */
+  readonly next: DueCursor | undefined
+  /** When the next timer runs out, if nothing more is due now; soon if something due was hidden. */
+  readonly nextDueAt: Instant | undefined
+  /** The earliest timer among those handled: against `at` it says how late they were. */
+  readonly oldestDueAt: Instant | undefined
+  readonly at: Instant
+}
+
+export function runDue(tx: Tx, input: DueInput): DueResult {
+  const limit = dueLimit(input)
+  const due = tx.range({ index: DUE_INDEX, from: input.from, to: tx.now, limit })
+  const pass = newPass(input, false)
+  const executionIds: string[] = []
+  const flowIds: string[] = []
+  for (const entry of due) {
+    if (input.skip?.includes(entry.id) === true) continue
+    if (isFlowId(entry.id)) flowIds.push(entry.id)
+    else executionIds.push(entry.id)
+  }
+  runDueExecutions(tx, pass, executionIds)
+  runDueFlows(tx, pass, flowIds)
+  const hasHidden = input.from?.hasHidden === true || tx.hides(DUE_INDEX)
+  const next = nextOf(pass, due, limit)
+  const handled = inDueOrder(pass.handled, input.applied)
+  return {
+    kind: 'due',
+    handled: handled.map((report) => ({ case: report.case, executionId: report.executionId })),
+    next: next === undefined ? undefined : { score: next.score, id: next.id, hasHidden },
+    nextDueAt: next === undefined ? upcomingAt(tx, hasHidden) : undefined,
+    oldestDueAt: handled[0]?.dueAt,
+    at: tx.now,
+  }
+}
+
+/** How many records a pass looks at. */
+export function dueLimit({ limit, applied }: DueInput): number {
+  return Math.max(1, Math.min(limit, DUE_SCAN_COUNT) - (applied?.length ?? 0))
+}
+
+/** Adds what was done by earlier runs of a call, earliest first, as if one run had done it all. */
+export function inDueOrder<R extends { readonly dueAt: Instant | undefined }>(
+  reports: R[],
+  applied: readonly R[] | undefined,
+): R[] {
+  if (applied === undefined) return reports
+  return [...applied, ...reports].sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
+}
+
+function nextOf(pass: DuePass, due: readonly IndexEntry[], limit: number): Position | undefined {
+  const last = due[due.length - 1]
+  const isWhole = due.length < limit || last === undefined
+  // What there is no room for stays where it is, at the head of the next call; so does what a flow still owes.
+  if (pass.isShortOfRoom || (pass.hasMoved && isWhole)) return pass.input.from ?? { score: 0 }
+  return isWhole ? undefined : { score: last.score, id: last.id }
+}
+
+/** A hidden record is still due if the batch that was shown it does not commit. */
+function upcomingAt(tx: Tx, hasHidden: boolean): Instant | undefined {
+  const upcoming = tx.range({ index: DUE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0]?.score
+  return hasHidden ? Math.min(upcoming ?? Infinity, tx.now + DUE_HIDDEN_MS) : upcoming
+}
+
+/**
+ * Handles a few due records before a claim looks for work. Skips what only the engine handles: flows, and executions that are left
+ * over. An entry that its record contradicts must not stop every claim, so the claim leaves it to the engine as well.
+ */
+export function runDueForClaim(tx: Tx, seed: number): void {
+  const pass = newPass({ limit: CLAIM_DUE_COUNT, seed }, true)
+  let from: Position | undefined = undefined
+  // A claim looks at no more once it has found something: the rest is left to the engine and to other claims.
+  for (let count = 0; count < DUE_SCAN_COUNT && pass.handled.length === 0; count += CLAIM_DUE_COUNT) {
+    const due: IndexEntry[] = tx.range({ index: DUE_INDEX, from, to: tx.now, limit: CLAIM_DUE_COUNT })
+    const last = due[due.length - 1]
+    if (last === undefined) return
+    const ids = due.map((entry) => entry.id)
+    runDueExecutions(
+      tx,
+      pass,
+      ids.filter((id) => !isFlowId(id)),
+    )
+    if (pass.isShortOfRoom || due.length < CLAIM_DUE_COUNT) return
+    from = { score: last.score, id: last.id }
+  }
+}
+
+/** One pass as far as it has come. */
+interface DuePass {
+  readonly input: DueInput
+  /**
+   * Whether it only precedes a claim, whose answer does not contain it. A pass of the engine fails on an entry that its record
+   * contradicts: such an entry must be reported.
+   */
+  readonly isForClaim: boolean
+  readonly handled: DueReport[]
+  seed: number
+  isShortOfRoom: boolean
+  /** Whether a flow was moved, which may have left work that is due at once. */
+  hasMoved: boolean
+}
+
+function newPass(input: DueInput, isForClaim: boolean): DuePass {
+  return { input, isForClaim, handled: [], seed: input.seed, isShortOfRoom: false, hasMoved: false }
+}
+
+/** Each record is a part of its own, so that a conflict over one does not hold up the others. */
+function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
+  for (const found of readDue(tx, ids)) {
+    if (tx.room() < roomFor(found) || pass.handled.length === pass.input.limit) {
+      pass.isShortOfRoom = true
+      return
+    }
+    tx.part(() => addReport(pass, runDueExecution(tx, pass, found)))
+  }
+}
+
+function runDueExecution(tx: Tx, pass: DuePass, found: Execution): DueReport | undefined {
+  const isMember = found.member !== undefined
+  // What happened to others of its flow in this very pass may have changed it.
+  const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
+  // The part depends on the execution, whatever it does with it.
+  if (!isMember && !tx.has('execution', found.id)) return undefined
+  if (!matchesFilter(execution, pass.input.filter)) return undefined
+  const dueCase = firstDue(execution, tx.now)
+  if (dueCase === undefined) {
+    if (pass.isForClaim || isMember) return undefined
+    return tx.fault('the due index names an execution for which nothing is due', execution.id)
+  }
+  if (pass.isForClaim && enginesOwn.includes(dueCase.name)) return undefined
+  const since = dueAt(execution)
+  pass.seed = nextSeed(pass.seed)
+  dueCase.run(tx, execution, pass.seed)
+  if (isMember || isStillDue(execution, tx.now)) pass.hasMoved = true
+  return { case: dueCase.name, executionId: execution.id, dueAt: since }
+}
+
+/** Adds what a part has done. Returns the report of the part: a claim has none, because its answer does not depend on it. */
+function addReport(pass: DuePass, report: DueReport | undefined): DueReport | undefined {
+  if (report !== undefined) pass.handled.push(report)
+  return pass.isForClaim ? undefined : report
+}
+
+/**
+ * Reads executions and what their waits are made of, for as many as one pass can see to: a store across a network fetches all
+ * of it in one go. Each execution is read in a part of its own, which joins the part that changes it.
+ */
+function readDue(tx: Tx, ids: string[]): Execution[] {
+  const executions: Execution[] = []
+  let room = tx.room()
+  for (const id of ids) {
+    tx.part(() => {
+      const [execution] = tx.getMany('execution', [id])
+      if (execution === undefined) return
+      executions.push(execution)
+      if (room > 0) room = room - readWait(tx, execution)
+    })
+  }
+  return executions
+}
+
+/** Returns how many records the wait is made of. */
+function readWait(tx: Tx, execution: Execution): number {
+  const stepId = currentStepId(execution)
+  if (stepId === undefined) return 0
+  const scope = scopeOf(execution.id, execution.journal)
+  const waitpointIds: string[] = []
+  for (const { target } of execution.journal?.open ?? []) waitpointIds.push(waitpointIdIn(scope, target))
+  tx.getMany('step', [stepId])
+  if (waitpointIds.length > 0) tx.getMany('waitpoint', waitpointIds)
+  return waitpointIds.length + 1
+}
+
+/** A wait that ends closes the waitpoints that were opened for it. */
+function roomFor(execution: Execution): number {
+  const alone = DUE_ITEM_WORK + (execution.journal?.open.length ?? 0)
+  return execution.member === undefined ? alone : Math.max(FLOW_ITEM_WORK, alone)
+}
+
+/** Whether work is left that one call had no room for. */
+function isStillDue(execution: Execution, now: Instant): boolean {
+  const due = dueAt(execution)
+  return due !== undefined && due <= now
+}
+
+function runDueFlows(tx: Tx, pass: DuePass, ids: string[]): void {
+  for (const id of ids) {
+    if (tx.room() < FLOW_ITEM_WORK) {
+      pass.isShortOfRoom = true
+      return
+    }
+    tx.part(() => addReport(pass, runDueFlow(tx, pass, id)))
+  }
+}
+
+function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
+  const [flow] = tx.getMany('flow', [id])
+  if (flow === undefined || !matchesFilter(flow, pass.input.filter)) return undefined
+  const since = flowDueAt(flow)
+  for (const dueCase of flowDueCases) {
+    if (!dueCase.isDue(flow, tx.now)) continue
+    dueCase.run(tx, flow)
+    pass.hasMoved = true
+    return { case: dueCase.name, executionId: flow.id, dueAt: since }
+  }
+  return undefined
+}
+
+/** Work that an earlier call had no room for: the engine continues it, not a claim. */
+const enginesOwn: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
+
+function firstDue(execution: Execution, now: Instant): DueCase | undefined {
+  for (const dueCase of dueCases) if (dueCase.isDue(execution, now)) return dueCase
+  return undefined
+}

@@ -1,0 +1,119 @@
+import { endCancelled, endExecution } from '../../lifecycle/endings/end-execution.ts'
+import { cancelIfAsked } from '../leases/fail-execution.ts'
+import { isMailbox, journalOf, mailboxOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
+import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
+import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
+import { currentStep } from '../../lifecycle/current-step.ts'
+import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
+import type { Answer } from '../../lifecycle/journal/end-wait.ts'
+import type { Step, Wait } from '../../model/journal-records.ts'
+import type { Execution } from '../../model/records.ts'
+import { joinName } from '../../model/names.ts'
+import type { Tx } from '../../tx.ts'
+import type { DueCase } from './due-case.ts'
+
+const SUSPENSION_TIMEOUT = 'suspension_timeout'
+const BY_ENGINE = 'engine'
+const OPERATOR_REVIEW = 'operator_review'
+const TIMEOUT_SIGNAL = 'timeout'
+/** Where a wait is told of its timeout that has no waitpoint of its own: names like this are nobody else's. */
+const TIMEOUT_MAILBOX = mailboxOf('__timeout')
+
+const TIMED_OUT: Answer = { how: 'timed_out', cause: 'timeout', by: undefined, reason: undefined }
+
+/** Ends a wait whose time is over, in the way that was asked for. A sleep has come to its end, a step is tried again. */
+export const suspensionTimeout: DueCase = {
+  name: 'suspension_timeout',
+  isDue: (execution, now) => {
+    const state = execution.state
+    return state.phase === 'suspended' && state.until !== undefined && state.until <= now
+  },
+  run: (tx, execution) => {
+    if (cancelIfAsked(tx, execution)) return
+    const step = currentStep(tx, execution)
+    if (step === undefined) return tx.fault('an execution that does not wait has waited too long', execution.id)
+    const wait = step.wait
+    if (step.state.phase !== 'open' || wait === undefined) {
+      resumeFrom(tx, execution, step, { how: 'timed_out', cause: 'step_retry', by: undefined, reason: undefined })
+      return
+    }
+    timeOut(tx, execution, step, wait)
+  },
+}
+
+function timeOut(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
+  const message = `the wait for "${step.name}" was not answered in time`
+  const failure = { category: SUSPENSION_TIMEOUT, message, stack: undefined, at: tx.now }
+  switch (wait.onTimeout) {
+    case 'resume':
+      resumeFrom(tx, execution, step, TIMED_OUT)
+      return
+    case 'resume_with_signal':
+      tellOfTimeout(tx, execution, step, wait)
+      resumeFrom(tx, execution, step, TIMED_OUT)
+      return
+    case 'escalate':
+      escalate(tx, execution, step, wait)
+      return
+    case 'cancel':
+      endCancelled(tx, execution, SUSPENSION_TIMEOUT, BY_ENGINE, 'cancelled')
+      return
+    case 'fail':
+      execution.failureCount = execution.failureCount + 1
+      endExecution(tx, execution, {
+        outcome: 'failed',
+        how: 'failed',
+        reason: SUSPENSION_TIMEOUT,
+        by: undefined,
+        failure,
+        attemptOutcome: 'failed',
+      })
+      return
+    case 'expire':
+      endExecution(tx, execution, {
+        outcome: 'expired',
+        how: 'expired',
+        reason: SUSPENSION_TIMEOUT,
+        by: undefined,
+        failure,
+        attemptOutcome: 'expired',
+      })
+      return
+  }
+}
+
+/** It waits on, for an operator now: no time ends it any more, and what it waited for still does. */
+function escalate(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
+  const state = execution.state
+  if (state.phase !== 'suspended') return
+  wait.until = undefined
+  wait.isEscalated = true
+  tx.put(step)
+  tx.emit('wait_escalated', execution, { step: step.name, reason: state.reason, until: state.until })
+  state.until = undefined
+  state.reason = OPERATOR_REVIEW
+  tx.put(execution)
+}
+
+/** A signal like any other, so that the handler can tell by it what happened. */
+function tellOfTimeout(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
+  const journal = journalOf(execution)
+  const target = firstOwn(wait.targets) ?? TIMEOUT_MAILBOX
+  const existing = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))
+  const waitpoint = mailboxAt(tx, execution, journal, target, existing)
+  const { sequence } = recordSignal(tx, execution, journal, waitpoint, {
+    // One lease lets go once, so its epoch tells this timeout from any other.
+    key: joinName(SUSPENSION_TIMEOUT, String(execution.epoch)),
+    name: TIMEOUT_SIGNAL,
+    source: { type: 'engine', identity: SUSPENSION_TIMEOUT },
+    effect: 'resumed',
+    step: step.name,
+  })
+  wait.satisfiers.push(sequence)
+  wait.closer = sequence
+}
+
+function firstOwn(targets: readonly string[]): string | undefined {
+  for (const target of targets) if (!isMailbox(target)) return target
+  return undefined
+}

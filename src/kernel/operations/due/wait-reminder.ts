@@ -1,0 +1,22 @@
+import { currentStep } from '../../lifecycle/current-step.ts'
+import type { DueCase } from './due-case.ts'
+
+/** Says in the event log that somebody is still being waited for. Reminders that were missed are said once. */
+export const waitReminder: DueCase = {
+  name: 'wait_reminder',
+  isDue: (execution, now) => {
+    const state = execution.state
+    return state.phase === 'suspended' && state.remindAt !== undefined && state.remindAt <= now
+  },
+  run: (tx, execution) => {
+    const state = execution.state
+    const step = currentStep(tx, execution)
+    const wait = step?.wait
+    if (state.phase !== 'suspended' || step === undefined || wait === undefined) return
+    wait.reminderCount = wait.reminderCount + 1
+    state.remindAt = wait.remindEveryMs === undefined ? undefined : tx.now + wait.remindEveryMs
+    tx.put(step)
+    tx.put(execution)
+    tx.emit('wait_reminded', execution, { step: step.name, reason: state.reason, until: state.until })
+  },
+}

@@ -1,0 +1,47 @@
+/**
+ * Cancels from any phase. What nobody holds ends at once. A running execution's holder is asked through its lease and
+ * given a grace, after which the due pass ends it; with `force` it ends now. A holder may cancel its own with its fence.
+ */
+import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { isHeldNow, requestCancel } from '../../lifecycle/cancel-request.ts'
+import { endCancelled } from '../../lifecycle/endings/end-execution.ts'
+import type { ExecutionId, Fence, Instant } from '../../model/records.ts'
+import { refused, refusedFor } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+
+export interface CancelInput {
+  readonly executionId: ExecutionId
+  readonly reason: string
+  readonly by: string
+  /** The holder's own fence. Without it the call speaks with an operator's authority. */
+  readonly fence?: Fence | undefined
+  readonly force: boolean
+  readonly graceMs: number
+}
+
+export type CancelResult =
+  | { readonly kind: 'cancelled' | 'already_cancelled' }
+  | { readonly kind: 'cancel_requested'; readonly forceAt: Instant }
+  | LeaseRefusal
+  | Refused<'execution_not_found' | 'execution_ended'>
+
+export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  const state = execution.state
+  if (state.phase === 'ended') {
+    return state.outcome === 'cancelled' ? { kind: 'already_cancelled' } : refusedFor('execution_ended', execution)
+  }
+  if (input.fence !== undefined) {
+    const refusal = refuseUnlessHeld(tx, execution, input.fence)
+    if (refusal !== undefined) return refusal
+  }
+
+  if (isHeldNow(tx, execution) && input.fence === undefined && !input.force) {
+    return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input) }
+  }
+  endCancelled(tx, execution, input.reason, input.by, 'cancelled')
+  return { kind: 'cancelled' }
+}

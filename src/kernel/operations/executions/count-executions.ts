@@ -1,0 +1,71 @@
+/** How many executions each lane has in each state, counted from the indexes. */
+import { QUEUES_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
+import { COUNT_MAX, QUEUE_SCAN_COUNT } from '../../limits.ts'
+import type { Queue } from '../../model/records.ts'
+import { publicStates } from '../../rules/execution-state.ts'
+import type { PublicState } from '../../rules/execution-state.ts'
+import { SEPARATOR } from '../../model/names.ts'
+import type { Position, Tx } from '../../tx.ts'
+
+export interface CountInput {
+  readonly lane?: string | undefined
+  /** Where an earlier call stopped. */
+  readonly cursor?: Position | undefined
+}
+
+/** Of a lane that goes on behind a page the next page has the rest: the counts of both add up. */
+export interface LaneCounts {
+  readonly lane: string
+  /** A count that reaches the limit of counting stands at the limit. */
+  readonly counts: { readonly state: PublicState; readonly count: number }[]
+  readonly classes: string[]
+}
+
+export interface CountResult {
+  readonly kind: 'counted'
+  readonly lanes: LaneCounts[]
+  readonly cursor: Position | undefined
+}
+
+export function countExecutions(tx: Tx, input: CountInput): CountResult {
+  const queues = tx.scan({ index: QUEUES_INDEX, from: input.cursor, limit: QUEUE_SCAN_COUNT }, 'queue')
+  const last = queues.length === QUEUE_SCAN_COUNT ? queues[queues.length - 1] : undefined
+  const lanes: LaneCounts[] = []
+  // Queues come in the order of their ids, which begin with the lane: those of one lane stand together.
+  let classes: string[] = []
+  for (let i = 0; i < queues.length; i++) {
+    const queue = queues[i]
+    if (queue === undefined || (input.lane !== undefined && queue.lane !== input.lane)) continue
+    classes.push(queue.class)
+    const next: Queue | undefined = queues[i + 1]
+    if (next?.lane === queue.lane) continue
+    const isContinued = lanes.length === 0 && startsWithLane(input.cursor?.id, queue.lane)
+    lanes.push({ lane: queue.lane, counts: countLane(tx, queue.lane, classes, isContinued), classes })
+    classes = []
+  }
+  return { kind: 'counted', lanes, cursor: last === undefined ? undefined : { score: 0, id: last.id } }
+}
+
+function startsWithLane(queueId: string | undefined, lane: string): boolean {
+  return queueId?.startsWith(lane + SEPARATOR) === true
+}
+
+/** A lane that an earlier page began has its states counted there; here only the rest of its queues is added. */
+function countLane(
+  tx: Tx,
+  lane: string,
+  classes: readonly string[],
+  isContinued: boolean,
+): { readonly state: PublicState; readonly count: number }[] {
+  const counts: { readonly state: PublicState; readonly count: number }[] = []
+  for (const state of publicStates) {
+    let count = isContinued ? 0 : tx.countUpTo({ index: laneIndex(lane, state), limit: COUNT_MAX })
+    if (state === 'waiting') {
+      for (const className of classes) {
+        count = count + tx.countUpTo({ index: readyIndex(lane, className), limit: COUNT_MAX })
+      }
+    }
+    if (count > 0) counts.push({ state, count })
+  }
+  return counts
+}

@@ -1,0 +1,206 @@
+/** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
+import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
+import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from '../../model/indexes.ts'
+import { currentStep } from '../../lifecycle/current-step.ts'
+import type { StepKind, TimeoutBehaviour } from '../../model/journal-records.ts'
+import { AHEAD_COUNT_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
+import type {
+  BlockCause,
+  CancelRequest,
+  DelayCause,
+  EdgeGroup,
+  Execution,
+  ExecutionId,
+  Failure,
+  Instant,
+  Outcome,
+} from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import { claimScore, publicState } from '../../rules/execution-state.ts'
+import type { PublicState } from '../../rules/execution-state.ts'
+import type { Tx } from '../../tx.ts'
+
+export interface ExplainInput {
+  readonly executionId: ExecutionId
+}
+
+export type Explanation =
+  | {
+      readonly why: 'waits_for_worker'
+      readonly since: Instant
+      readonly lane: string
+      readonly task: string
+      /** Executions of the same queue that are claimed first; counting stops at `aheadLimit`. */
+      readonly ahead: number
+      readonly aheadLimit: number
+      /** Executions of the lane that workers hold now. None may mean that no worker serves it. */
+      readonly activeInLane: number
+    }
+  | {
+      readonly why: 'delayed'
+      readonly until: Instant
+      readonly cause: DelayCause
+      readonly failure: Failure | undefined
+      readonly failureCount: number
+      readonly attempts: number
+      /** Time is up, and it becomes claimable as soon as a worker or an engine looks. */
+      readonly isOverdue: boolean
+    }
+  | {
+      readonly why: 'blocked'
+      readonly by: BlockCause
+      readonly since: Instant
+      /** What it waits for, if it waits for others of its flow: the first few of them, and how many there are. */
+      readonly waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[]
+      readonly waitsForCount: number
+      readonly group: EdgeGroup | undefined
+    }
+  | {
+      readonly why: 'running'
+      readonly attempt: number
+      readonly since: Instant
+      readonly workerId: string
+      readonly workerInstanceId: string
+      readonly leaseExpiresAt: Instant
+      readonly isLeaseExpired: boolean
+      readonly cancel: CancelRequest | undefined
+    }
+  | {
+      readonly why: 'suspended'
+      readonly since: Instant
+      /** The name of the wait, sleep or step. */
+      readonly step: string
+      readonly stepKind: StepKind
+      readonly reason: string
+      readonly until: Instant | undefined
+      /** Time is up, and what was asked for happens as soon as an engine or a worker looks. */
+      readonly isOverdue: boolean
+      readonly onTimeout: TimeoutBehaviour | undefined
+      readonly isEscalated: boolean
+      /** The places at which it can be told something, and how many signals have counted so far. */
+      readonly targets: string[]
+      readonly satisfierCount: number
+      /** How far the first few parts of its condition have come that signals count towards. */
+      readonly counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[]
+    }
+  | {
+      readonly why: 'ended'
+      readonly outcome: Outcome
+      readonly endedAt: Instant
+      readonly reason: string | undefined
+      readonly by: string | undefined
+      readonly failure: Failure | undefined
+    }
+
+export type ExplainResult =
+  | { readonly kind: 'explained'; readonly explanation: Explanation; readonly at: Instant }
+  | Refused<'execution_not_found'>
+
+export function explainExecution(tx: Tx, input: ExplainInput): ExplainResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  return { kind: 'explained', explanation: explain(tx, execution), at: tx.now }
+}
+
+function explain(tx: Tx, execution: Execution): Explanation {
+  const state = execution.state
+  switch (state.phase) {
+    case 'eligible':
+      return explainWaiting(tx, execution)
+    case 'delayed':
+      return {
+        why: 'delayed',
+        until: state.until,
+        cause: state.cause,
+        failure: execution.failure,
+        failureCount: execution.failureCount,
+        attempts: execution.retry.attempts,
+        isOverdue: state.until <= tx.now,
+      }
+    case 'blocked':
+      return explainBlocked(tx, execution, state.by)
+    case 'active':
+      return {
+        why: 'running',
+        attempt: execution.attempt?.number ?? 0,
+        since: state.lease.acquiredAt,
+        workerId: state.lease.workerId,
+        workerInstanceId: state.lease.workerInstanceId,
+        leaseExpiresAt: state.lease.expiresAt,
+        isLeaseExpired: state.lease.expiresAt <= tx.now,
+        cancel: state.cancel,
+      }
+    case 'suspended':
+      return explainSuspended(tx, execution, state.reason, state.until)
+    case 'ended':
+      return {
+        why: 'ended',
+        outcome: state.outcome,
+        endedAt: state.at,
+        reason: state.reason,
+        by: state.by,
+        failure: execution.failure,
+      }
+  }
+}
+
+function explainSuspended(tx: Tx, execution: Execution, reason: string, until: Instant | undefined): Explanation {
+  const step = currentStep(tx, execution)
+  if (step === undefined) return tx.fault('a suspended execution waits in no step', execution.id)
+  const counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[] = []
+  for (const { kind, name, has, need } of step.wait?.nodes ?? []) {
+    if (kind === 'leaf' && counts.length < NAMED_MEMBER_MAX) counts.push({ name, has, need })
+  }
+  return {
+    why: 'suspended',
+    since: execution.changedAt,
+    step: step.name,
+    stepKind: step.kind,
+    reason,
+    until,
+    isOverdue: until !== undefined && until <= tx.now,
+    onTimeout: step.wait?.onTimeout,
+    isEscalated: step.wait?.isEscalated === true,
+    targets: step.wait?.targets ?? [],
+    satisfierCount: step.wait?.satisfiers.length ?? 0,
+    counts,
+  }
+}
+
+function explainBlocked(tx: Tx, execution: Execution, by: BlockCause): Explanation {
+  const waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[] = []
+  const open = { index: inboundIndex(execution.id), to: OPEN_EDGES }
+  readEdgeGuard(tx, execution)
+  const count = by === 'dependencies' ? tx.countUpTo({ index: open.index, to: open.to, limit: IN_DEGREE_MAX }) : 0
+  if (count > 0) {
+    const range = { index: open.index, to: open.to, limit: NAMED_MEMBER_MAX }
+    for (const upstream of tx.scan(range, 'execution')) {
+      waitsFor.push({
+        executionId: upstream.id,
+        name: upstream.member?.name ?? '',
+        state: publicState(upstream.state),
+      })
+    }
+  }
+  const group = execution.member?.group
+  return { why: 'blocked', by, since: execution.changedAt, waitsFor, waitsForCount: count, group }
+}
+
+function explainWaiting(tx: Tx, execution: Execution): Explanation {
+  const upToHere = tx.countUpTo({
+    index: readyIndex(execution.lane, execution.class),
+    to: claimScore(execution),
+    limit: AHEAD_COUNT_MAX + 1,
+  })
+  return {
+    why: 'waits_for_worker',
+    since: execution.changedAt,
+    lane: execution.lane,
+    task: execution.task,
+    // The count includes the execution itself, and any that were created in the same millisecond.
+    ahead: Math.max(0, upToHere - 1),
+    aheadLimit: AHEAD_COUNT_MAX,
+    activeInLane: tx.countUpTo({ index: laneIndex(execution.lane, 'active'), limit: AHEAD_COUNT_MAX }),
+  }
+}

@@ -1,0 +1,73 @@
+/** Executions by what they are, newest first, from the most selective index there is. Pages may be short, even empty. */
+import { CREATED_INDEX, laneIndex, tagIndex } from '../../model/indexes.ts'
+import { LIST_PAGE_MAX, LIST_SCAN_COUNT } from '../../limits.ts'
+import type { Execution, Instant } from '../../model/records.ts'
+import { publicState } from '../../rules/execution-state.ts'
+import type { PublicState } from '../../rules/execution-state.ts'
+import type { Position, Range, Tx } from '../../tx.ts'
+
+export interface ListInput {
+  readonly namespace?: string | undefined
+  readonly lane?: string | undefined
+  readonly task?: string | undefined
+  readonly state?: PublicState | undefined
+  readonly tag?: { readonly name: string; readonly value: string; readonly indexed: boolean } | undefined
+  readonly createdFrom?: Instant | undefined
+  readonly createdTo?: Instant | undefined
+  readonly cursor?: Position | undefined
+  readonly limit: number
+}
+
+export interface ListResult {
+  readonly kind: 'listed'
+  readonly executions: Execution[]
+  /** Where to go on. A page without one is the last. */
+  readonly cursor: Position | undefined
+  readonly at: Instant
+}
+
+export function listExecutions(tx: Tx, input: ListInput): ListResult {
+  const page = tx.scan(listRange(input), 'execution')
+  const limit = Math.max(1, Math.min(input.limit, LIST_PAGE_MAX))
+  const executions: Execution[] = []
+  for (const execution of page) {
+    if (!matches(execution, input)) continue
+    executions.push(execution)
+    if (executions.length === limit) break
+  }
+  const last = executions.length === limit ? executions[executions.length - 1] : page[page.length - 1]
+  const isLast = page.length < LIST_SCAN_COUNT && (last === undefined || last.id === page[page.length - 1]?.id)
+  const cursor = isLast || last === undefined ? undefined : { score: last.createdAt, id: last.id }
+  return { kind: 'listed', executions, cursor, at: tx.now }
+}
+
+/** What a listing looks through: newest first, from where an earlier page stopped. */
+export function listRange(input: ListInput): Range {
+  return {
+    index: indexFor(input),
+    from: input.cursor ?? (input.createdTo === undefined ? undefined : { score: input.createdTo }),
+    to: input.createdFrom,
+    reverse: true,
+    limit: LIST_SCAN_COUNT,
+  }
+}
+
+/** All three are ordered by creation, so a cursor means the same in each. */
+function indexFor(input: ListInput): string {
+  if (input.tag?.indexed === true) return tagIndex(input.tag.name, input.tag.value)
+  if (input.lane !== undefined && input.state !== undefined && input.state !== 'waiting') {
+    return laneIndex(input.lane, input.state)
+  }
+  return CREATED_INDEX
+}
+
+function matches(execution: Execution, input: ListInput): boolean {
+  if (input.namespace !== undefined && execution.namespace !== input.namespace) return false
+  if (input.lane !== undefined && execution.lane !== input.lane) return false
+  if (input.task !== undefined && execution.task !== input.task) return false
+  if (input.state !== undefined && publicState(execution.state) !== input.state) return false
+  const wanted = input.tag
+  if (wanted === undefined) return true
+  for (const tag of execution.tags) if (tag.name === wanted.name && tag.value === wanted.value) return true
+  return false
+}

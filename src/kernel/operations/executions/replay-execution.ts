@@ -1,0 +1,119 @@
+/**
+ * Makes an ended execution runnable again. History, numbering and epoch go on; the counters of the run start over. In a
+ * flow its outbound edges keep what they told: with `subtree`, all that was skipped behind it is replayed as well.
+ */
+import { rejudge, refuseReplay, replayMember } from '../../lifecycle/flows/replay-member.ts'
+import { flowOf, putFlow } from '../../lifecycle/flow-counts.ts'
+import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
+import { memberOf } from '../../lifecycle/flows/rank-order.ts'
+import { cutFrom, isCut } from '../../rules/journal-ids.ts'
+import { findStep } from '../journal/record-step.ts'
+import type { StepKind } from '../../model/journal-records.ts'
+import { REPLAY_CAP } from '../../limits.ts'
+import { makeEligible } from '../../lifecycle/phases.ts'
+import type { Execution, ExecutionId, Flow } from '../../model/records.ts'
+import { prepareReplay } from '../../lifecycle/prepare-replay.ts'
+import { refused, refusedFor } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+
+export interface ReplayInput {
+  readonly executionId: ExecutionId
+  /** Minted by the caller, the same for every repetition of one replay. */
+  readonly requestId: string
+  readonly reason?: string | undefined
+  readonly by?: string | undefined
+  /** Replays the members of its flow that were skipped because of it, and theirs in turn. */
+  readonly subtree?: boolean | undefined
+  /** What is recorded from here on is set aside and done anew: a step's name, or everything. Left out, all steps are kept. */
+  readonly from?: ReplayFrom | undefined
+}
+
+export type ReplayFrom = { readonly kind: 'start' } | { readonly kind: 'step'; readonly name: string }
+
+export type ReplayResult =
+  | { readonly kind: 'replayed' | 'already_replayed'; readonly replayCount: number }
+  | Refused<
+      | 'execution_not_found'
+      | 'execution_not_ended'
+      | 'replays_exhausted'
+      | 'flow_ended'
+      | 'flow_busy'
+      | 'upstream_not_replayed'
+      | 'graph_limit_exceeded'
+      | 'retention_over'
+      | 'step_not_found'
+    >
+
+export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  if (execution.lastReplay?.requestId === input.requestId) {
+    return { kind: 'already_replayed', replayCount: execution.replayCount }
+  }
+  const state = execution.state
+  if (state.phase !== 'ended') return refusedFor('execution_not_ended', execution)
+  if (execution.replayCount >= REPLAY_CAP)
+    return refused('replays_exhausted', { executionId: execution.id, limit: REPLAY_CAP })
+  if (execution.journal?.isRemoving === true) return refused('retention_over', { executionId: execution.id })
+  const position = input.from === undefined ? undefined : firstPosition(tx, execution, input.from)
+  if (input.from?.kind === 'step' && position === undefined) {
+    return refused('step_not_found', { executionId: execution.id, step: input.from.name })
+  }
+  const flow = flowOf(tx, execution)
+  if (flow !== undefined) return replayInFlow(tx, flow, execution, input, position)
+
+  setAside(execution, position)
+  prepareReplay(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by })
+  makeEligible(tx, execution, { next: execution.next, event: 'execution_replayed', reason: input.reason, by: input.by })
+  return { kind: 'replayed', replayCount: execution.replayCount }
+}
+
+const STEP_KINDS: readonly StepKind[] = ['call', 'now', 'waitpoint', 'sleep', 'wait']
+
+/** Where the first step of a name stands, whatever its kind. */
+function firstPosition(tx: Tx, execution: Execution, from: ReplayFrom): number | undefined {
+  if (from.kind === 'start') return 0
+  let first: number | undefined = undefined
+  for (const kind of STEP_KINDS) {
+    const step = findStep(tx, execution, kind, from.name)
+    if (step === undefined || execution.journal === undefined || isCut(execution.journal, step.position)) continue
+    if (first === undefined || step.position < first) first = step.position
+  }
+  return first
+}
+
+function setAside(execution: Execution, position: number | undefined): void {
+  const journal = execution.journal
+  if (position !== undefined && journal !== undefined) cutFrom(journal, position)
+}
+
+function replayInFlow(
+  tx: Tx,
+  flow: Flow,
+  execution: Execution,
+  input: ReplayInput,
+  position: number | undefined,
+): ReplayResult {
+  const rejudged = rejudge(tx, flow, execution, input.requestId)
+  const isSubtree = input.subtree === true
+  const refusal = refuseReplay(tx, flow, execution, rejudged, isSubtree)
+  if (refusal !== undefined) return refusal
+
+  setAside(execution, position)
+  const request = { requestId: input.requestId, reason: input.reason, by: input.by }
+  replayMember(tx, flow, execution, rejudged, request, isSubtree)
+  if (!isSubtree) {
+    putFlow(tx, flow)
+    return { kind: 'replayed', replayCount: execution.replayCount }
+  }
+  // Nothing that was skipped may be judged by an upstream that has ended again before it was replayed itself.
+  flow.walk = {
+    purpose: 'replay',
+    fromRank: memberOf(tx, execution).rank,
+    fromId: execution.id,
+    rootId: execution.id,
+  }
+  walkFlow(tx, flow)
+  return { kind: 'replayed', replayCount: execution.replayCount }
+}

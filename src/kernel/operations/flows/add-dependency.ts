@@ -1,0 +1,171 @@
+/** Puts one member before another: staged, applied and, if the upstream has ended, resolved in the same operation. */
+import { edgeId } from '../../model/indexes.ts'
+import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { block } from '../../lifecycle/phases.ts'
+import type {
+  Edge,
+  EdgeState,
+  Execution,
+  ExecutionId,
+  Fence,
+  Flow,
+  FlowId,
+  GroupVerdict,
+  Handover,
+} from '../../model/records.ts'
+import { refused, refusedFor } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import type { Tx } from '../../tx.ts'
+import { ALL_OF } from '../../rules/edge-group.ts'
+import { putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
+import { findFlow, flowNotFound, notInFlow, refuseUnlessOpen, revisionOf } from '../../lifecycle/flows/flow-guards.ts'
+import { bucketOf, movesMembers } from '../../rules/flow-state.ts'
+import { orderEdge } from '../../lifecycle/flows/rank-order.ts'
+import { link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/link.ts'
+import { followEnds, judge } from '../../lifecycle/flows/resolve-edges.ts'
+
+export interface AddDependencyInput {
+  readonly flowId: FlowId
+  readonly upstreamId: ExecutionId
+  readonly downstreamId: ExecutionId
+  readonly hands?: Handover | undefined
+  /** Given, the edge is added only to the graph as its caller has seen it. */
+  readonly expectedRevision?: number | undefined
+  /** The fence of whoever holds the downstream: it may add to what it is going to wait for. */
+  readonly fence?: Fence | undefined
+}
+
+export type AddDependencyRefusal =
+  | LeaseRefusal
+  | Refused<
+      | 'self_referencing_edge'
+      | 'flow_not_found'
+      | 'execution_not_found'
+      | 'execution_not_in_flow'
+      | 'dependency_already_exists'
+      | 'flow_ended'
+      | 'flow_sealed'
+      | 'flow_busy'
+      | 'stale_graph_revision'
+      | 'execution_ended'
+      | 'not_runnable'
+      | 'edge_group_already_fired'
+      | 'graph_limit_exceeded'
+      | 'cycle_detected'
+      | 'invalid_input'
+    >
+
+export type AddDependencyResult =
+  | {
+      readonly kind: 'added' | 'already_added'
+      readonly revision: number
+      readonly edge: EdgeState
+      readonly verdict: GroupVerdict
+      readonly downstream: Execution['state']['phase']
+    }
+  | AddDependencyRefusal
+
+export function addDependency(tx: Tx, input: AddDependencyInput): AddDependencyResult {
+  if (input.upstreamId === input.downstreamId) {
+    return refused('self_referencing_edge', { executionId: input.upstreamId })
+  }
+  const flow = findFlow(tx, input.flowId)
+  if (flow === undefined) return flowNotFound(input.flowId)
+  const upstream = tx.get('execution', input.upstreamId)
+  if (upstream === undefined) return refused('execution_not_found', { executionId: input.upstreamId })
+  if (upstream.member?.flowId !== flow.id) return notInFlow(flow, upstream.id)
+  const downstream = tx.get('execution', input.downstreamId)
+  if (downstream === undefined) return refused('execution_not_found', { executionId: input.downstreamId })
+  if (downstream.member?.flowId !== flow.id) return notInFlow(flow, downstream.id)
+  const existing = tx.get('edge', edgeId(upstream.id, downstream.id))
+  if (existing !== undefined) {
+    if (!sameHandover(existing.hands, input.hands)) {
+      return refused('dependency_already_exists', { executionId: downstream.id, flowId: flow.id })
+    }
+    return answer('already_added', flow, existing, downstream)
+  }
+  const refusal = refuseEdge(tx, flow, downstream, input)
+  if (refusal !== undefined) return refusal
+  const order = orderEdge(tx, flow, upstream, downstream)
+  if (order.kind === 'refused') return order
+
+  for (const moved of order.moved) if (moved.id !== downstream.id) tx.put(moved)
+  addEdge(tx, flow, upstream, downstream, input.hands)
+  const edge = tx.get('edge', edgeId(upstream.id, downstream.id))
+  if (edge === undefined) return tx.fault('an edge is missing that was just added', downstream.id)
+  return answer('added', flow, edge, downstream)
+}
+
+/** Links two members whose order is right, blocks the downstream if nobody holds it, and judges its group. */
+export function addEdge(
+  tx: Tx,
+  flow: Flow,
+  upstream: Execution,
+  downstream: Execution,
+  hands: Handover | undefined,
+): void {
+  const before = bucketOf(downstream)
+  link(tx, flow, upstream, downstream, hands)
+  const phase = downstream.state.phase
+  if (phase === 'eligible' || phase === 'delayed') block(tx, downstream, 'dependencies')
+  else if (downstream.state.phase === 'blocked') downstream.state = { phase: 'blocked', by: 'dependencies' }
+  shiftCount(tx, flow, downstream, before)
+  settleGroup(tx, flow, downstream, upstream.id)
+  putFlow(tx, flow)
+}
+
+/** Judges a group that has got new edges, where the flow lets verdicts take effect. Puts the member; the caller puts the flow. */
+export function settleGroup(tx: Tx, flow: Flow, downstream: Execution, cause: ExecutionId): void {
+  if (!movesMembers(flow)) {
+    tx.put(downstream)
+    return
+  }
+  const ended: Execution[] = []
+  judge(tx, flow, downstream, cause, ended)
+  followEnds(tx, flow, ended)
+}
+
+function refuseEdge(
+  tx: Tx,
+  flow: Flow,
+  downstream: Execution,
+  input: AddDependencyInput,
+): AddDependencyRefusal | undefined {
+  const fence = input.fence
+  if (fence !== undefined) {
+    const lost = refuseUnlessHeld(tx, downstream, fence)
+    if (lost !== undefined) return lost
+  }
+  const closed = refuseUnlessOpen(flow, fence !== undefined)
+  if (closed !== undefined) return closed
+  if (input.expectedRevision !== undefined && input.expectedRevision !== revisionOf(flow)) {
+    return refused('stale_graph_revision', { flowId: flow.id, revision: revisionOf(flow) })
+  }
+  const phase = downstream.state.phase
+  if (phase === 'ended') return refusedFor('execution_ended', downstream)
+  if (fence === undefined && (phase === 'active' || phase === 'suspended'))
+    return refusedFor('not_runnable', downstream)
+  const group = downstream.member?.group
+  if (group !== undefined && group.verdict !== 'pending') {
+    // One that waits for all may wait for one more, as long as it has not begun or it is itself who asks.
+    const mayReopen = group.policy === 'all_of' && group.verdict === 'satisfied'
+    const hasBegun = downstream.attempt !== undefined && fence === undefined
+    if (!mayReopen || hasBegun) return refusedFor('edge_group_already_fired', downstream)
+  }
+  const payloadEdges = (downstream.member?.payloadEdgeCount ?? 0) + (input.hands?.as === 'payload' ? 1 : 0)
+  if (!mayHandPayload(group ?? ALL_OF, group?.need ?? 0, payloadEdges)) {
+    return refused('invalid_input', { executionId: downstream.id })
+  }
+  return refuseTooMany(flow, 1, (group?.total ?? 0) + 1)
+}
+
+function answer(kind: 'added' | 'already_added', flow: Flow, edge: Edge, downstream: Execution): AddDependencyResult {
+  return {
+    kind,
+    revision: revisionOf(flow),
+    edge: edge.state,
+    verdict: downstream.member?.group?.verdict ?? 'pending',
+    downstream: downstream.state.phase,
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * Makes an execution a member of a flow: one that exists, or a new one together with the edges that lead to it, so that it
+ * never runs before it is wired. A running member may add one that it is going to wait for.
+ */
+import { delayOf, newExecution, registerQueue, storeExecution } from '../executions/create-execution.ts'
+import type { CreateInput } from '../executions/create-execution.ts'
+import { FLOW_MEMBER_MAX, IN_DEGREE_MAX, RESOLVE_PAGE_COUNT, RESOLVE_RESERVE } from '../../limits.ts'
+import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { block } from '../../lifecycle/phases.ts'
+import type { Execution, ExecutionId, Flow, FlowId, Handover } from '../../model/records.ts'
+import { refused, refusedFor } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import { publicState } from '../../rules/execution-state.ts'
+import type { PublicState } from '../../rules/execution-state.ts'
+import type { Tx } from '../../tx.ts'
+import { addEdge, settleGroup } from './add-dependency.ts'
+import { ALL_OF, newGroup } from '../../rules/edge-group.ts'
+import type { PolicyInput } from '../../rules/edge-group.ts'
+import { countNew, putFlow } from '../../lifecycle/flow-counts.ts'
+import {
+  findFlow,
+  findHolder,
+  flowNotFound,
+  notInFlow,
+  refuseUnlessOpen,
+  revisionOf,
+} from '../../lifecycle/flows/flow-guards.ts'
+import type { HolderInput } from '../../lifecycle/flows/flow-guards.ts'
+import { memberOf, nextRank, raise } from '../../lifecycle/flows/rank-order.ts'
+import { link, mayHandPayload, refuseTooMany, setPolicy } from '../../lifecycle/flows/link.ts'
+
+export interface UpstreamInput {
+  readonly upstreamId: ExecutionId
+  readonly hands?: Handover | undefined
+}
+
+export interface AddExecutionInput {
+  readonly flowId: FlowId
+  readonly executionId: ExecutionId
+  /** What to call it in the graph. */
+  readonly name: string
+  /** What to create if it does not exist. Left out, only an existing execution is added. */
+  readonly create?: CreateInput | undefined
+  readonly policy?: PolicyInput | undefined
+  readonly after: readonly UpstreamInput[]
+  /** The running member on whose behalf it is added. */
+  readonly holder?: HolderInput | undefined
+  /** Whether the holder waits for it, and under which name it gets its result. */
+  readonly awaited?: { readonly hands?: Handover | undefined } | undefined
+}
+
+export type AddExecutionResult =
+  | {
+      readonly kind: 'added' | 'already_member'
+      readonly executionId: ExecutionId
+      readonly state: PublicState
+      readonly memberCount: number
+      readonly revision: number
+    }
+  | LeaseRefusal
+  | Refused<
+      | 'flow_not_found'
+      | 'flow_ended'
+      | 'flow_sealed'
+      | 'flow_busy'
+      | 'execution_not_found'
+      | 'execution_in_flow'
+      | 'execution_not_in_flow'
+      | 'execution_ended'
+      | 'not_runnable'
+      | 'edge_group_already_fired'
+      | 'graph_limit_exceeded'
+      | 'cycle_detected'
+      | 'unreachable_quorum'
+      | 'invalid_input'
+    >
+
+export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecutionResult {
+  const flow = findFlow(tx, input.flowId)
+  if (flow === undefined) return flowNotFound(input.flowId)
+  const existing = tx.get('execution', input.executionId)
+  if (existing?.member?.flowId === flow.id) return answer('already_member', flow, existing)
+  const found = input.holder === undefined ? undefined : findHolder(tx, flow, input.holder)
+  if (found?.kind === 'refused') return found
+  const holder = found?.execution
+  const closed = refuseUnlessOpen(flow, holder !== undefined)
+  if (closed !== undefined) return closed
+  if (existing === undefined && input.create === undefined) {
+    return refused('execution_not_found', { executionId: input.executionId })
+  }
+  if (existing?.member !== undefined) return refusedFor('execution_in_flow', existing)
+  const upstreams: Execution[] = []
+  const missing = findUpstreams(tx, flow, input.after, upstreams)
+  if (missing !== undefined) return missing
+  const refusal = refuseMember(flow, existing, holder, input)
+  if (refusal !== undefined) return refusal
+  const place = findPlace(tx, flow, upstreams, input.awaited === undefined ? undefined : holder)
+  if (place.kind === 'refused') return place
+
+  for (const moved of place.moved) if (moved.id !== holder?.id) tx.put(moved)
+  const execution = existing ?? newMember(tx, input)
+  become(tx, flow, execution, input, place.rank, upstreams, existing === undefined)
+  if (holder !== undefined && input.awaited !== undefined) addEdge(tx, flow, execution, holder, input.awaited.hands)
+  return answer('added', flow, execution)
+}
+
+function findUpstreams(
+  tx: Tx,
+  flow: Flow,
+  after: readonly UpstreamInput[],
+  upstreams: Execution[],
+): Refused<'execution_not_found' | 'execution_not_in_flow' | 'invalid_input'> | undefined {
+  for (let i = 0; i < after.length; i++) {
+    const id = after[i]?.upstreamId
+    if (id === undefined) break
+    const upstream = tx.get('execution', id)
+    if (upstream === undefined) return refused('execution_not_found', { executionId: id })
+    if (upstream.member?.flowId !== flow.id) return notInFlow(flow, id)
+    for (const other of upstreams) if (other.id === id) return refused('invalid_input', { executionId: id })
+    upstreams.push(upstream)
+  }
+  return undefined
+}
+
+function refuseMember(
+  flow: Flow,
+  existing: Execution | undefined,
+  holder: Execution | undefined,
+  input: AddExecutionInput,
+): Extract<AddExecutionResult, { kind: 'refused' }> | undefined {
+  if (flow.memberCount >= FLOW_MEMBER_MAX) return refused('graph_limit_exceeded', { limit: FLOW_MEMBER_MAX })
+  if (input.after.length > RESOLVE_PAGE_COUNT) return refused('graph_limit_exceeded', { limit: RESOLVE_PAGE_COUNT })
+  const awaits = input.awaited === undefined ? 0 : 1
+  const tooMany = refuseTooMany(flow, input.after.length + awaits, input.after.length)
+  if (tooMany !== undefined) return tooMany
+  const phase = existing?.state.phase
+  if (existing !== undefined && input.after.length > 0) {
+    if (phase === 'ended') return refusedFor('execution_ended', existing)
+    if (phase === 'active' || phase === 'suspended') return refusedFor('not_runnable', existing)
+  }
+  let payloadEdges = 0
+  for (const edge of input.after) if (edge.hands?.as === 'payload') payloadEdges = payloadEdges + 1
+  const policy = input.policy ?? ALL_OF
+  const need = newGroup(policy).need
+  if (!mayHandPayload(policy, need, payloadEdges)) {
+    return refused('invalid_input', { executionId: input.executionId })
+  }
+  // Nobody can add to its group later, once the flow is sealed.
+  if (flow.state.phase === 'sealed' && need > input.after.length) {
+    return refused('unreachable_quorum', { flowId: flow.id, nodes: [input.name] })
+  }
+  if (awaits === 0) return undefined
+  const group = holder?.member?.group
+  const handed = (holder?.member?.payloadEdgeCount ?? 0) + (input.awaited?.hands?.as === 'payload' ? 1 : 0)
+  if (holder === undefined || !mayHandPayload(group ?? ALL_OF, group?.need ?? 0, handed)) {
+    return refused('invalid_input', { executionId: input.executionId })
+  }
+  if (group === undefined) return undefined
+  if (group.total >= IN_DEGREE_MAX) return refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX })
+  const mayGrow = group.verdict === 'pending' || (group.policy === 'all_of' && group.verdict === 'satisfied')
+  return mayGrow ? undefined : refusedFor('edge_group_already_fired', holder)
+}
+
+function newMember(tx: Tx, input: AddExecutionInput): Execution {
+  if (input.create === undefined) return tx.fault('nothing to create a member from', input.executionId)
+  const execution = newExecution(tx, input.create, 0)
+  registerQueue(tx, execution)
+  storeExecution(tx, execution, input.create)
+  return execution
+}
+
+function become(
+  tx: Tx,
+  flow: Flow,
+  execution: Execution,
+  input: AddExecutionInput,
+  rank: number,
+  upstreams: readonly Execution[],
+  isNew: boolean,
+): void {
+  execution.member = {
+    flowId: flow.id,
+    name: input.name,
+    rank,
+    group: undefined,
+    delay: undefined,
+    inputCount: 0,
+    given: [],
+    payloadEdgeCount: 0,
+    payloadFrom: undefined,
+    owesEdges: false,
+  }
+  if (isNew) tx.emit('execution_created', execution, { until: delayOf(execution) })
+  if (input.policy !== undefined) setPolicy(tx, flow, execution, input.policy)
+  const phase = execution.state.phase
+  const isFree = phase === 'eligible' || phase === 'delayed'
+  if (isFree && upstreams.length > 0) block(tx, execution, 'dependencies')
+  else if (isFree && flow.state.phase === 'held') block(tx, execution, 'hold')
+  for (let i = 0; i < upstreams.length; i++) {
+    const upstream = upstreams[i]
+    if (upstream !== undefined) link(tx, flow, upstream, execution, input.after[i]?.hands)
+  }
+  countNew(flow, execution)
+  const last = upstreams[upstreams.length - 1]
+  if (last === undefined) tx.put(execution)
+  else settleGroup(tx, flow, execution, last.id)
+  putFlow(tx, flow)
+}
+
+interface Place {
+  readonly kind: 'found'
+  readonly rank: number
+  /** Members that have to make room. */
+  readonly moved: Execution[]
+}
+
+/** Behind everything that leads to it, and before the holder that waits for it, which is moved if there is no room. */
+function findPlace(
+  tx: Tx,
+  flow: Flow,
+  upstreams: readonly Execution[],
+  holder: Execution | undefined,
+): Place | Refused<'cycle_detected' | 'graph_limit_exceeded'> {
+  let lowest = 0
+  for (const upstream of upstreams) lowest = Math.max(lowest, memberOf(tx, upstream).rank)
+  if (holder === undefined) {
+    return { kind: 'found', rank: Math.max(nextRank(flow.memberCount), lowest + 1), moved: [] }
+  }
+  const between = memberOf(tx, holder).rank - 1
+  if (between > lowest) return { kind: 'found', rank: between, moved: [] }
+  for (const upstream of upstreams) {
+    if (upstream.id === holder.id) return refused('cycle_detected', { path: [memberOf(tx, holder).name] })
+  }
+  const order = raise(tx, upstreams, holder, lowest + 2)
+  if (order.kind === 'refused') return order
+  const limit = tx.room() - upstreams.length - RESOLVE_RESERVE
+  if (order.moved.length > limit) return refused('graph_limit_exceeded', { limit })
+  return { kind: 'found', rank: lowest + 1, moved: order.moved }
+}
+
+function answer(kind: 'added' | 'already_member', flow: Flow, execution: Execution): AddExecutionResult {
+  return {
+    kind,
+    executionId: execution.id,
+    state: publicState(execution.state),
+    memberCount: flow.memberCount,
+    revision: revisionOf(flow),
+  }
+}

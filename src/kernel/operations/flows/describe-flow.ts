@@ -1,0 +1,166 @@
+/** Looks at flows: one with its counts, its members in the order of the graph, the edges of one member, all of a partition. */
+import { FLOWS_INDEX, OPEN_EDGES, edgeId, inboundIndex, membersIndex, outboundIndex } from '../../model/indexes.ts'
+import { EDGE_PAGE_MAX, LIST_PAGE_MAX, LIST_SCAN_COUNT, MEMBER_PAGE_MAX } from '../../limits.ts'
+import type { Edge, Execution, ExecutionId, Flow, FlowId, Instant } from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Position, Range, Tx } from '../../tx.ts'
+import { findFlow, flowNotFound, revisionOf } from '../../lifecycle/flows/flow-guards.ts'
+import { isFlowSettled, liveCount, publicFlowState } from '../../rules/flow-state.ts'
+import type { PublicFlowState } from '../../rules/flow-state.ts'
+import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
+
+export interface DescribeFlowInput {
+  readonly flowId: FlowId
+}
+
+export interface FlowView {
+  readonly flow: Flow
+  readonly state: PublicFlowState
+  readonly revision: number
+  readonly liveCount: number
+  /** Whether nothing in it will change any more unless somebody asks for it. */
+  readonly settled: boolean
+}
+
+export type DescribeFlowResult =
+  { readonly kind: 'flow_described'; readonly view: FlowView; readonly at: Instant } | Refused<'flow_not_found'>
+
+export function describeFlow(tx: Tx, input: DescribeFlowInput): DescribeFlowResult {
+  const flow = findFlow(tx, input.flowId)
+  if (flow === undefined) return flowNotFound(input.flowId)
+  return { kind: 'flow_described', view: viewOf(flow), at: tx.now }
+}
+
+function viewOf(flow: Flow): FlowView {
+  return {
+    flow,
+    state: publicFlowState(flow),
+    revision: revisionOf(flow),
+    liveCount: liveCount(flow.counts),
+    settled: isFlowSettled(flow),
+  }
+}
+
+export interface ListMembersInput {
+  readonly flowId: FlowId
+  readonly cursor?: Position | undefined
+  readonly limit: number
+  /** Whether to tell of each member which others lead to it. */
+  readonly edges?: boolean | undefined
+}
+
+export interface MemberView {
+  readonly execution: Execution
+  readonly upstreams: { readonly executionId: ExecutionId; readonly isOpen: boolean }[]
+}
+
+export type ListMembersResult =
+  | {
+      readonly kind: 'members_listed'
+      readonly members: MemberView[]
+      readonly cursor: Position | undefined
+      readonly at: Instant
+    }
+  | Refused<'flow_not_found'>
+
+/** In the order of the graph. A page ends early when it has told of as many edges as one answer may. */
+export function listFlowMembers(tx: Tx, input: ListMembersInput): ListMembersResult {
+  if (findFlow(tx, input.flowId) === undefined) return flowNotFound(input.flowId)
+  const limit = Math.max(1, Math.min(input.limit, MEMBER_PAGE_MAX))
+  const page = tx.scan({ index: membersIndex(input.flowId), from: input.cursor, limit }, 'execution')
+  const members: MemberView[] = []
+  let edgeCount = 0
+  for (const execution of page) {
+    const upstreams: MemberView['upstreams'] = []
+    if (input.edges === true && (execution.member?.group?.total ?? 0) > 0) {
+      const range = { index: inboundIndex(execution.id), from: { score: OPEN_EDGES }, limit: EDGE_PAGE_MAX }
+      for (const entry of tx.range(range)) {
+        upstreams.push({ executionId: entry.id as ExecutionId, isOpen: entry.score === OPEN_EDGES })
+      }
+    }
+    edgeCount = edgeCount + upstreams.length
+    if (members.length > 0 && edgeCount > EDGE_PAGE_MAX) break
+    members.push({ execution, upstreams })
+  }
+  const last = members[members.length - 1]?.execution
+  const isLast = last === undefined || (page.length < limit && members.length === page.length)
+  const cursor = isLast ? undefined : { score: last.member?.rank ?? 0, id: last.id }
+  return { kind: 'members_listed', members, cursor, at: tx.now }
+}
+
+export interface ListEdgesInput {
+  readonly executionId: ExecutionId
+  readonly direction: 'inbound' | 'outbound'
+  readonly cursor?: Position | undefined
+  readonly limit: number
+}
+
+export type ListEdgesResult =
+  | { readonly kind: 'edges_listed'; readonly edges: Edge[]; readonly cursor: Position | undefined }
+  | Refused<'execution_not_found'>
+
+/** Open ones first, then by the other member's id. */
+export function listEdges(tx: Tx, input: ListEdgesInput): ListEdgesResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  readEdgeGuard(tx, execution)
+  const limit = Math.max(1, Math.min(input.limit, MEMBER_PAGE_MAX))
+  const isInbound = input.direction === 'inbound'
+  const index = isInbound ? inboundIndex(input.executionId) : outboundIndex(input.executionId)
+  const entries = tx.range({ index, from: input.cursor, limit })
+  const ids: string[] = []
+  for (const entry of entries) {
+    ids.push(isInbound ? edgeId(entry.id, input.executionId) : edgeId(input.executionId, entry.id))
+  }
+  const last = entries.length < limit ? undefined : entries[entries.length - 1]
+  const cursor = last === undefined ? undefined : { score: last.score, id: last.id }
+  return { kind: 'edges_listed', edges: tx.getMany('edge', ids), cursor }
+}
+
+export interface ListFlowsInput {
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+  readonly state?: PublicFlowState | undefined
+  readonly tag?: { readonly name: string; readonly value: string } | undefined
+  readonly cursor?: Position | undefined
+  readonly limit: number
+}
+
+export interface ListFlowsResult {
+  readonly kind: 'flows_listed'
+  readonly flows: FlowView[]
+  readonly cursor: Position | undefined
+  readonly at: Instant
+}
+
+/** Newest first; pages may be short, even empty. */
+export function listFlows(tx: Tx, input: ListFlowsInput): ListFlowsResult {
+  const page = tx.scan(listFlowsRange(input), 'flow')
+  const limit = Math.max(1, Math.min(input.limit, LIST_PAGE_MAX))
+  const flows: FlowView[] = []
+  let last: Flow | undefined = undefined
+  for (const flow of page) {
+    last = flow
+    if (matches(flow, input)) flows.push(viewOf(flow))
+    if (flows.length === limit) break
+  }
+  const isLast = page.length < LIST_SCAN_COUNT && last?.id === page[page.length - 1]?.id
+  const cursor = isLast || last === undefined ? undefined : { score: last.createdAt, id: last.id }
+  return { kind: 'flows_listed', flows, cursor, at: tx.now }
+}
+
+export function listFlowsRange(input: ListFlowsInput): Range {
+  return { index: FLOWS_INDEX, from: input.cursor, reverse: true, limit: LIST_SCAN_COUNT }
+}
+
+function matches(flow: Flow, input: ListFlowsInput): boolean {
+  if (flow.walk?.purpose === 'remove') return false
+  if (input.namespace !== undefined && flow.namespace !== input.namespace) return false
+  if (input.name !== undefined && flow.name !== input.name) return false
+  if (input.state !== undefined && publicFlowState(flow) !== input.state) return false
+  const wanted = input.tag
+  if (wanted === undefined) return true
+  for (const tag of flow.tags) if (tag.name === wanted.name && tag.value === wanted.value) return true
+  return false
+}

@@ -1,0 +1,303 @@
+/**
+ * A whole graph. What fits one operation is created by it, sealed and begun. A larger one comes in several calls of the
+ * same operation: held until the last of them, and gone on with by anybody who brings the same content.
+ */
+import { newExecution, registerQueue, storeExecution } from '../executions/create-execution.ts'
+import type { CreateInput } from '../executions/create-execution.ts'
+import { flowSubject } from '../../model/events.ts'
+import { edgeId, queueId } from '../../model/indexes.ts'
+import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX, SUBMISSION_REST_MS } from '../../limits.ts'
+import type { Execution, ExecutionId, Flow, FlowId, Handover, Instant } from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+import { newFlow } from './create-flow.ts'
+import type { FlowInput } from './create-flow.ts'
+import { ALL_OF, isShort, newGroup } from '../../rules/edge-group.ts'
+import type { PolicyInput } from '../../rules/edge-group.ts'
+import { countNew, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
+import { bucketOf, newWalk, publicFlowState } from '../../rules/flow-state.ts'
+import type { PublicFlowState } from '../../rules/flow-state.ts'
+import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
+import { memberOf, nextRank } from '../../lifecycle/flows/rank-order.ts'
+import { mayHandPayload, newEdge, noteOutbound } from '../../lifecycle/flows/link.ts'
+import { countEdge } from '../../lifecycle/flows/resolve-edges.ts'
+
+export interface NodeInput {
+  readonly name: string
+  readonly create: CreateInput
+  readonly policy?: PolicyInput | undefined
+}
+
+export interface EdgeInput {
+  readonly upstreamId: ExecutionId
+  readonly downstreamId: ExecutionId
+  readonly hands?: Handover | undefined
+}
+
+export interface SubmitFlowInput extends FlowInput {
+  /** Tells the content of the whole graph, so that a second submission of it is known as the same. */
+  readonly digest: string
+  /** How many there are in all. */
+  readonly nodeCount: number
+  readonly edgeCount: number
+  /** Those of this call, and how many came before them. Nodes stand in an order in which every edge leads forward. */
+  readonly nodesBefore: number
+  readonly nodes: readonly NodeInput[]
+  readonly edgesBefore: number
+  readonly edges: readonly EdgeInput[]
+}
+
+export type SubmitFlowResult =
+  | {
+      /** `accepted`: more is to come, from where the counts say. */
+      readonly kind: 'submitted' | 'joined' | 'accepted'
+      readonly flowId: FlowId
+      readonly nodes: number
+      readonly edges: number
+      readonly state: PublicFlowState
+      readonly at: Instant
+    }
+  | Refused<
+      | 'flow_exists'
+      | 'execution_exists'
+      | 'execution_not_found'
+      | 'graph_limit_exceeded'
+      | 'cycle_detected'
+      | 'unreachable_quorum'
+      | 'invalid_input'
+    >
+
+/** Members by their ids, as this call sees them. */
+interface Graph {
+  readonly flow: Flow
+  readonly byId: Record<string, Execution>
+  readonly touched: Execution[]
+  readonly created: Execution[]
+  /** How many more groups need more upstreams than they have. */
+  shortChange: number
+}
+
+export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
+  const existing = tx.get('flow', input.flowId)
+  if (existing !== undefined && (existing.submission?.digest !== input.digest || existing.walk?.purpose === 'remove')) {
+    return refused('flow_exists', { flowId: existing.id })
+  }
+  if (existing !== undefined && (existing.state.phase !== 'held' || existing.submission === undefined)) {
+    return answer(existing.requestId === input.requestId ? 'submitted' : 'joined', existing)
+  }
+  const tooLarge = refuseTooLarge(input)
+  if (tooLarge !== undefined) return tooLarge
+  const flow = existing ?? newSubmission(tx, input)
+  // What came before is here already, or is asked for again: the counts in the answer say from where.
+  if (input.nodesBefore > flow.memberCount || input.edgesBefore > flow.edgeCount) return answer('accepted', flow)
+  const graph: Graph = { flow, byId: {}, touched: [], created: [], shortChange: 0 }
+  const nodes = input.nodes.slice(flow.memberCount - input.nodesBefore)
+  const edges = input.edges.slice(flow.edgeCount - input.edgesBefore)
+  const refusal = addNodes(tx, graph, nodes) ?? checkEdges(tx, graph, edges)
+  if (refusal !== undefined) return refusal
+  const isWhole = flow.memberCount + nodes.length >= input.nodeCount && flow.edgeCount + edges.length >= input.edgeCount
+  for (const execution of graph.created) if (isShort(execution)) graph.shortChange = graph.shortChange + 1
+  if (isWhole && flow.shortGroupCount + graph.shortChange > 0) {
+    return refused('unreachable_quorum', { flowId: flow.id, nodes: shortNodes(graph) })
+  }
+
+  const limit = tx.room()
+  if (workOf(tx, graph, edges.length) > limit) return refused('graph_limit_exceeded', { flowId: flow.id, limit })
+
+  if (existing === undefined) tx.emit('flow_created', flowSubject(flow), {})
+  writeGraph(tx, graph, nodes, edges, isWhole)
+  return answer(flow.state.phase === 'held' ? 'accepted' : 'submitted', flow)
+}
+
+function refuseTooLarge(input: SubmitFlowInput): Refused<'graph_limit_exceeded'> | undefined {
+  if (input.nodeCount > FLOW_MEMBER_MAX) return refused('graph_limit_exceeded', { limit: FLOW_MEMBER_MAX })
+  if (input.edgeCount > FLOW_EDGE_MAX) return refused('graph_limit_exceeded', { limit: FLOW_EDGE_MAX })
+  return undefined
+}
+
+function newSubmission(tx: Tx, input: SubmitFlowInput): Flow {
+  const submission = { digest: input.digest, nodeCount: input.nodeCount, edgeCount: input.edgeCount }
+  return newFlow(tx, input, { phase: 'held', until: tx.now + SUBMISSION_REST_MS }, submission)
+}
+
+/** Makes the members of this call, without writing them. */
+function addNodes(tx: Tx, graph: Graph, nodes: readonly NodeInput[]): Refused<'execution_exists'> | undefined {
+  const flow = graph.flow
+  for (let i = 0; i < nodes.length; i++) {
+    const node = nodes[i]
+    if (node === undefined) break
+    const id = node.create.executionId
+    if (graph.byId[id] !== undefined || tx.has('execution', id)) return refused('execution_exists', { executionId: id })
+    const execution = newExecution(tx, node.create, 0)
+    execution.member = {
+      flowId: flow.id,
+      name: node.name,
+      rank: nextRank(flow.memberCount + i),
+      group: node.policy === undefined ? undefined : newGroup(node.policy),
+      delay: undefined,
+      inputCount: 0,
+      given: [],
+      payloadEdgeCount: 0,
+      payloadFrom: undefined,
+      owesEdges: false,
+    }
+    graph.byId[id] = execution
+    graph.created.push(execution)
+  }
+  return undefined
+}
+
+/** Counts the edges of this call in the groups they lead to, without writing anything. */
+function checkEdges(
+  tx: Tx,
+  graph: Graph,
+  edges: readonly EdgeInput[],
+): Refused<'execution_not_found' | 'graph_limit_exceeded' | 'cycle_detected' | 'invalid_input'> | undefined {
+  const pairs: Record<string, boolean> = {}
+  for (const edge of edges) {
+    const upstream = find(tx, graph, edge.upstreamId)
+    if (upstream === undefined) return refused('execution_not_found', { executionId: edge.upstreamId })
+    const downstream = find(tx, graph, edge.downstreamId)
+    if (downstream === undefined) return refused('execution_not_found', { executionId: edge.downstreamId })
+    const above = memberOf(tx, upstream)
+    const below = memberOf(tx, downstream)
+    if (above.rank >= below.rank) return refused('cycle_detected', { path: [above.name, below.name] })
+    const id = edgeId(upstream.id, downstream.id)
+    if (pairs[id] === true || (graph.flow.memberCount > 0 && tx.has('edge', id))) {
+      return refused('invalid_input', { nodes: [above.name, below.name] })
+    }
+    pairs[id] = true
+    const group = below.group ?? newGroup(ALL_OF)
+    const isNew = graph.created.includes(downstream)
+    const wasShort = isShort(downstream)
+    below.group = group
+    group.total = group.total + 1
+    if (!isNew && wasShort && !isShort(downstream)) graph.shortChange = graph.shortChange - 1
+    if (group.total > IN_DEGREE_MAX) {
+      return refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX, nodes: [below.name] })
+    }
+    if (edge.hands?.as === 'input') below.inputCount = below.inputCount + 1
+    if (edge.hands?.as === 'payload') below.payloadEdgeCount = below.payloadEdgeCount + 1
+    if (!mayHandPayload(group, group.need, below.payloadEdgeCount)) {
+      return refused('invalid_input', { nodes: [below.name] })
+    }
+    if (!isNew && !graph.touched.includes(downstream)) graph.touched.push(downstream)
+  }
+  return undefined
+}
+
+function find(tx: Tx, graph: Graph, id: ExecutionId): Execution | undefined {
+  const known = graph.byId[id]
+  if (known !== undefined) return known
+  const stored = tx.get('execution', id)
+  if (stored === undefined || stored.member?.flowId !== graph.flow.id) return undefined
+  graph.byId[id] = stored
+  return stored
+}
+
+/** Records that writing this call's part of the graph puts. */
+function workOf(tx: Tx, graph: Graph, edgeCount: number): number {
+  const queues: Record<string, boolean> = {}
+  let work = graph.created.length + graph.touched.length + edgeCount + 1
+  for (const execution of graph.created) {
+    const id = queueId(execution.lane, execution.class)
+    if (queues[id] === true) continue
+    queues[id] = true
+    if (!tx.has('queue', id)) work = work + 1
+  }
+  return work
+}
+
+function shortNodes(graph: Graph): string[] {
+  const names: string[] = []
+  for (const execution of graph.created) {
+    const member = execution.member
+    if (isShort(execution) && names.length < NAMED_MEMBER_MAX) names.push(member?.name ?? '')
+  }
+  return names
+}
+
+function writeGraph(
+  tx: Tx,
+  graph: Graph,
+  nodes: readonly NodeInput[],
+  edges: readonly EdgeInput[],
+  isWhole: boolean,
+): void {
+  const flow = graph.flow
+  // What came in one call is born as it is to be; what came in several is let go by a walk over all of it.
+  const isAtOnce = isWhole && flow.memberCount === 0
+  // First the edges: those of upstreams that have ended meanwhile are counted in the members that are written next.
+  for (const edge of edges) writeEdge(tx, graph, edge)
+  for (let i = 0; i < graph.created.length; i++) {
+    const execution = graph.created[i]
+    const node = nodes[i]
+    if (execution === undefined || node === undefined) break
+    placeNew(tx, flow, execution, isAtOnce)
+    registerQueue(tx, execution)
+    storeExecution(tx, execution, node.create)
+    tx.emit('execution_created', execution, { until: delayUntil(execution) })
+    countNew(flow, execution)
+  }
+  for (const execution of graph.touched) {
+    const before = bucketOf(execution)
+    // Somebody may have cancelled it, or its time may have run out, before the rest of the graph came.
+    if (execution.state.phase === 'blocked') execution.state = { phase: 'blocked', by: 'dependencies' }
+    shiftCount(tx, flow, execution, before)
+    tx.put(execution)
+  }
+  flow.edgeCount = flow.edgeCount + edges.length
+  flow.shortGroupCount = flow.shortGroupCount + graph.shortChange
+  if (!isWhole) {
+    flow.state = { phase: 'held', until: tx.now + SUBMISSION_REST_MS }
+    putFlow(tx, flow)
+    return
+  }
+  flow.state = { phase: 'sealed' }
+  tx.emit('flow_sealed', flowSubject(flow), {})
+  if (isAtOnce) {
+    putFlow(tx, flow)
+    return
+  }
+  flow.walk = newWalk('release')
+  walkFlow(tx, flow)
+}
+
+/** A root may run as its own delay says; everything else waits for its edges, or for the rest of the graph. */
+function placeNew(tx: Tx, flow: Flow, execution: Execution, mayRun: boolean): void {
+  const member = memberOf(tx, execution)
+  const group = member.group
+  if (group?.losers === 'cancel') flow.cancelsLosers = true
+  const isRoot = group === undefined || group.total === 0
+  if (isRoot && mayRun) return
+  const state = execution.state
+  if (state.phase === 'delayed') member.delay = { until: state.until, cause: state.cause }
+  execution.state = { phase: 'blocked', by: isRoot ? 'hold' : 'dependencies' }
+}
+
+function delayUntil(execution: Execution): Instant | undefined {
+  const state = execution.state
+  return state.phase === 'delayed' ? state.until : execution.member?.delay?.until
+}
+
+function writeEdge(tx: Tx, graph: Graph, input: EdgeInput): void {
+  const upstream = graph.byId[input.upstreamId]
+  const downstream = graph.byId[input.downstreamId]
+  if (upstream === undefined || downstream === undefined) return tx.fault('an edge leads nowhere', graph.flow.id)
+  const edge = newEdge(tx, graph.flow, upstream, downstream, input.hands)
+  noteOutbound(tx, graph.flow, upstream)
+  if (upstream.state.phase === 'ended') countEdge(tx, upstream, edge, downstream)
+  else tx.put(edge)
+}
+
+function answer(kind: 'submitted' | 'joined' | 'accepted', flow: Flow): SubmitFlowResult {
+  return {
+    kind,
+    flowId: flow.id,
+    nodes: flow.memberCount,
+    edges: flow.edgeCount,
+    state: publicFlowState(flow),
+    at: flow.createdAt,
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Somebody tells an execution something. One operation for every case: what comes early is kept, what comes twice is
+ * answered as it was the first time, what meets the condition of a wait lets the execution go on, what comes late is refused.
+ * Who sent it was established before, outside; what a token was bound to is compared here.
+ */
+import { signalPayloadKey } from '../../model/blob-keys.ts'
+import type { BlobInput } from '../executions/create-execution.ts'
+import type { SenderCount, SignalEffect, SignalSource, Step, Waitpoint } from '../../model/journal-records.ts'
+import { BUFFERED_SIGNAL_MAX, SENDER_MAX, SENDER_SIGNAL_MAX, SIGNAL_MAX } from '../../limits.ts'
+import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
+import { refused, refusedFor } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+import { countSignal } from '../../rules/condition.ts'
+import {
+  hasExpired,
+  isMailbox,
+  journalOf,
+  openWaitpointOf,
+  scopeOf,
+  signalIdAt,
+  waitpointIdIn,
+} from '../../rules/journal-ids.ts'
+import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
+import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
+import { currentStep } from '../../lifecycle/current-step.ts'
+import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
+
+/** What a verified token was bound to. */
+export interface TokenBinding {
+  readonly waitpointId: string
+  readonly generation: number
+  /** When the waitpoint was opened: an execution that was removed and submitted again has the same ids. */
+  readonly openedAt: Instant
+}
+
+export interface DeliverSignalInput {
+  readonly executionId: ExecutionId
+  /** A waitpoint's key, or the mailbox of the signal's name. */
+  readonly target: string
+  /** The sender's own: the same for every repetition of one signal. */
+  readonly key: string
+  readonly name: string
+  readonly source: SignalSource
+  readonly payload?: BlobInput | undefined
+  /** Without it the call speaks with the authority of a program that may use the store. */
+  readonly token?: TokenBinding | undefined
+}
+
+export type DeliverSignalResult =
+  | {
+      readonly kind: 'delivered' | 'duplicate'
+      /** The signal's number in its execution. */
+      readonly sequence: number
+      readonly effect: SignalEffect
+      readonly at: Instant
+    }
+  | Refused<
+      | 'execution_not_found'
+      | 'execution_ended'
+      | 'waitpoint_not_found'
+      | 'waitpoint_closed'
+      | 'token_expired'
+      | 'signal_limit_exceeded'
+    >
+
+export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  const detail = { executionId: execution.id, waitpoint: input.target }
+  const id = waitpointIdIn(scopeOf(execution.id, execution.journal), input.target)
+  const existing = tx.get('waitpoint', id)
+  if (input.token !== undefined) {
+    if (existing === undefined || input.token.waitpointId !== id) return refused('waitpoint_not_found', detail)
+    const { generation, openedAt } = input.token
+    if (generation !== existing.generation || openedAt !== existing.createdAt) return refused('token_expired', detail)
+  }
+  const known = tx.get('signal', signalIdAt(id, existing?.round ?? 1, input.key))
+  if (known !== undefined) return { kind: 'duplicate', sequence: known.sequence, effect: known.effect, at: known.at }
+  if (execution.state.phase === 'ended') return refusedFor('execution_ended', execution)
+  if (!isMailbox(input.target)) {
+    if (existing === undefined) return refused('waitpoint_not_found', detail)
+    const open = openWaitpointOf(execution.journal, input.target)
+    if (open === undefined || hasExpired(open, tx.now)) return refused('waitpoint_closed', detail)
+  }
+  const current = currentStep(tx, execution)
+  const isAwaited = current?.wait?.targets.includes(input.target) === true && current.state.phase === 'open'
+  const step = isAwaited ? current : undefined
+  const sequence = (execution.journal?.signalCount ?? 0) + 1
+  const effect = step === undefined ? 'buffered' : effectOf(step, input, sequence)
+  const limit = limitReached(execution, existing, input, effect)
+  if (limit !== undefined) return refused('signal_limit_exceeded', { executionId: execution.id, limit })
+
+  return accept(tx, execution, input, existing, step, effect)
+}
+
+/** The limit that one more signal would pass. */
+function limitReached(
+  execution: Execution,
+  waitpoint: Waitpoint | undefined,
+  input: DeliverSignalInput,
+  effect: SignalEffect,
+): number | undefined {
+  const journal = execution.journal
+  if ((journal?.signalCount ?? 0) >= SIGNAL_MAX) return SIGNAL_MAX
+  if (effect === 'buffered' && (journal?.bufferedCount ?? 0) >= BUFFERED_SIGNAL_MAX) return BUFFERED_SIGNAL_MAX
+  if (input.token === undefined || waitpoint === undefined) return undefined
+  // One holder of a link must not use up what the execution takes from all others.
+  const sender = senderAt(waitpoint, input.source.identity)
+  if (sender === undefined) return waitpoint.senders.length >= SENDER_MAX ? SENDER_MAX : undefined
+  return sender.count >= SENDER_SIGNAL_MAX ? SENDER_SIGNAL_MAX : undefined
+}
+
+function senderAt(waitpoint: Waitpoint, identity: string): SenderCount | undefined {
+  for (const sender of waitpoint.senders) if (sender.identity === identity) return sender
+  return undefined
+}
+
+function accept(
+  tx: Tx,
+  execution: Execution,
+  input: DeliverSignalInput,
+  existing: Waitpoint | undefined,
+  step: Step | undefined,
+  effect: SignalEffect,
+): DeliverSignalResult {
+  const journal = journalOf(execution)
+  const waitpoint = mailboxAt(tx, execution, journal, input.target, existing)
+  if (input.token !== undefined) {
+    const sender = senderAt(waitpoint, input.source.identity)
+    if (sender === undefined) waitpoint.senders.push({ identity: input.source.identity, count: 1 })
+    else sender.count = sender.count + 1
+  }
+  const signal = recordSignal(tx, execution, journal, waitpoint, { ...input, effect, step: step?.name })
+  if (input.payload !== undefined) tx.keep(signalPayloadKey(signal.id), input.payload.blob)
+  const { sequence } = signal
+  if (step !== undefined && effect === 'resumed') {
+    const by = input.source.identity
+    resumeFrom(tx, execution, step, { how: 'satisfied', cause: 'signal', by, reason: input.name })
+    return { kind: 'delivered', sequence, effect, at: tx.now }
+  }
+  if (step !== undefined) tx.put(step)
+  tx.put(execution)
+  return { kind: 'delivered', sequence, effect, at: tx.now }
+}
+
+/** Puts a signal to the condition of the wait that it was sent to. What a mailbox gets and the wait has no use for is kept. */
+function effectOf(step: Step, input: DeliverSignalInput, sequence: number): SignalEffect {
+  const wait = step.wait
+  if (wait === undefined) return 'buffered'
+  const effect = countSignal(wait.nodes, input)
+  if (effect === 'counted' || effect === 'resumed') wait.satisfiers.push(sequence)
+  else if (isMailbox(input.target)) return 'buffered'
+  if (effect === 'resumed') wait.closer = sequence
+  return effect
+}

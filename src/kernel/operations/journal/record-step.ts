@@ -1,0 +1,220 @@
+/**
+ * Keeps what a step of a handler came to, so that the handler is answered from here when it runs again. What was recorded is
+ * never overwritten: only a failure is, once the execution itself is tried again. A step that is to be tried again after a
+ * while may let go of its worker until then.
+ */
+import { stepValueKey } from '../../model/blob-keys.ts'
+import type { BlobInput } from '../executions/create-execution.ts'
+import { expectAbsent } from '../../lifecycle/expect-absent.ts'
+import { cancelIfAsked } from '../leases/fail-execution.ts'
+import type { FailureInput } from '../leases/fail-execution.ts'
+import type { Journal, Step, StepKind, StepState } from '../../model/journal-records.ts'
+import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { STEP_MAX, STEP_TOTAL_BYTES } from '../../limits.ts'
+import { suspend } from '../../lifecycle/phases.ts'
+import type { Execution, ExecutionId, Failure, Fence, Instant } from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+import { isCut, journalOf, scopeOf, stepIdIn, stepKey } from '../../rules/journal-ids.ts'
+
+export type StepOutcome =
+  | { readonly kind: 'completed'; readonly value?: BlobInput | undefined }
+  /** `size` is what the failure's texts take in bytes. */
+  | { readonly kind: 'failed'; readonly failure: FailureInput; readonly size: number }
+  | {
+      readonly kind: 'retry'
+      readonly failure: FailureInput
+      readonly size: number
+      readonly delayMs: number
+      /** Whether to let go of the execution until then. */
+      readonly park: boolean
+    }
+
+export interface RecordStepInput {
+  readonly executionId: ExecutionId
+  readonly fence: Fence
+  readonly stepKind: 'call' | 'now'
+  readonly name: string
+  readonly attemptCount: number
+  readonly outcome: StepOutcome
+}
+
+export type StepLimitRefusal = Refused<'step_limit_exceeded' | 'step_bytes_exceeded'>
+
+export type RecordStepResult =
+  | { readonly kind: 'recorded'; readonly at: Instant; readonly until: Instant | undefined }
+  /** What was recorded before is what counts. */
+  | { readonly kind: 'already_recorded'; readonly state: StepState; readonly valueBlob: number | undefined }
+  | { readonly kind: 'suspended' | 'already_suspended'; readonly until: Instant | undefined }
+  | { readonly kind: 'cancelled' | 'already_cancelled' }
+  | LeaseRefusal
+  | StepLimitRefusal
+  | Refused<'execution_not_found'>
+
+export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  if (leaseEnded(execution, input.fence, 'suspended')) {
+    return { kind: 'already_suspended', until: execution.lastLease?.until }
+  }
+  if (leaseEnded(execution, input.fence, 'cancelled')) return { kind: 'already_cancelled' }
+  const refusal = refuseUnlessHeld(tx, execution, input.fence)
+  if (refusal !== undefined) return refusal
+  const existing = findStep(tx, execution, input.stepKind, input.name)
+  const state = existing?.state
+  if (existing !== undefined && isFinal(existing, execution.journal)) {
+    const value = state?.phase === 'completed' ? state.value : undefined
+    const valueBlob = value === undefined ? undefined : tx.send(stepValueKey(existing.id), value.size)
+    return { kind: 'already_recorded', state: existing.state, valueBlob }
+  }
+  if (existing !== undefined && state?.phase === 'retrying' && isSameTry(input, existing, execution.journal)) {
+    return { kind: 'recorded', at: state.at, until: state.until }
+  }
+  const size = sizeOf(input.outcome)
+  const limit = refuseStep(execution, existing, size)
+  if (limit !== undefined) return limit
+
+  const outcome = input.outcome
+  const isParking = outcome.kind === 'retry' && outcome.park
+  if (isParking && cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  const until = outcome.kind === 'retry' ? tx.now + Math.max(0, outcome.delayMs) : undefined
+  const step = putStep(tx, execution, existing, {
+    kind: input.stepKind,
+    name: input.name,
+    attemptCount: input.attemptCount,
+    size,
+    state: stateOf(tx, journalOf(execution), outcome, until),
+    wait: undefined,
+  })
+  if (outcome.kind === 'completed' && outcome.value !== undefined) tx.keep(stepValueKey(step.id), outcome.value.blob)
+  if (isParking) {
+    const key = stepKey(step.kind, step.name)
+    suspend(tx, execution, { step: key, name: step.name, reason: 'step_retry', until, remindAt: undefined })
+    return { kind: 'suspended', until }
+  }
+  tx.put(execution)
+  tx.emit('step_recorded', execution, {
+    attempt: input.fence.attempt,
+    step: step.name,
+    effect: outcome.kind,
+    until,
+    category: outcome.kind === 'completed' ? undefined : outcome.failure.category,
+    reason: outcome.kind === 'completed' ? undefined : outcome.failure.message,
+  })
+  return { kind: 'recorded', at: tx.now, until }
+}
+
+/** Whether this very failure was recorded before, by a call whose answer was lost. */
+function isSameTry(input: RecordStepInput, existing: Step, journal: Journal | undefined): boolean {
+  const { outcome, attemptCount } = input
+  const { state, position } = existing
+  if (outcome.kind !== 'retry' || outcome.park || state.phase !== 'retrying' || journal === undefined) return false
+  return attemptCount === existing.attemptCount && state.round === journal.round && !isCut(journal, position)
+}
+
+/** A recorded step, whether or not a replay has set it aside. */
+export function findStep(tx: Tx, execution: Execution, kind: StepKind, name: string): Step | undefined {
+  const journal = execution.journal
+  if (journal === undefined) return undefined
+  return tx.get('step', stepIdIn(scopeOf(execution.id, journal), stepKey(kind, name)))
+}
+
+/** Whether a step is answered from what is recorded of it. */
+export function isFinal(step: Step, journal: Journal | undefined): boolean {
+  if (journal === undefined || isCut(journal, step.position)) return false
+  const state = step.state
+  switch (state.phase) {
+    case 'completed':
+      return true
+    case 'failed':
+      return state.round === journal.round
+    case 'closed':
+      return state.how !== 'ended'
+    case 'retrying':
+    case 'open':
+      return false
+  }
+}
+
+/** Why nothing more can be recorded, if that is so. */
+export function refuseStep(
+  execution: Execution,
+  existing: Step | undefined,
+  size: number,
+): StepLimitRefusal | undefined {
+  const journal = execution.journal
+  // Steps that were set aside count until they are removed, and must not keep a replay from beginning anew.
+  const share = journal !== undefined && journal.cuts.length > 0 ? 2 : 1
+  if (existing === undefined && (journal?.stepCount ?? 0) >= STEP_MAX * share) {
+    return refused('step_limit_exceeded', { executionId: execution.id, limit: STEP_MAX })
+  }
+  if ((journal?.stepBytes ?? 0) - (existing?.size ?? 0) + size > STEP_TOTAL_BYTES * share) {
+    return refused('step_bytes_exceeded', { executionId: execution.id, limit: STEP_TOTAL_BYTES })
+  }
+  return undefined
+}
+
+/** The one way a step is first written. Its execution is put by the caller. */
+export function putStep(
+  tx: Tx,
+  execution: Execution,
+  existing: Step | undefined,
+  content: Pick<Step, 'kind' | 'name' | 'attemptCount' | 'size' | 'state' | 'wait'>,
+): Step {
+  const journal = journalOf(execution)
+  const isNew = existing === undefined || isCut(journal, existing.position)
+  const step: Step = {
+    type: 'step',
+    id: stepIdIn(scopeOf(execution.id, journal), stepKey(content.kind, content.name)),
+    executionId: execution.id,
+    kind: content.kind,
+    name: content.name,
+    position: isNew ? journal.nextPosition : existing.position,
+    createdAt: isNew ? tx.now : existing.createdAt,
+    attemptCount: content.attemptCount,
+    size: content.size,
+    state: content.state,
+    wait: content.wait,
+  }
+  if (isNew) journal.nextPosition = journal.nextPosition + 1
+  if (existing === undefined) journal.stepCount = journal.stepCount + 1
+  journal.stepBytes = journal.stepBytes - (existing?.size ?? 0) + content.size
+  // What was kept for it belongs to a try that no longer counts.
+  if (existing?.state.phase === 'completed') tx.forget(stepValueKey(step.id))
+  if (existing === undefined) expectAbsent(tx, 'step', step.id)
+  tx.put(step)
+  return step
+}
+
+function sizeOf(outcome: StepOutcome): number {
+  return outcome.kind === 'completed' ? (outcome.value?.size ?? 0) : outcome.size
+}
+
+function stateOf(tx: Tx, journal: Journal, outcome: StepOutcome, until: Instant | undefined): StepState {
+  switch (outcome.kind) {
+    case 'completed': {
+      const value = outcome.value
+      return {
+        phase: 'completed',
+        at: tx.now,
+        value: value === undefined ? undefined : { size: value.size, encoding: value.encoding },
+      }
+    }
+    case 'failed':
+      return { phase: 'failed', at: tx.now, round: journal.round, failure: failureAt(tx, outcome.failure) }
+    case 'retry':
+      return {
+        phase: 'retrying',
+        at: tx.now,
+        until: until ?? tx.now,
+        round: journal.round,
+        failure: failureAt(tx, outcome.failure),
+      }
+  }
+}
+
+function failureAt(tx: Tx, failure: FailureInput): Failure {
+  return { category: failure.category, message: failure.message, stack: failure.stack, at: tx.now }
+}

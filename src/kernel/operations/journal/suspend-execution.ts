@@ -1,0 +1,206 @@
+/**
+ * A holder waits: for signals, for a time, or for an operator. It lets go of its worker, unless what came early has met the
+ * condition already. Said again, by whoever holds the execution then, it answers as the wait ended.
+ */
+import { cancelIfAsked } from '../leases/fail-execution.ts'
+import type {
+  ConditionNode,
+  CountedNode,
+  Journal,
+  Step,
+  TimeoutBehaviour,
+  Waitpoint,
+} from '../../model/journal-records.ts'
+import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import type { LeaseRefusal } from '../../lifecycle/fence.ts'
+import { OPEN_WAITPOINT_MAX } from '../../limits.ts'
+import { suspend } from '../../lifecycle/phases.ts'
+import type { Execution, ExecutionId, Fence, Instant } from '../../model/records.ts'
+import { refused } from '../../results.ts'
+import type { Refused } from '../../results.ts'
+import type { Tx } from '../../tx.ts'
+import { isMet, targetsOf } from '../../rules/condition.ts'
+import { hearBuffered, satisfiersOf, takeHeard } from '../../lifecycle/journal/match-buffered-signals.ts'
+import {
+  isCut,
+  isMailbox,
+  journalOf,
+  openWaitpointOf,
+  scopeOf,
+  stepKey,
+  waitpointIdIn,
+} from '../../rules/journal-ids.ts'
+import { findStep, isFinal, putStep, refuseStep } from './record-step.ts'
+import type { StepLimitRefusal } from './record-step.ts'
+import { EXPIRED, placesOf, waitpointAt } from '../../lifecycle/journal/wait-targets.ts'
+import type { WaitPlaces } from '../../lifecycle/journal/wait-targets.ts'
+import { closeWaitpoints, openWaitpoint, reopenWaitpoint, viewOf } from '../../lifecycle/journal/waitpoint-records.ts'
+import type { WaitpointView } from '../../lifecycle/journal/waitpoint-records.ts'
+import { currentStep } from '../../lifecycle/current-step.ts'
+import { closeWait } from '../../lifecycle/journal/end-wait.ts'
+import type { Answer } from '../../lifecycle/journal/end-wait.ts'
+
+export interface SuspendInput {
+  readonly executionId: ExecutionId
+  readonly fence: Fence
+  readonly stepKind: 'wait' | 'sleep'
+  readonly name: string
+  readonly nodes: readonly ConditionNode[]
+  /** Targets that this wait opens itself. Any other must have been opened before, or be a mailbox. */
+  readonly opens: readonly string[]
+  readonly reason: string
+  readonly timeoutMs?: number | undefined
+  /** It lasts as long as its waitpoint was opened for, if that has an end. */
+  readonly untilExpiry?: boolean | undefined
+  readonly onTimeout: TimeoutBehaviour
+  readonly resumeDelayMs?: number | undefined
+  readonly remindEveryMs?: number | undefined
+  /** Refuses instead of going on if the condition is met already. */
+  readonly strict?: boolean | undefined
+  /** The key that tokens of waitpoints are signed with which this wait opens. */
+  readonly keyId?: string | undefined
+}
+
+export type SuspendResult =
+  | {
+      readonly kind: 'suspended' | 'already_suspended'
+      readonly until: Instant | undefined
+      readonly waitpoints: WaitpointView[]
+    }
+  /** The wait has ended: now, by what had come early, or before. The lease is kept. */
+  | { readonly kind: 'answered'; readonly step: Step }
+  | { readonly kind: 'cancelled' | 'already_cancelled' }
+  | LeaseRefusal
+  | StepLimitRefusal
+  | Refused<
+      | 'execution_not_found'
+      | 'waitpoint_not_found'
+      | 'waitpoint_closed'
+      | 'waitpoint_limit_exceeded'
+      | 'already_satisfied'
+    >
+
+export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
+  const execution = tx.get('execution', input.executionId)
+  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  if (leaseEnded(execution, input.fence, 'suspended')) {
+    const waitpoints = waitpointsOf(tx, execution)
+    return { kind: 'already_suspended', until: execution.lastLease?.until, waitpoints }
+  }
+  if (leaseEnded(execution, input.fence, 'cancelled')) return { kind: 'already_cancelled' }
+  const refusal = refuseUnlessHeld(tx, execution, input.fence)
+  if (refusal !== undefined) return refusal
+  const existing = findStep(tx, execution, input.stepKind, input.name)
+  if (existing !== undefined && isFinal(existing, execution.journal)) return { kind: 'answered', step: existing }
+  const isKnown = triesOf(execution.journal, existing) > 0
+  const places = placesOf(tx, execution, targetsOf(input.nodes), input.opens, isKnown)
+  if (places.kind === 'refused') return places
+  const limit = refuseStep(execution, existing, 0)
+  if (limit !== undefined) return limit
+  const openCount = (execution.journal?.open.length ?? 0) + places.fresh.length + places.reopened.length
+  if (openCount > OPEN_WAITPOINT_MAX) {
+    return refused('waitpoint_limit_exceeded', { executionId: execution.id, limit: OPEN_WAITPOINT_MAX })
+  }
+  const scope = scopeOf(execution.id, execution.journal)
+  const earlier = isKnown ? satisfiersOf(tx, scope, existing?.wait) : []
+  const heard = hearBuffered(tx, input, places, earlier)
+  const answer = answerOf(heard.wait.nodes, places, input.onTimeout)
+  if (answer?.how === 'satisfied' && input.strict === true) {
+    return refused('already_satisfied', { executionId: execution.id })
+  }
+
+  if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  const journal = journalOf(execution)
+  const until = untilOf(tx, journal, input, places)
+  heard.wait.until = until
+  takeHeard(tx, journal, heard)
+  const bound = bind(tx, execution, journal, input, places)
+  const step = putStep(tx, execution, existing, {
+    kind: input.stepKind,
+    name: input.name,
+    attemptCount: triesOf(journal, existing) + 1,
+    size: 0,
+    state: { phase: 'open', since: tx.now },
+    wait: heard.wait,
+  })
+  if (answer !== undefined) {
+    closeWait(tx, execution, journal, step, answer)
+    tx.put(execution)
+    tx.emit('step_recorded', execution, { attempt: input.fence.attempt, step: step.name, effect: answer.how })
+    return { kind: 'answered', step }
+  }
+  const remindAt = input.remindEveryMs === undefined ? undefined : tx.now + input.remindEveryMs
+  const key = stepKey(step.kind, step.name)
+  suspend(tx, execution, { step: key, name: step.name, reason: input.reason, until, remindAt })
+  return { kind: 'suspended', until, waitpoints: viewsOf(bound, journal) }
+}
+
+/** How often it was waited for before, if that still counts. */
+function triesOf(journal: Journal | undefined, existing: Step | undefined): number {
+  return existing === undefined || journal === undefined || isCut(journal, existing.position)
+    ? 0
+    : existing.attemptCount
+}
+
+/** How a wait has ended before it began: what came early has met it, or nothing can come any more. */
+function answerOf(nodes: readonly CountedNode[], places: WaitPlaces, onTimeout: TimeoutBehaviour): Answer | undefined {
+  if (isMet(nodes)) return { how: 'satisfied', cause: 'signal', by: undefined, reason: undefined }
+  const closed = places.closed[0]
+  if (closed === undefined || canHear(places)) return undefined
+  const reason = closed.reason
+  if (reason !== EXPIRED) return { how: 'operator', cause: 'operator', by: undefined, reason }
+  return onTimeout === 'resume' ? { how: 'timed_out', cause: 'timeout', by: undefined, reason } : undefined
+}
+
+/** Whether anything can still come. */
+function canHear(places: WaitPlaces): boolean {
+  return places.closed.length === 0 || places.live.length + places.fresh.length + places.reopened.length > 0
+}
+
+function untilOf(tx: Tx, journal: Journal, input: SuspendInput, places: WaitPlaces): Instant | undefined {
+  // What nothing can answer is out of time, and what was asked for in that case happens at once.
+  if (!canHear(places)) return tx.now
+  if (input.timeoutMs !== undefined) return tx.now + Math.max(0, input.timeoutMs)
+  if (input.untilExpiry !== true) return undefined
+  for (const target of places.targets) {
+    const expiresAt = openWaitpointOf(journal, target)?.expiresAt
+    if (expiresAt !== undefined) return expiresAt
+  }
+  return undefined
+}
+
+/** The waitpoints of the present wait, as its holder needs them to hand out tokens. */
+function waitpointsOf(tx: Tx, execution: Execution): WaitpointView[] {
+  const journal = execution.journal
+  const ids: string[] = []
+  for (const target of currentStep(tx, execution)?.wait?.targets ?? []) {
+    if (!isMailbox(target)) ids.push(waitpointIdIn(scopeOf(execution.id, journal), target))
+  }
+  return journal === undefined ? [] : viewsOf(tx.getMany('waitpoint', ids), journal)
+}
+
+function viewsOf(waitpoints: readonly Waitpoint[], journal: Journal): WaitpointView[] {
+  const views: WaitpointView[] = []
+  for (const waitpoint of waitpoints) views.push(viewOf(waitpoint, journal))
+  return views
+}
+
+/** Makes the waitpoints of a wait its own: from now on the wait says how long they are open. */
+function bind(tx: Tx, execution: Execution, journal: Journal, input: SuspendInput, places: WaitPlaces): Waitpoint[] {
+  const expired: string[] = []
+  for (const { target } of places.closed) if (openWaitpointOf(journal, target) !== undefined) expired.push(target)
+  closeWaitpoints(tx, execution, journal, expired, EXPIRED, undefined)
+  const bound: Waitpoint[] = []
+  for (const target of places.targets) {
+    if (places.fresh.includes(target)) {
+      bound.push(openWaitpoint(tx, execution, journal, target, undefined, input.keyId))
+      continue
+    }
+    if (places.reopened.includes(target)) reopenWaitpoint(tx, execution, journal, target, undefined)
+    const open = openWaitpointOf(journal, target)
+    if (open !== undefined) open.expiresAt = undefined
+    const waitpoint = waitpointAt(places.waitpoints, target)
+    if (waitpoint !== undefined && !isMailbox(target)) bound.push(waitpoint)
+  }
+  return bound
+}

@@ -1,0 +1,250 @@
+/** The only way in to an execution: a worker asks for work, and gets leases together with all it needs to begin. */
+import { payloadKey, resultKey } from '../../model/blob-keys.ts'
+import { cancelIfAsked } from './fail-execution.ts'
+import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
+import { stopsMembers } from '../../rules/flow-state.ts'
+import { findInputs, handedPayload, sendInputs } from '../flows/member-inputs.ts'
+import type { FoundInputs, HandedPayload, MemberInput } from '../flows/member-inputs.ts'
+import { DUE_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
+import type { Journal, ResumeCause } from '../../model/journal-records.ts'
+import {
+  CLAIM_BLOB_MAX,
+  CLAIM_COUNT_MAX,
+  CLAIM_ITEM_WORK,
+  CLAIM_PAYLOAD_BYTES,
+  CLAIM_RECOVERY_PAGE_COUNT,
+  CLAIM_RECOVERY_SCAN_COUNT,
+  FLOW_ITEM_WORK,
+} from '../../limits.ts'
+import { mergeOrdered } from '../../model/order.ts'
+import { activate } from '../../lifecycle/phases.ts'
+import type {
+  AttemptKind,
+  BlobInfo,
+  Execution,
+  ExecutionId,
+  Fence,
+  Flow,
+  FlowId,
+  Instant,
+  Tag,
+} from '../../model/records.ts'
+import { runDueForClaim } from '../due/run-due.ts'
+import type { IndexEntry, Position, Tx } from '../../tx.ts'
+
+export interface QueueName {
+  readonly lane: string
+  readonly class: string
+}
+
+export interface ClaimInput {
+  /** Minted by the caller; it becomes the id of every lease that this claim takes. */
+  readonly requestId: string
+  readonly workerId: string
+  readonly workerInstanceId: string
+  readonly queues: readonly QueueName[]
+  readonly count: number
+  readonly leaseTtlMs: number
+  /** Set when the reply to an earlier call with this request id was lost: what that call took is handed out again. */
+  readonly repeated?: boolean | undefined
+  readonly seed: number
+}
+
+/** An execution in a worker's hands. */
+export interface Claimed {
+  readonly executionId: ExecutionId
+  readonly key: string | undefined
+  readonly namespace: string
+  readonly task: string
+  readonly lane: string
+  readonly priority: number
+  readonly tags: Tag[]
+  readonly fence: Fence
+  readonly attemptKind: AttemptKind
+  readonly failureCount: number
+  readonly leaseExpiresAt: Instant
+  readonly timeoutAt: Instant | undefined
+  readonly deadlineAt: Instant | undefined
+  readonly createdAt: Instant
+  readonly payload: BlobInfo | undefined
+  /** The payload's number among the blobs of the reply. */
+  readonly payloadBlob: number | undefined
+  readonly flowId: FlowId | undefined
+  /** Its name in its flow. */
+  readonly node: string | undefined
+  /** What it was given of those that it waited for. */
+  readonly inputs: MemberInput[]
+  /** The upstream behind which further inputs are to be asked for. */
+  readonly inputsFrom: ExecutionId | undefined
+  /** Absent if nothing was recorded, awaited or signalled so far. */
+  readonly journal: ClaimedJournal | undefined
+}
+
+/** What a worker needs to know of what an execution remembers, before it reads it. */
+export interface ClaimedJournal {
+  readonly stepCount: number
+  readonly round: number
+  readonly era: number
+  /** The wait that ended last, if that is why it goes on. */
+  readonly resumed: { readonly step: string; readonly cause: ResumeCause } | undefined
+}
+
+export interface ClaimResult {
+  readonly kind: 'claimed'
+  readonly executions: Claimed[]
+  /** Whether more was ready in the queues asked for than was taken, or may become so as soon as another claimer is done. */
+  readonly more: boolean
+  /** The store's clock, against which the instants in the reply are to be read. */
+  readonly at: Instant
+}
+
+export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
+  const recovered = input.repeated === true ? recoverClaim(tx, input) : undefined
+  if (recovered !== undefined && recovered.executions.length > 0) return recovered
+
+  // A claimer sees to what is due first, so that work does not wait for an engine's next pass.
+  runDueForClaim(tx, input.seed)
+  const count = Math.min(input.count, CLAIM_COUNT_MAX)
+  const heads: IndexEntry[][] = []
+  let readyCount = 0
+  // What was shown to another claimer comes back if that claimer does not take it.
+  let isHiding = tx.hides(DUE_INDEX)
+  for (const queue of input.queues) {
+    const index = readyIndex(queue.lane, queue.class)
+    // One more than is wanted tells whether anything remains.
+    const head = tx.range({ index, limit: count + 1 })
+    readyCount = readyCount + head.length
+    if (tx.hides(index)) isHiding = true
+    heads.push(head)
+  }
+  const ids: string[] = []
+  // A queue that is asked for twice would otherwise hand out one execution twice; in order, equal ids stand together.
+  for (const entry of mergeOrdered(heads, count)) if (entry.id !== ids[ids.length - 1]) ids.push(entry.id)
+  const claimed: Claimed[] = []
+  takeLeases(tx, input, tx.getMany('execution', ids), claimed)
+  return { kind: 'claimed', executions: claimed, more: isHiding || readyCount > claimed.length, at: tx.now }
+}
+
+function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[], claimed: Claimed[]): void {
+  let payloadBytes = 0
+  let blobCount = 0
+  let hasEnded = false
+  for (const candidate of candidates) {
+    if (tx.room() < CLAIM_ITEM_WORK) return
+    // The end of another member may have been counted in it.
+    const execution = hasEnded ? (tx.get('execution', candidate.id) ?? candidate) : candidate
+    // A wrong entry is the index reconciler's to find; it must not keep the queue from everybody.
+    if (execution.state.phase !== 'eligible') continue
+    // Past its deadline it belongs to the due pass, which has not come round to it yet.
+    if (execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
+    const flow = flowOf(tx, execution)
+    if (flow !== undefined && stopsMembers(flow)) {
+      // A member of a cancelled flow that the cancel has not reached yet ends here, and is not begun.
+      if (tx.room() < FLOW_ITEM_WORK) return
+      cancelIfAsked(tx, execution)
+      hasEnded = true
+      continue
+    }
+    const cargo = cargoOf(tx, flow, execution)
+    payloadBytes = payloadBytes + cargo.bytes
+    blobCount = blobCount + cargo.inputs.inputs.length + 1
+    if (claimed.length > 0 && (payloadBytes > CLAIM_PAYLOAD_BYTES || blobCount > CLAIM_BLOB_MAX)) return
+    activate(tx, execution, {
+      id: input.requestId,
+      workerId: input.workerId,
+      workerInstanceId: input.workerInstanceId,
+      acquiredAt: tx.now,
+      expiresAt: tx.now + input.leaseTtlMs,
+    })
+    if (flow !== undefined) {
+      shiftCount(tx, flow, execution, 'waiting')
+      putFlow(tx, flow)
+    }
+    claimed.push(handOver(tx, execution, cargo))
+  }
+}
+
+/**
+ * Hands out again what a claim with the same request id took and whose reply was lost. Writes nothing. Bounded: what it does
+ * not find comes back when its lease expires.
+ */
+export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
+  const claimed: Claimed[] = []
+  const lanes: string[] = []
+  for (const queue of input.queues) if (!lanes.includes(queue.lane)) lanes.push(queue.lane)
+  let scanned = 0
+  for (const lane of lanes) {
+    let from: Position | undefined = undefined
+    while (scanned < CLAIM_RECOVERY_SCAN_COUNT) {
+      const page: Execution[] = tx.scan(
+        { index: laneIndex(lane, 'active'), from, reverse: true, limit: CLAIM_RECOVERY_PAGE_COUNT },
+        'execution',
+      )
+      for (const execution of page) {
+        const state = execution.state
+        if (state.phase !== 'active' || state.lease.id !== input.requestId || state.lease.expiresAt <= tx.now) continue
+        if (state.lease.workerInstanceId === input.workerInstanceId) {
+          claimed.push(handOver(tx, execution, cargoOf(tx, flowOf(tx, execution), execution)))
+        }
+      }
+      scanned = scanned + page.length
+      const last = page[page.length - 1]
+      if (last === undefined || page.length < CLAIM_RECOVERY_PAGE_COUNT) break
+      from = { score: last.createdAt, id: last.id }
+    }
+  }
+  return { kind: 'claimed', executions: claimed, more: true, at: tx.now }
+}
+
+/** The bytes that go with an execution. */
+interface Cargo {
+  readonly handed: HandedPayload | undefined
+  readonly inputs: FoundInputs
+  readonly bytes: number
+}
+
+function cargoOf(tx: Tx, flow: Flow | undefined, execution: Execution): Cargo {
+  const handed = handedPayload(tx, execution)
+  const inputs = findInputs(tx, flow, execution)
+  const payload = handed === undefined ? execution.payload : handed.info
+  return { handed, inputs, bytes: (payload?.size ?? 0) + inputs.bytes }
+}
+
+function handOver(tx: Tx, execution: Execution, cargo: Cargo): Claimed {
+  const state = execution.state
+  const attempt = execution.attempt
+  if (state.phase !== 'active' || attempt === undefined)
+    return tx.fault('a claimed execution is not active', execution.id)
+  const handed = cargo.handed
+  const info = handed === undefined ? execution.payload : handed.info
+  const blobKey = handed === undefined ? payloadKey(execution.id) : resultKey(handed.upstreamId)
+  const inputs = sendInputs(tx, cargo.inputs)
+  return {
+    executionId: execution.id,
+    key: execution.key,
+    namespace: execution.namespace,
+    task: execution.task,
+    lane: execution.lane,
+    priority: execution.priority,
+    tags: execution.tags,
+    fence: { leaseId: state.lease.id, epoch: execution.epoch, attempt: attempt.number },
+    attemptKind: attempt.kind,
+    failureCount: execution.failureCount,
+    leaseExpiresAt: state.lease.expiresAt,
+    timeoutAt: state.timeoutAt,
+    deadlineAt: execution.deadlineAt,
+    createdAt: execution.createdAt,
+    payload: info,
+    payloadBlob: info === undefined ? undefined : tx.send(blobKey, info.size),
+    flowId: execution.member?.flowId,
+    node: execution.member?.name,
+    inputs: inputs.inputs,
+    inputsFrom: inputs.from,
+    journal: claimedJournal(execution.journal),
+  }
+}
+
+function claimedJournal(journal: Journal | undefined): ClaimedJournal | undefined {
+  if (journal === undefined) return undefined
+  return { stepCount: journal.stepCount, round: journal.round, era: journal.era, resumed: journal.resumed }
+}

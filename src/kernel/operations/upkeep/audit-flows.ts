@@ -1,0 +1,120 @@
+/**
+ * Counts the members of every flow anew and compares. It changes nothing: a flow's counts are kept exact by whatever
+ * changes a member, and a difference is a fault to be told. A flow that changes while it is counted is left for next time.
+ */
+import { matchesFilter } from '../../rules/tenant-filter.ts'
+import type { TenantFilter } from '../../rules/tenant-filter.ts'
+import { FLOWS_INDEX, membersIndex } from '../../model/indexes.ts'
+import { MEMBER_PAGE_MAX } from '../../limits.ts'
+import type { Execution, Flow, FlowId, MemberCounts } from '../../model/records.ts'
+import { publicStates } from '../../rules/execution-state.ts'
+import type { Position, Tx } from '../../tx.ts'
+import { isShort } from '../../rules/edge-group.ts'
+import { bucketOf, liveCount, noMembers } from '../../rules/flow-state.ts'
+import type { MemberBucket } from '../../rules/flow-state.ts'
+
+/** What has been counted of one flow so far. */
+export interface FlowTally {
+  readonly version: number
+  readonly counts: MemberCounts
+  readonly members: number
+  readonly edges: number
+  readonly shortGroups: number
+  readonly position: Position
+}
+
+export interface AuditCursor {
+  /** Behind which flow to go on, in the order of their creation. */
+  readonly from?: Position | undefined
+  readonly tally?: FlowTally | undefined
+}
+
+export interface AuditFlowsInput {
+  readonly cursor?: AuditCursor | undefined
+  readonly filter?: TenantFilter | undefined
+}
+
+export interface FlowDrift {
+  readonly flowId: FlowId
+  readonly what: MemberBucket | 'members' | 'edges' | 'short_groups' | 'not_ended'
+  readonly recorded: number
+  readonly counted: number
+}
+
+export interface AuditFlowsResult {
+  readonly kind: 'audited'
+  /** Flows that were counted to the end. */
+  readonly audited: number
+  /** Flows that changed while they were counted. */
+  readonly unsteady: number
+  readonly drifts: FlowDrift[]
+  readonly cursor: AuditCursor | undefined
+}
+
+const BUCKETS: readonly MemberBucket[] = [...publicStates, 'superseded']
+
+interface Count {
+  counts: MemberCounts
+  members: number
+  edges: number
+  shortGroups: number
+}
+
+/** One page of one flow's members. */
+export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
+  const drifts: FlowDrift[] = []
+  const from = input.cursor?.from
+  const flow = tx.scan({ index: FLOWS_INDEX, from, limit: 1 }, 'flow')[0]
+  if (flow === undefined) return { kind: 'audited', audited: 0, unsteady: 0, drifts, cursor: undefined }
+  const behind: AuditCursor = { from: { score: flow.createdAt, id: flow.id } }
+  const tally = input.cursor?.tally
+  const isUnsteady = tally !== undefined && tally.version !== flow.version
+  const isLeftOut = flow.walk?.purpose === 'remove' || !matchesFilter(flow, input.filter)
+  if (isUnsteady || isLeftOut) {
+    return { kind: 'audited', audited: 0, unsteady: isUnsteady ? 1 : 0, drifts, cursor: behind }
+  }
+  const count: Count = {
+    counts: tally === undefined ? noMembers() : { ...tally.counts },
+    members: tally?.members ?? 0,
+    edges: tally?.edges ?? 0,
+    shortGroups: tally?.shortGroups ?? 0,
+  }
+  const range = { index: membersIndex(flow.id), from: tally?.position, limit: MEMBER_PAGE_MAX }
+  const page = tx.scan(range, 'execution')
+  for (const execution of page) countMember(count, execution)
+  const last = page[page.length - 1]
+  if (page.length === MEMBER_PAGE_MAX && last !== undefined) {
+    const position = { score: last.member?.rank ?? 0, id: last.id }
+    return {
+      kind: 'audited',
+      audited: 0,
+      unsteady: 0,
+      drifts,
+      cursor: { from, tally: { ...count, version: flow.version, position } },
+    }
+  }
+  compare(flow, count, drifts)
+  return { kind: 'audited', audited: 1, unsteady: 0, drifts, cursor: behind }
+}
+
+function countMember(count: Count, execution: Execution): void {
+  const bucket = bucketOf(execution)
+  const group = execution.member?.group
+  count.counts[bucket] = count.counts[bucket] + 1
+  count.members = count.members + 1
+  count.edges = count.edges + (group?.total ?? 0)
+  if (isShort(execution)) count.shortGroups = count.shortGroups + 1
+}
+
+function compare(flow: Flow, count: Count, drifts: FlowDrift[]): void {
+  for (const bucket of BUCKETS) note(flow, bucket, flow.counts[bucket], count.counts[bucket], drifts)
+  note(flow, 'members', flow.memberCount, count.members, drifts)
+  note(flow, 'edges', flow.edgeCount, count.edges, drifts)
+  note(flow, 'short_groups', flow.shortGroupCount, count.shortGroups, drifts)
+  const hasToEnd = flow.state.phase === 'sealed' && flow.walk === undefined && liveCount(count.counts) === 0
+  note(flow, 'not_ended', 0, hasToEnd ? 1 : 0, drifts)
+}
+
+function note(flow: Flow, what: FlowDrift['what'], recorded: number, counted: number, drifts: FlowDrift[]): void {
+  if (recorded !== counted) drifts.push({ flowId: flow.id, what, recorded, counted })
+}

@@ -1,0 +1,111 @@
+/** The two halves of every proof that records and indexes agree: a record has all its entries, an entry has its record. */
+import { matchesFilter } from '../../rules/tenant-filter.ts'
+import type { TenantFilter } from '../../rules/tenant-filter.ts'
+import { OPEN_WAITPOINTS_INDEX, entriesOf } from '../../model/indexes.ts'
+import { OPERATION_WORK_LIMIT, RECONCILE_SCAN_COUNT } from '../../limits.ts'
+import type { AnyRecord, Execution, Flow } from '../../model/records.ts'
+import { isFlowId, nameStart } from '../../model/names.ts'
+import type { IndexEntry, Position, Tx } from '../../tx.ts'
+
+export interface IndexProblem {
+  readonly problem: 'missing_entry' | 'wrong_score' | 'extra_entry'
+  readonly index: string
+  readonly id: string
+}
+
+/** What a proof leaves alone. */
+export interface ProofInput {
+  readonly filter?: TenantFilter | undefined
+  /** Executions and flows whose records cannot be read: they and their entries are left as they are. */
+  readonly skip?: readonly string[] | undefined
+}
+
+/** One page of a walk. */
+export interface Walked {
+  readonly examined: number
+  /** Behind which entry to go on; undefined if this was the last page. */
+  readonly position: Position | undefined
+}
+
+/** Corrects entries of executions and flows that no record derives, and completes the entries of records found this way. */
+export function walkIndex(
+  tx: Tx,
+  index: string,
+  from: Position | undefined,
+  input: ProofInput,
+  repaired: IndexProblem[],
+): Walked {
+  const entries = tx.range({ index, from, limit: RECONCILE_SCAN_COUNT })
+  let stoppedAt: string | undefined = undefined
+  for (const entry of entries) {
+    const isWaitpoint = index === OPEN_WAITPOINTS_INDEX
+    const ownerId = isWaitpoint ? nameStart(entry.id) : entry.id
+    if (input.skip?.includes(ownerId) === true) continue
+    const record = recordOf(tx, ownerId)
+    if (record === undefined || matchesFilter(record, input.filter)) {
+      proveEntry(tx, entry, record, repaired)
+      if (isWaitpoint) completeWaitpoint(tx, entry.id, repaired)
+    }
+    if (hasRepairedEnough(repaired)) {
+      stoppedAt = entry.id
+      break
+    }
+  }
+  return { examined: entries.length, position: positionAfter(entries, stoppedAt) }
+}
+
+/** What stands among the open waitpoints is derived by its execution, and has a record and entries of its own besides. */
+function completeWaitpoint(tx: Tx, waitpointId: string, repaired: IndexProblem[]): void {
+  const waitpoint = tx.get('waitpoint', waitpointId)
+  if (waitpoint !== undefined) repairEntriesOf(tx, waitpoint, repaired)
+}
+
+function recordOf(tx: Tx, id: string): Execution | Flow | undefined {
+  return isFlowId(id) ? tx.get('flow', id) : tx.get('execution', id)
+}
+
+/** Sets an entry right by the record that should derive it; what else the record derives is completed. */
+export function proveEntry(tx: Tx, entry: IndexEntry, record: AnyRecord | undefined, repaired: IndexProblem[]): void {
+  const derived = record === undefined ? undefined : derivedScore(record, entry)
+  if (derived !== entry.score) {
+    tx.repair(entry.index, entry.id, derived, entry.score)
+    const problem = derived === undefined ? 'extra_entry' : 'wrong_score'
+    repaired.push({ problem, index: entry.index, id: entry.id })
+  }
+  if (record !== undefined) repairEntriesOf(tx, record, repaired)
+}
+
+function derivedScore(record: AnyRecord, { index, id }: IndexEntry): number | undefined {
+  for (const entry of entriesOf(record)) if (entry.index === index && entry.id === id) return entry.score
+  return undefined
+}
+
+export function repairEntriesOf(tx: Tx, record: AnyRecord, repaired: IndexProblem[]): void {
+  for (const entry of entriesOf(record)) {
+    const score = tx.score(entry.index, entry.id, entry.score)
+    if (score === entry.score) continue
+    tx.repair(entry.index, entry.id, entry.score, score)
+    const problem = score === undefined ? 'missing_entry' : 'wrong_score'
+    repaired.push({ problem, index: entry.index, id: entry.id })
+  }
+}
+
+/** Whether one step has repaired as much as it may. */
+export function hasRepairedEnough(repaired: readonly IndexProblem[]): boolean {
+  return repaired.length >= OPERATION_WORK_LIMIT
+}
+
+export function idsOf(entries: readonly IndexEntry[]): string[] {
+  const ids: string[] = []
+  for (const entry of entries) ids.push(entry.id)
+  return ids
+}
+
+/** Where the walk over an index goes on: behind the entry at which it stopped, else behind a full page. */
+export function positionAfter(entries: readonly IndexEntry[], stoppedAt: string | undefined): Position | undefined {
+  if (stoppedAt !== undefined) {
+    for (const entry of entries) if (entry.id === stoppedAt) return { score: entry.score, id: entry.id }
+  }
+  const last = entries[entries.length - 1]
+  return entries.length < RECONCILE_SCAN_COUNT || last === undefined ? undefined : { score: last.score, id: last.id }
+}

@@ -1,0 +1,144 @@
+/**
+ * Proves the indexes that belong to one record. They are reached through their owners, many owners a step as long as these
+ * own little.
+ */
+import { hasRepairedEnough, proveEntry } from './index-repair.ts'
+import type { IndexProblem, ProofInput } from './index-repair.ts'
+import { RECONCILE_SCAN_COUNT } from '../../limits.ts'
+import type { AnyRecord } from '../../model/records.ts'
+import type { IndexEntry, Position, Tx } from '../../tx.ts'
+
+/** Records that own indexes, in the order of an index of their own. */
+export interface Owners {
+  readonly index: string
+  readonly ownedBy: (tx: Tx, ownerId: string, input: ProofInput) => OwnedIndex[]
+}
+
+/** One index of an owner, and how the record behind one of its entries is found. */
+export interface OwnedIndex {
+  readonly name: string
+  readonly recordOf: (tx: Tx, id: string) => AnyRecord | undefined
+  /** The index that what an entry names owns itself. */
+  readonly inside?: ((id: string) => OwnedIndex) | undefined
+}
+
+/** How far the index of one entry has been walked. */
+interface InsideCursor {
+  readonly id: string
+  readonly position: Position
+}
+
+/** How far one index of an owner has been walked. */
+interface IndexCursor {
+  readonly position?: Position | undefined
+  /** What is left of the index of the entry at that position. */
+  readonly inside?: InsideCursor | undefined
+}
+
+export interface OwnerCursor extends IndexCursor {
+  /** Behind which owner to go on. */
+  readonly owner?: Position | undefined
+  /** Which of the owner's indexes is walked. */
+  readonly step: number
+}
+
+export interface OwnersWalked {
+  readonly examined: number
+  /** Undefined once the indexes of all owners have been walked. */
+  readonly cursor: OwnerCursor | undefined
+}
+
+/** One call's share of a walk. */
+interface Walk {
+  readonly tx: Tx
+  readonly input: ProofInput
+  readonly repaired: IndexProblem[]
+  examined: number
+}
+
+export function walkOwners(
+  tx: Tx,
+  owners: Owners,
+  cursor: OwnerCursor,
+  input: ProofInput,
+  repaired: IndexProblem[],
+): OwnersWalked {
+  const walk: Walk = { tx, input, repaired, examined: 0 }
+  const page = tx.range({ index: owners.index, from: cursor.owner, limit: RECONCILE_SCAN_COUNT })
+  let before = cursor.owner
+  let step = cursor.step
+  let at: IndexCursor = cursor
+  for (const owner of page) {
+    const isSkipped = input.skip?.includes(owner.id) === true
+    const owned = isSkipped ? [] : owners.ownedBy(tx, owner.id, input)
+    for (let index = owned[step]; index !== undefined; index = owned[step]) {
+      if (isSpent(walk)) {
+        return { examined: walk.examined, cursor: { owner: before, step, position: at.position, inside: at.inside } }
+      }
+      const left = walkOwned(walk, index, at)
+      if (left === undefined) step = step + 1
+      at = left ?? {}
+    }
+    before = positionOf(owner)
+    step = 0
+    at = {}
+    walk.examined = walk.examined + 1
+  }
+  const isLast = page.length < RECONCILE_SCAN_COUNT
+  return { examined: walk.examined, cursor: isLast ? undefined : { owner: before, step: 0 } }
+}
+
+/** Where to go on in the index; undefined once all of it has been walked. */
+function walkOwned(walk: Walk, index: OwnedIndex, from: IndexCursor): IndexCursor | undefined {
+  const inside = from.inside
+  if (inside !== undefined && index.inside !== undefined) {
+    const left = walkPage(walk, index.inside(inside.id), inside.position)
+    const position = from.position
+    if (left !== undefined) return { position, inside: { id: inside.id, position: left } }
+    if (isSpent(walk)) return { position }
+  }
+  // A page of always the same size, so that a store can fetch those of many owners at once.
+  const entries = walk.tx.range({ index: index.name, from: from.position, limit: RECONCILE_SCAN_COUNT })
+  // An index counts even if it is empty: reading it was work.
+  walk.examined = walk.examined + 1
+  for (const entry of entries) {
+    walk.examined = walk.examined + 1
+    prove(walk, index, entry)
+    if (index.inside !== undefined) {
+      const left = walkPage(walk, index.inside(entry.id), undefined)
+      if (left !== undefined) return { position: positionOf(entry), inside: { id: entry.id, position: left } }
+      if (isSpent(walk)) return { position: positionOf(entry) }
+    }
+    if (hasRepairedEnough(walk.repaired)) return { position: positionOf(entry) }
+  }
+  return behindPage(entries)
+}
+
+/** One page of an index whose entries own nothing. */
+function walkPage(walk: Walk, index: OwnedIndex, from: Position | undefined): Position | undefined {
+  const entries = walk.tx.range({ index: index.name, from, limit: RECONCILE_SCAN_COUNT })
+  walk.examined = walk.examined + 1 + entries.length
+  for (const entry of entries) {
+    prove(walk, index, entry)
+    if (hasRepairedEnough(walk.repaired)) return positionOf(entry)
+  }
+  return behindPage(entries)?.position
+}
+
+function prove({ tx, input, repaired }: Walk, index: OwnedIndex, entry: IndexEntry): void {
+  if (input.skip?.includes(entry.id) === true) return
+  proveEntry(tx, entry, index.recordOf(tx, entry.id), repaired)
+}
+
+function isSpent({ examined, repaired }: Walk): boolean {
+  return examined >= RECONCILE_SCAN_COUNT || hasRepairedEnough(repaired)
+}
+
+function positionOf({ score, id }: IndexEntry): Position {
+  return { score, id }
+}
+
+function behindPage(entries: readonly IndexEntry[]): IndexCursor | undefined {
+  const last = entries[entries.length - 1]
+  return entries.length < RECONCILE_SCAN_COUNT || last === undefined ? undefined : { position: positionOf(last) }
+}

@@ -1,0 +1,122 @@
+/** Removes ended executions and flows whose retention is over, oldest first, with everything that belongs to them. */
+import { matchesFilter } from '../../rules/tenant-filter.ts'
+import type { TenantFilter } from '../../rules/tenant-filter.ts'
+import { isFlowSettled } from '../../rules/flow-state.ts'
+import { removeFlow } from '../../lifecycle/endings/remove-flow.ts'
+import { forgetEmptyQueues } from '../../lifecycle/queues.ts'
+import { PURGE_INDEX } from '../../model/indexes.ts'
+import { PURGE_COUNT_MAX } from '../../limits.ts'
+import type { Execution, Instant } from '../../model/records.ts'
+import { removeExecution } from '../../lifecycle/endings/remove-execution.ts'
+import { inDueOrder } from '../due/run-due.ts'
+import { isFlowId } from '../../model/names.ts'
+import type { IndexEntry, Position, Tx } from '../../tx.ts'
+
+export interface PurgeInput {
+  readonly filter?: TenantFilter | undefined
+  readonly from?: Position | undefined
+  /** Executions that failed repeatedly and are left alone for a while. */
+  readonly skip?: readonly string[] | undefined
+  /** What was applied of this call before it had to run again. Only a store sets it. */
+  readonly applied?: readonly PurgeReport[] | undefined
+}
+
+/** What was removed for one entry of the index. */
+export interface PurgeReport {
+  readonly executionIds: readonly string[]
+  /** The flow, once nothing is left of it. */
+  readonly flowId: string | undefined
+  readonly lanes: readonly string[]
+  /** When its retention ended. */
+  readonly dueAt: Instant
+}
+
+export interface PurgeResult {
+  readonly kind: 'purged'
+  /** Executions, those of flows included. */
+  readonly purged: string[]
+  readonly purgedFlows: string[]
+  /** Where to go on, if more is due beyond what this call looked at. */
+  readonly next: Position | undefined
+  /** When the next retention ends, if nothing more is due now. */
+  readonly nextDueAt: Instant | undefined
+  /** The earliest end of a retention among those purged: against `at` it says how late they were. */
+  readonly oldestDueAt: Instant | undefined
+  readonly at: Instant
+}
+
+export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
+  const limit = Math.max(1, PURGE_COUNT_MAX - (input.applied?.length ?? 0))
+  const due = tx.range({ index: PURGE_INDEX, from: input.from, to: tx.now, limit })
+  const purge: Purge = { input, reports: [], isShortOfRoom: false }
+  const ids = due.map((entry) => entry.id).filter((id) => input.skip?.includes(id) !== true)
+  // Each record is a part of its own, so that a conflict over one does not hold up the others.
+  for (const id of ids) if (!isFlowId(id) && !purge.isShortOfRoom) tx.part(() => purgeExecution(tx, purge, id))
+  for (const id of ids) if (isFlowId(id) && !purge.isShortOfRoom) tx.part(() => purgeFlow(tx, purge, id))
+  const reports = inDueOrder(purge.reports, input.applied)
+  for (const lane of new Set(reports.flatMap((report) => report.lanes))) forgetEmptyQueues(tx, lane)
+  const next = nextPosition(due, limit, purge)
+  const first =
+    next === undefined ? tx.range({ index: PURGE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0] : undefined
+  return {
+    kind: 'purged',
+    purged: reports.flatMap((report) => report.executionIds),
+    purgedFlows: reports.flatMap((report) => report.flowId ?? []),
+    next,
+    nextDueAt: first?.score,
+    oldestDueAt: reports[0]?.dueAt,
+    at: tx.now,
+  }
+}
+
+/** One purge as far as it has come. */
+interface Purge {
+  readonly input: PurgeInput
+  readonly reports: PurgeReport[]
+  isShortOfRoom: boolean
+}
+
+function purgeExecution(tx: Tx, purge: Purge, id: string): PurgeReport | undefined {
+  const [execution] = tx.getMany('execution', [id])
+  if (execution === undefined) return undefined
+  const state = execution.state
+  if (state.phase !== 'ended') return tx.fault('an execution that has not ended is due to be purged', execution.id)
+  if (!matchesFilter(execution, purge.input.filter)) return undefined
+  if (!removeExecution(tx, execution)) {
+    purge.isShortOfRoom = true
+    return undefined
+  }
+  tx.emit('execution_purged', execution, {})
+  return addReport(purge, [execution], undefined, state.at + execution.retentionMs)
+}
+
+function purgeFlow(tx: Tx, purge: Purge, id: string): PurgeReport | undefined {
+  const [flow] = tx.getMany('flow', [id])
+  if (flow === undefined) return undefined
+  if (!isFlowSettled(flow)) return tx.fault('a flow that has not settled is due to be purged', flow.id)
+  if (!matchesFilter(flow, purge.input.filter)) return undefined
+  const removed: Execution[] = []
+  const isGone = removeFlow(tx, flow, removed)
+  if (!isGone) purge.isShortOfRoom = true
+  if (!isGone && removed.length === 0) return undefined
+  return addReport(purge, removed, isGone ? flow.id : undefined, flow.changedAt + flow.retentionMs)
+}
+
+function addReport(
+  purge: Purge,
+  removed: readonly Execution[],
+  flowId: string | undefined,
+  dueAt: Instant,
+): PurgeReport {
+  const lanes = new Set(removed.map((execution) => execution.lane))
+  const report = { executionIds: removed.map((execution) => execution.id), flowId, lanes: [...lanes], dueAt }
+  purge.reports.push(report)
+  return report
+}
+
+/** What there was no room for stays at the head of the next call; a full page is followed by the one behind it. */
+function nextPosition(due: readonly IndexEntry[], limit: number, purge: Purge): Position | undefined {
+  if (purge.isShortOfRoom) return purge.input.from ?? { score: 0 }
+  const last = due[due.length - 1]
+  return due.length < limit || last === undefined ? undefined : { score: last.score, id: last.id }
+}

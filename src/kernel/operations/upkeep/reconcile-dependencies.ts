@@ -1,0 +1,130 @@
+/**
+ * Proves that no member waits for what has happened already: every blocked member of every lane is judged again from its
+ * edges and from those that they lead from. Whatever it has to repair is a fault elsewhere, and is told.
+ */
+import { matchesFilter } from '../../rules/tenant-filter.ts'
+import type { TenantFilter } from '../../rules/tenant-filter.ts'
+import { OPEN_EDGES, QUEUES_INDEX, edgeId, inboundIndex, laneIndex } from '../../model/indexes.ts'
+import { FLOW_ITEM_WORK, FLOW_RECONCILE_COUNT, RESOLVE_PAGE_COUNT } from '../../limits.ts'
+import { unblock } from '../../lifecycle/phases.ts'
+import type { Execution, Flow } from '../../model/records.ts'
+import type { Position, Tx } from '../../tx.ts'
+import { verdictOf } from '../../rules/edge-group.ts'
+import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
+import { bucketOf, mayGrow, movesMembers } from '../../rules/flow-state.ts'
+import { firstFailedUpstream } from '../../lifecycle/flows/inbound.ts'
+import { followEnds, judge, resolveEdge } from '../../lifecycle/flows/resolve-edges.ts'
+
+export interface DependencyCursor {
+  readonly lane: string
+  /** Members that wait for others stand in one index of a lane, those that are held in another. */
+  readonly state: 'waiting_children' | 'waiting'
+  readonly position?: Position | undefined
+}
+
+export interface ReconcileDependenciesInput {
+  readonly cursor?: DependencyCursor | undefined
+  readonly filter?: TenantFilter | undefined
+  /** Executions that failed repeatedly and are left alone for a while. */
+  readonly skip?: readonly string[] | undefined
+}
+
+export interface DependencyProblem {
+  /** `unresolved_edge`: its upstream had ended. `undecided`: its edges had decided. `unmoved`: it was decided. `edgeless`: it waited for nothing. `unreleased`: its flow was not held. */
+  readonly problem: 'unresolved_edge' | 'undecided' | 'unmoved' | 'edgeless' | 'unreleased'
+  readonly executionId: string
+}
+
+export interface ReconcileDependenciesResult {
+  readonly kind: 'dependencies_reconciled'
+  readonly examined: number
+  readonly repaired: DependencyProblem[]
+  readonly cursor: DependencyCursor | undefined
+}
+
+/** Sorts behind every queue of a lane, and before those of the next: the separator of its parts is the character before. */
+const BEHIND_LANE = ' '
+
+export function reconcileDependencies(tx: Tx, input: ReconcileDependenciesInput): ReconcileDependenciesResult {
+  const repaired: DependencyProblem[] = []
+  const cursor = input.cursor ?? laneBehind(tx, undefined)
+  if (cursor === undefined) return { kind: 'dependencies_reconciled', examined: 0, repaired, cursor: undefined }
+  const { lane, state } = cursor
+  const entries = tx.range({ index: laneIndex(lane, state), from: cursor.position, limit: FLOW_RECONCILE_COUNT })
+  let position: Position | undefined = cursor.position
+  let examined = 0
+  let isCut = entries.length === FLOW_RECONCILE_COUNT
+  for (const entry of entries) {
+    if (tx.room() < FLOW_ITEM_WORK) {
+      isCut = true
+      break
+    }
+    const execution = tx.getMany('execution', [entry.id])[0]
+    const isLeftOut = execution === undefined || input.skip?.includes(entry.id) === true
+    if (!isLeftOut && matchesFilter(execution, input.filter)) prove(tx, execution, repaired)
+    position = { score: entry.score, id: entry.id }
+    examined = examined + 1
+  }
+  let next: DependencyCursor | undefined
+  if (isCut) next = { lane, state, position }
+  else next = state === 'waiting_children' ? { lane, state: 'waiting' } : laneBehind(tx, lane)
+  return { kind: 'dependencies_reconciled', examined, repaired, cursor: next }
+}
+
+function laneBehind(tx: Tx, lane: string | undefined): DependencyCursor | undefined {
+  const from = lane === undefined ? undefined : { score: 0, id: lane + BEHIND_LANE }
+  const queue = tx.scan({ index: QUEUES_INDEX, from, limit: 1 }, 'queue')[0]
+  return queue === undefined ? undefined : { lane: queue.lane, state: 'waiting_children' }
+}
+
+function prove(tx: Tx, execution: Execution, repaired: DependencyProblem[]): void {
+  const state = execution.state
+  const flow = flowOf(tx, execution)
+  if (state.phase !== 'blocked' || flow === undefined) return
+  // Held, cancelled or walked, the flow itself says when its members go on.
+  if (!movesMembers(flow) || flow.walk !== undefined) return
+  const group = execution.member?.group
+  if (state.by === 'hold' || group === undefined || group.total === 0) {
+    const before = bucketOf(execution)
+    unblock(tx, execution)
+    shiftCount(tx, flow, execution, before)
+    putFlow(tx, flow)
+    repaired.push({ problem: state.by === 'hold' ? 'unreleased' : 'edgeless', executionId: execution.id })
+    return
+  }
+  if (state.by !== 'dependencies') return
+  if (group.verdict === 'pending' && verdictOf(group, mayGrow(flow)) === 'pending') {
+    resolveMissed(tx, flow, execution.id, repaired)
+    return
+  }
+  repaired.push({
+    problem: group.verdict === 'pending' ? 'undecided' : 'unmoved',
+    executionId: execution.id,
+  })
+  group.verdict = 'pending'
+  const ended: Execution[] = []
+  judge(tx, flow, execution, firstFailedUpstream(tx, execution.id) ?? execution.id, ended)
+  followEnds(tx, flow, ended)
+  putFlow(tx, flow)
+}
+
+/** Edges that are open although their upstream has ended, and does not itself know that it owes them. */
+function resolveMissed(tx: Tx, flow: Flow, downstreamId: string, repaired: DependencyProblem[]): void {
+  const open = tx.range({ index: inboundIndex(downstreamId), to: OPEN_EDGES, limit: RESOLVE_PAGE_COUNT })
+  const ended: Execution[] = []
+  let hasRepaired = false
+  for (const entry of open) {
+    const upstream = tx.get('execution', entry.id)
+    if (upstream?.state.phase !== 'ended' || upstream.member?.owesEdges === true) continue
+    if (tx.room() < FLOW_ITEM_WORK) break
+    const edge = tx.get('edge', edgeId(entry.id, downstreamId))
+    const downstream = tx.get('execution', downstreamId)
+    if (edge === undefined || downstream === undefined) return tx.fault('an edge is missing', downstreamId)
+    resolveEdge(tx, flow, upstream, edge, downstream, ended)
+    repaired.push({ problem: 'unresolved_edge', executionId: downstream.id })
+    hasRepaired = true
+  }
+  if (!hasRepaired) return
+  followEnds(tx, flow, ended)
+  putFlow(tx, flow)
+}

@@ -1,0 +1,29 @@
+/**
+ * The indexes that belong to what one execution remembers: the steps, waitpoints and signals of each of its lives, and the
+ * signals that are kept at each waitpoint. A signal that is kept stands in two of them, and is found in one if the other has lost it.
+ */
+import { matchesFilter } from '../../rules/tenant-filter.ts'
+import { CREATED_INDEX, inboxIndex, signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
+import type { OwnedIndex, Owners } from './owned-indexes.ts'
+import { scopeIn } from '../../rules/journal-ids.ts'
+
+export const journalOwners: Owners = {
+  index: CREATED_INDEX,
+  ownedBy: (tx, executionId, input) => {
+    const execution = tx.get('execution', executionId)
+    const journal = execution?.journal
+    if (execution === undefined || journal === undefined || !matchesFilter(execution, input.filter)) return []
+    const owned: OwnedIndex[] = []
+    for (let life = journal.firstLife; life <= journal.life; life++) {
+      const scope = scopeIn(execution.id, life)
+      owned.push({ name: stepsIndex(scope), recordOf: (at, id) => at.get('step', id) })
+      owned.push({ name: waitpointsIndex(scope), recordOf: (at, id) => at.get('waitpoint', id), inside: inboxOf })
+      owned.push({ name: signalsIndex(scope), recordOf: (at, id) => at.get('signal', id) })
+    }
+    return owned
+  },
+}
+
+function inboxOf(waitpointId: string): OwnedIndex {
+  return { name: inboxIndex(waitpointId), recordOf: (tx, id) => tx.get('signal', id) }
+}

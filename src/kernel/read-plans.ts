@@ -1,0 +1,243 @@
+/**
+ * What an operation is going to read, as far as its input tells. A store whose data lies across a network loads all of it
+ * in one go before the operation runs. A plan is a hint: what it leaves out is loaded when the operation asks for it, and
+ * what it names in vain costs a little time.
+ */
+import { attemptId } from './lifecycle/attempts.ts'
+import { payloadKey, resultKey } from './model/blob-keys.ts'
+import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
+import { listFlowsRange } from './operations/flows/describe-flow.ts'
+import {
+  PURGE_INDEX,
+  attemptsIndex,
+  edgeId,
+  membersIndex,
+  outboundIndex,
+  queueId,
+  readyIndex,
+} from './model/indexes.ts'
+import {
+  ATTEMPT_HISTORY_MAX,
+  CLAIM_COUNT_MAX,
+  CLAIM_DUE_COUNT,
+  MEMBER_PAGE_MAX,
+  PURGE_COUNT_MAX,
+  RESOLVE_PAGE_COUNT,
+} from './limits.ts'
+import { targetsOf } from './rules/condition.ts'
+import { signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
+import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './operations/journal/read-journal.ts'
+import { listRange } from './operations/executions/list-executions.ts'
+import type { OperationInput, OperationName } from './operations.ts'
+import type { RecordType } from './model/records.ts'
+import { dueLimit } from './operations/due/run-due.ts'
+import type { Range } from './tx.ts'
+
+/** Takes note of what will be read. */
+export interface Plan {
+  readonly record: (type: RecordType, id: string) => void
+  /** A record that is expected to be absent: a store may assume so, and check it at the commit. */
+  readonly absent: (type: RecordType, id: string) => void
+  readonly blob: (key: string) => void
+  /** The first entries of an index, with the executions that they name; operations of one batch that name the same one each get theirs. */
+  readonly head: (index: string, limit: number) => void
+  /** The same together with the executions' payloads. */
+  readonly work: (index: string, limit: number) => void
+  /**
+   * The head of a ready index from which a claim takes up to `count` executions, with their payloads. It includes one entry
+   * more, which tells whether anything remains.
+   */
+  readonly claim: (index: string, count: number) => void
+  /** Up to `count` records that are due, and the entry behind them, which tells when the next one will be. */
+  readonly due: (count: number) => void
+  /** A ready index that gets an entry: a claim of the same batch may find it there, whatever else is in the index. */
+  readonly makesReady: (index: string) => void
+  /** Members that come after an execution may become ready: a claim of the same batch may find them. */
+  readonly releases: () => void
+  /** Any range, with the records of a journal that it names. */
+  readonly page: (range: Range) => void
+  /** The same together with the bytes that belong to these. */
+  readonly contents: (range: Range) => void
+}
+
+type PlanOf<N extends OperationName> = (plan: Plan, input: OperationInput<N>) => void
+
+export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
+  createExecution: (plan, input) => {
+    planNew(plan, 'execution', input.executionId, isMinted(input))
+    plan.record('queue', queueId(input.lane, input.class))
+    if ((input.delayMs ?? 0) <= 0) plan.makesReady(readyIndex(input.lane, input.class))
+  },
+  claimForWorker: planClaim,
+  renewLease: planExecution,
+  completeExecution: (plan, input) => {
+    plan.record('execution', input.executionId)
+    planMember(plan, input)
+    if (input.next !== undefined) planClaim(plan, input.next)
+  },
+  failExecution: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('attempt', attemptId(input.executionId, input.fence.attempt))
+    planMember(plan, input)
+  },
+  releaseExecution: planExecution,
+  delayExecution: planExecution,
+  updateProgress: planExecution,
+  cancelExecution: planExecution,
+  revokeLease: planExecution,
+  changePriority: planExecution,
+  setTags: planExecution,
+  replayExecution: planExecution,
+  // A pass that continues further behind is rare, and reads what it needs there.
+  runDue: (plan, input) => plan.due(input.from?.id === undefined ? dueLimit(input) : 0),
+  purgeExecutions: (plan) => plan.head(PURGE_INDEX, PURGE_COUNT_MAX + 1),
+  reconcileIndexes: () => undefined,
+  describeExecution: (plan, input) => {
+    plan.record('execution', input.executionId)
+    if (input.payload === true) plan.blob(payloadKey(input.executionId))
+    if (input.result === true) plan.blob(resultKey(input.executionId))
+    if (input.attempts === true) plan.head(attemptsIndex(input.executionId), ATTEMPT_HISTORY_MAX + 1)
+  },
+  listExecutions: (plan, input) => plan.page(listRange(input)),
+  countExecutions: () => undefined,
+  explainExecution: planExecution,
+  inspectPartition: () => undefined,
+  submitFlow: (plan, input) => {
+    const isNew = isMinted(input)
+    planNew(plan, 'flow', input.flowId, isNew && input.nodesBefore === 0 && input.edgesBefore === 0)
+    const created: Record<string, boolean> = {}
+    for (const { create } of input.nodes) {
+      created[create.executionId] = true
+      planNew(plan, 'execution', create.executionId, isNew && isMinted(create))
+      plan.record('queue', queueId(create.lane, create.class))
+    }
+    for (const { upstreamId, downstreamId } of input.edges) {
+      if (created[upstreamId] !== true) plan.record('execution', upstreamId)
+      if (created[downstreamId] !== true) plan.record('execution', downstreamId)
+      planNew(plan, 'edge', edgeId(upstreamId, downstreamId), isNew)
+    }
+  },
+  createFlow: planFlow,
+  addExecutionToFlow: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.record('execution', input.executionId)
+    if (input.create !== undefined) plan.record('queue', queueId(input.create.lane, input.create.class))
+    for (const { upstreamId } of input.after) {
+      plan.record('execution', upstreamId)
+      plan.record('edge', edgeId(upstreamId, input.executionId))
+    }
+    if (input.holder === undefined) return
+    plan.record('execution', input.holder.executionId)
+    plan.record('edge', edgeId(input.executionId, input.holder.executionId))
+  },
+  addDependency: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.record('execution', input.upstreamId)
+    plan.record('execution', input.downstreamId)
+    plan.record('edge', edgeId(input.upstreamId, input.downstreamId))
+  },
+  setEdgeGroupPolicy: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.record('execution', input.executionId)
+  },
+  sealFlow: planFlow,
+  cancelFlow: (plan, input) => {
+    plan.record('flow', input.flowId)
+    plan.head(membersIndex(input.flowId), MEMBER_PAGE_MAX + 1)
+  },
+  setFlowTags: planFlow,
+  waitForChildren: planExecution,
+  readInputs: planExecution,
+  describeFlow: planFlow,
+  listFlows: (plan, input) => plan.page(listFlowsRange(input)),
+  listFlowMembers: planFlow,
+  listEdges: planExecution,
+  reconcileDependencies: () => undefined,
+  reconcileSiblingCancels: () => undefined,
+  reconcileFlowCancels: () => undefined,
+  auditFlows: () => undefined,
+  recordStep: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('step', stepIdIn(input.executionId, stepKey(input.stepKind, input.name)))
+  },
+  suspendExecution: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('step', stepIdIn(input.executionId, stepKey(input.stepKind, input.name)))
+    for (const target of targetsOf(input.nodes)) plan.record('waitpoint', waitpointIdIn(input.executionId, target))
+  },
+  createWaitpoint: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('step', stepIdIn(input.executionId, stepKey('waitpoint', input.target)))
+    plan.record('waitpoint', waitpointIdIn(input.executionId, input.target))
+  },
+  deliverSignal: (plan, input) => {
+    plan.record('execution', input.executionId)
+    const waitpointId = waitpointIdIn(input.executionId, input.target)
+    plan.record('waitpoint', waitpointId)
+    plan.record('signal', signalIdAt(waitpointId, 1, input.key))
+  },
+  resumeExecution: planExecution,
+  closeWaitpoint: planWaitpoint,
+  reissueWaitpoint: planWaitpoint,
+  readSteps: (plan, input) => {
+    plan.record('execution', input.executionId)
+    const range = stepsRange(input.executionId, input.from ?? 0, input.limit)
+    if (input.values === true) plan.contents(range)
+    else plan.page(range)
+  },
+  readSignals: (plan, input) => {
+    plan.record('execution', input.executionId)
+    const range = signalsRange(input.executionId, input)
+    if (input.payloads === true) plan.contents(range)
+    else plan.page(range)
+  },
+  listWaitpoints: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.page(waitpointsRange(input.executionId, input.cursor))
+  },
+  listOpenWaitpoints: (plan, input) => plan.page(openWaitpointsRange(input)),
+}
+
+/** Notes what a call of any operation will read. */
+export function planCall<N extends OperationName>(plan: Plan, operation: N, input: OperationInput<N>): void {
+  const planOf: PlanOf<N> = plans[operation]
+  planOf(plan, input)
+}
+
+/** Whether an id was minted for this very call, so that nothing has it unless the call is a repetition. */
+function isMinted(input: { readonly key?: string | undefined }): boolean {
+  return input.key === undefined
+}
+
+function planNew(plan: Plan, type: RecordType, id: string, isNew: boolean): void {
+  if (isNew) plan.absent(type, id)
+  else plan.record(type, id)
+}
+
+function planExecution(plan: Plan, input: { readonly executionId: string }): void {
+  plan.record('execution', input.executionId)
+}
+
+/** Where a waitpoint stands in the first life of its execution, which for nearly all is the only one. */
+function planWaitpoint(plan: Plan, input: { readonly executionId: string; readonly target: string }): void {
+  plan.record('execution', input.executionId)
+  plan.record('waitpoint', waitpointIdIn(input.executionId, input.target))
+}
+
+function planFlow(plan: Plan, input: { readonly flowId: string }): void {
+  plan.record('flow', input.flowId)
+}
+
+/** What the end of a member reads of its flow; those that it releases are often claimed in the same batch. */
+function planMember(plan: Plan, input: { readonly executionId: string; readonly flowId?: string | undefined }): void {
+  if (input.flowId === undefined) return
+  plan.record('flow', input.flowId)
+  plan.releases()
+  plan.work(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
+}
+
+function planClaim(plan: Plan, input: ClaimInput): void {
+  plan.due(CLAIM_DUE_COUNT)
+  const count = Math.min(input.count, CLAIM_COUNT_MAX)
+  for (const queue of input.queues) plan.claim(readyIndex(queue.lane, queue.class), count)
+}

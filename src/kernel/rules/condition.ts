@@ -1,0 +1,97 @@
+/**
+ * The condition of a wait: a tree of groups and leaves, flat, with what each node has so far. Putting one more signal to it
+ * touches the leaves that it concerns and the groups above them. Adding signals never takes anything back, and their order
+ * does not matter to whether the condition is met.
+ */
+import type { ConditionNode, CountedNode, SignalEffect, SignalSource } from '../model/journal-records.ts'
+import { joinName } from '../model/names.ts'
+
+/** What a condition looks at in a signal. */
+export interface SignalFacts {
+  readonly target: string
+  readonly name: string
+  readonly source: SignalSource
+}
+
+export function beginCounting(nodes: readonly ConditionNode[]): CountedNode[] {
+  const counted: CountedNode[] = []
+  for (const node of nodes) {
+    counted.push({
+      kind: node.kind,
+      parent: node.parent,
+      need: node.need,
+      by: node.by,
+      name: node.name,
+      from: node.from,
+      targets: node.targets,
+      has: 0,
+      seen: [],
+    })
+  }
+  return counted
+}
+
+/** Every place that a condition looks at, once each, in the order in which they are named. */
+export function targetsOf(nodes: readonly ConditionNode[]): string[] {
+  const targets: string[] = []
+  for (const node of nodes) for (const target of node.targets) if (!targets.includes(target)) targets.push(target)
+  return targets
+}
+
+export function isMet(nodes: readonly CountedNode[]): boolean {
+  const root = nodes[0]
+  return root !== undefined && isNodeMet(root)
+}
+
+function isNodeMet(node: CountedNode): boolean {
+  return (node.kind === 'group' || node.kind === 'leaf') && node.has >= node.need
+}
+
+/** Counts a signal that was sent to one of the condition's targets, and says what it did. */
+export function countSignal(nodes: readonly CountedNode[], signal: SignalFacts): Exclude<SignalEffect, 'buffered'> {
+  let isAwaited = false
+  let isNew = false
+  for (const node of nodes) {
+    if (node.kind !== 'leaf' || !accepts(node, signal)) continue
+    isAwaited = true
+    if (isNodeMet(node) || !addsTo(node, signal)) continue
+    isNew = true
+    node.has = node.has + 1
+    if (isNodeMet(node)) tellParents(nodes, node)
+  }
+  if (!isAwaited) return 'not_awaited'
+  if (!isNew) return 'counted_before'
+  return isMet(nodes) ? 'resumed' : 'counted'
+}
+
+function accepts(leaf: CountedNode, signal: SignalFacts): boolean {
+  if (!leaf.targets.includes(signal.target)) return false
+  if (leaf.name !== undefined && leaf.name !== signal.name) return false
+  return leaf.from.length === 0 || leaf.from.includes(signal.source.identity)
+}
+
+/** Whether a signal is one more for a leaf that still needs some; what makes it distinct is noted. */
+function addsTo(leaf: CountedNode, signal: SignalFacts): boolean {
+  if (leaf.by === 'once' || leaf.by === 'signals') return true
+  const value = leaf.by === 'sources' ? senderOf(signal.source) : signal.target
+  if (leaf.seen.includes(value)) return false
+  leaf.seen.push(value)
+  return true
+}
+
+/** One person is one sender, by a signed link or through a program. What the engine says is nobody's. */
+function senderOf({ type, identity }: SignalSource): string {
+  return joinName(type === 'engine' ? type : 'sender', identity)
+}
+
+function tellParents(nodes: readonly CountedNode[], from: CountedNode): void {
+  let node: CountedNode = from
+  while (node.parent !== undefined) {
+    const parent: CountedNode | undefined = nodes[node.parent]
+    if (parent === undefined) return
+    const wasMet = isNodeMet(parent)
+    parent.has = parent.has + 1
+    if (wasMet || !isNodeMet(parent)) return
+    node = parent
+  }
+}

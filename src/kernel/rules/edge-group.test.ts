@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { EdgeGroup, GroupVerdict } from '../model/records.ts'
+import { hasPolicy, needsMore, newGroup, reasonToCancel, verdictOf } from './edge-group.ts'
+import type { PolicyInput } from './edge-group.ts'
+
+const allOf: PolicyInput = { policy: 'all_of' }
+const anyOf: PolicyInput = { policy: 'any_of' }
+
+function quorum(need: number): PolicyInput {
+  return { policy: 'quorum', need }
+}
+
+interface Buckets {
+  readonly total: number
+  readonly completed?: number
+  readonly failed?: number
+  readonly skipped?: number
+}
+
+function group(policy: PolicyInput, { total, completed = 0, failed = 0, skipped = 0 }: Buckets): EdgeGroup {
+  return { ...newGroup(policy), total, completed, failed, skipped }
+}
+
+function decided(policy: PolicyInput, verdict: GroupVerdict): EdgeGroup {
+  return { ...newGroup(policy), verdict }
+}
+
+describe('a group that waits for all', () => {
+  test.each<[Buckets, GroupVerdict]>([
+    [{ total: 0 }, 'pending'],
+    [{ total: 1 }, 'pending'],
+    [{ total: 1, completed: 1 }, 'satisfied'],
+    [{ total: 3, completed: 2 }, 'pending'],
+    [{ total: 3, completed: 3 }, 'satisfied'],
+    [{ total: 3, failed: 1 }, 'impossible'],
+    [{ total: 3, skipped: 1 }, 'impossible'],
+    [{ total: 3, completed: 2, failed: 1 }, 'impossible'],
+    [{ total: 3, completed: 2, skipped: 1 }, 'impossible'],
+    [{ total: 3, failed: 2, skipped: 1 }, 'impossible'],
+  ])('%j: %s', (buckets, verdict) => {
+    expect(verdictOf(group(allOf, buckets), true)).toBe(verdict)
+  })
+
+  test('is open again once it has one more upstream', () => {
+    expect(verdictOf(group(allOf, { total: 1, completed: 1 }), true)).toBe('satisfied')
+    expect(verdictOf(group(allOf, { total: 2, completed: 1 }), true)).toBe('pending')
+  })
+})
+
+describe('a group that waits for any', () => {
+  test.each<[Buckets, GroupVerdict]>([
+    [{ total: 0 }, 'pending'],
+    [{ total: 1 }, 'pending'],
+    [{ total: 3, completed: 1 }, 'satisfied'],
+    [{ total: 3, completed: 1, failed: 2 }, 'satisfied'],
+    [{ total: 3, failed: 2 }, 'pending'],
+    [{ total: 3, failed: 1, skipped: 1 }, 'pending'],
+    [{ total: 3, failed: 3 }, 'impossible'],
+    [{ total: 3, failed: 1, skipped: 2 }, 'impossible'],
+    [{ total: 1, skipped: 1 }, 'impossible'],
+  ])('%j: %s', (buckets, verdict) => {
+    expect(verdictOf(group(anyOf, buckets), true)).toBe(verdict)
+  })
+})
+
+describe('a group that waits for three', () => {
+  test.each<[Buckets, GroupVerdict]>([
+    [{ total: 5, completed: 2 }, 'pending'],
+    [{ total: 5, completed: 3 }, 'satisfied'],
+    [{ total: 5, completed: 3, failed: 2 }, 'satisfied'],
+    [{ total: 5, failed: 2 }, 'pending'],
+    [{ total: 5, completed: 2, failed: 2 }, 'pending'],
+    [{ total: 5, failed: 3 }, 'impossible'],
+    [{ total: 5, completed: 2, failed: 2, skipped: 1 }, 'impossible'],
+    [{ total: 3, failed: 1 }, 'impossible'],
+  ])('%j: %s', (buckets, verdict) => {
+    expect(verdictOf(group(quorum(3), buckets), true)).toBe(verdict)
+  })
+
+  test.each<Buckets>([
+    { total: 0 },
+    { total: 1, completed: 1 },
+    { total: 2, completed: 1, failed: 1 },
+    { total: 2, failed: 2 },
+    { total: 2, failed: 1, skipped: 1 },
+  ])('is undecided as long as it has fewer upstreams than it needs, since it may still grow: %j', (buckets) => {
+    expect(verdictOf(group(quorum(3), buckets), true)).toBe('pending')
+  })
+
+  test('is impossible with its third upstream if one before that was lost', () => {
+    expect(verdictOf(group(quorum(3), { total: 3, completed: 1, failed: 1 }), true)).toBe('impossible')
+    expect(verdictOf(group(quorum(3), { total: 4, completed: 1, failed: 1 }), true)).toBe('pending')
+  })
+})
+
+const policies: readonly PolicyInput[] = [allOf, anyOf, quorum(1), quorum(2), quorum(4)]
+const outcomes = ['completed', 'failed', 'skipped'] as const
+
+test('what a whole group comes to does not depend on the order in which its upstreams end', () => {
+  const upstreams = fc.array(fc.constantFrom(...outcomes), { minLength: 4, maxLength: 8 })
+  const run = (policy: PolicyInput, ends: readonly (typeof outcomes)[number][]): GroupVerdict => {
+    const one = group(policy, { total: ends.length })
+    // The first decision stands, whatever ends later.
+    for (const end of ends) {
+      one[end] += 1
+      if (one.verdict === 'pending') one.verdict = verdictOf(one, true)
+    }
+    return one.verdict
+  }
+  fc.assert(
+    fc.property(fc.constantFrom(...policies), upstreams, fc.nat(), (policy, ends, seed) => {
+      const turned = ends.map((_, i) => ends[(i + seed) % ends.length]!).reverse()
+      const verdict = run(policy, ends)
+
+      expect(run(policy, turned)).toBe(verdict)
+      expect(verdict).not.toBe('pending')
+    }),
+  )
+})
+
+test('a group is short as long as it has fewer upstreams than it needs', () => {
+  expect([0, 1, 2].map((total) => needsMore(group(quorum(2), { total })))).toEqual([true, true, false])
+  expect([0, 1].map((total) => needsMore(group(anyOf, { total })))).toEqual([true, false])
+  expect([0, 1].map((total) => needsMore(group(allOf, { total })))).toEqual([false, false])
+  expect(needsMore(undefined)).toBe(false)
+})
+
+describe('those that a decided group no longer needs', () => {
+  test.each<[PolicyInput, GroupVerdict, string | undefined]>([
+    [anyOf, 'satisfied', 'sibling_quorum_satisfied'],
+    [anyOf, 'impossible', 'sibling_quorum_impossible'],
+    [anyOf, 'pending', undefined],
+    [quorum(2), 'satisfied', 'sibling_quorum_satisfied'],
+    [quorum(2), 'impossible', 'sibling_quorum_impossible'],
+    [{ ...anyOf, losers: 'let_run' }, 'satisfied', undefined],
+    [{ ...quorum(2), losers: 'let_run' }, 'impossible', undefined],
+    [allOf, 'satisfied', undefined],
+    [allOf, 'impossible', undefined],
+    [{ ...allOf, losers: 'cancel' }, 'impossible', undefined],
+  ])('%j, %s: %s', (policy, verdict, reason) => {
+    expect(reasonToCancel(decided(policy, verdict))).toBe(reason)
+  })
+})
+
+test('a policy is the same only if its number and its losers are, too', () => {
+  const two = newGroup(quorum(2))
+
+  expect(hasPolicy(two, quorum(2))).toBe(true)
+  expect(hasPolicy(two, { ...quorum(2), losers: 'cancel' })).toBe(true)
+  expect(hasPolicy(two, { ...quorum(2), losers: 'let_run' })).toBe(false)
+  expect(hasPolicy(two, quorum(3))).toBe(false)
+  expect(hasPolicy(newGroup(anyOf), quorum(1))).toBe(false)
+})

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { newJournal } from './journal-ids.ts'
+import type { Journal } from '../model/journal-records.ts'
+import { PRIORITY_MAX } from '../limits.ts'
+import type { Execution, ExecutionState } from '../model/records.ts'
+import { unpackRecord } from '../model/schema.ts'
+import { claimScore, dueAt, publicState, publicStates } from './execution-state.ts'
+
+function execution(fields: Partial<Execution>): Execution {
+  return { ...unpackRecord('execution', []), ...fields }
+}
+
+function ended(outcome: Extract<ExecutionState, { phase: 'ended' }>['outcome']): ExecutionState {
+  return { phase: 'ended', outcome, at: 1, reason: undefined, by: undefined }
+}
+
+function active(timers: { timeoutAt?: number; forceAt?: number }): ExecutionState {
+  return {
+    phase: 'active',
+    lease: { id: 'l', workerId: 'w', workerInstanceId: 'i', acquiredAt: 0, expiresAt: 1_000 },
+    timeoutAt: timers.timeoutAt,
+    cancel: timers.forceAt === undefined ? undefined : { reason: '', by: '', at: 0, forceAt: timers.forceAt },
+    runningSince: 0,
+  }
+}
+
+function delayed(until: number): ExecutionState {
+  return { phase: 'delayed', until, cause: 'resume' }
+}
+
+function suspended(timers: { until?: number; remindAt?: number }): ExecutionState {
+  return { phase: 'suspended', step: 's', reason: 'signal', until: timers.until, remindAt: timers.remindAt }
+}
+
+const shown: { state: ExecutionState; word: string }[] = [
+  { state: { phase: 'eligible' }, word: 'waiting' },
+  { state: { phase: 'delayed', until: 5, cause: 'retry' }, word: 'delayed' },
+  { state: { phase: 'blocked', by: 'dependencies' }, word: 'waiting_children' },
+  { state: { phase: 'blocked', by: 'budget' }, word: 'rate_limited' },
+  { state: { phase: 'blocked', by: 'limit' }, word: 'rate_limited' },
+  { state: { phase: 'blocked', by: 'operator' }, word: 'waiting' },
+  { state: { phase: 'blocked', by: 'hold' }, word: 'waiting' },
+  { state: active({}), word: 'active' },
+  { state: suspended({}), word: 'suspended' },
+  { state: ended('completed'), word: 'completed' },
+  { state: ended('failed'), word: 'failed' },
+  { state: ended('cancelled'), word: 'cancelled' },
+  { state: ended('expired'), word: 'expired' },
+  { state: ended('skipped'), word: 'skipped' },
+]
+
+describe('the public state', () => {
+  test.each(shown)('of $state.phase is $word', ({ state, word }) => {
+    expect(publicState(state)).toBe(word)
+  })
+
+  test('takes on every public word', () => {
+    expect(new Set(shown.map(({ word }) => word))).toEqual(new Set(publicStates))
+  })
+})
+
+describe('the moment at which time alone changes an execution', () => {
+  test.each<{ when: string; state: ExecutionState; deadlineAt?: number; due: number | undefined }>([
+    { when: 'waiting without a deadline', state: { phase: 'eligible' }, due: undefined },
+    { when: 'waiting, by its deadline', state: { phase: 'eligible' }, deadlineAt: 9, due: 9 },
+    { when: 'delayed, by its delay', state: { phase: 'delayed', until: 5, cause: 'submitted' }, deadlineAt: 9, due: 5 },
+    {
+      when: 'delayed past its deadline',
+      state: { phase: 'delayed', until: 12, cause: 'retry' },
+      deadlineAt: 9,
+      due: 9,
+    },
+    { when: 'blocked, by its deadline', state: { phase: 'blocked', by: 'budget' }, deadlineAt: 9, due: 9 },
+    { when: 'suspended without a time', state: suspended({}), due: undefined },
+    { when: 'suspended, by the end of its wait', state: suspended({ until: 5, remindAt: 7 }), deadlineAt: 9, due: 5 },
+    { when: 'suspended, by its next reminder', state: suspended({ until: 8, remindAt: 7 }), deadlineAt: 9, due: 7 },
+    { when: 'suspended, by its deadline', state: suspended({ until: 12 }), deadlineAt: 9, due: 9 },
+    { when: 'active, by its lease', state: active({}), due: 1_000 },
+    { when: 'active, by its timeout', state: active({ timeoutAt: 700 }), due: 700 },
+    { when: "active, by the cancel's grace", state: active({ timeoutAt: 700, forceAt: 600 }), due: 600 },
+    { when: 'active, by its deadline', state: active({ timeoutAt: 700 }), deadlineAt: 9, due: 9 },
+    { when: 'ended: never', state: ended('failed'), deadlineAt: 9, due: undefined },
+  ])('$when', ({ state, deadlineAt, due }) => {
+    expect(dueAt(execution({ state, deadlineAt }))).toBe(due)
+  })
+
+  const lastReplay = { requestId: 'r', reason: undefined, by: undefined, at: 3 }
+  const open = [
+    { target: 'late', since: 1, expiresAt: 8 },
+    { target: 'soon', since: 1, expiresAt: 6 },
+    { target: 'always', since: 1, expiresAt: undefined },
+  ]
+
+  test.each<{ when: string; journal: Partial<Journal>; state?: ExecutionState; due: number | undefined }>([
+    { when: 'with an empty journal, by nothing else', journal: {}, due: 9 },
+    { when: 'with open waitpoints, by the first that closes itself', journal: { open }, due: 6 },
+    { when: 'delayed until before a waitpoint closes', journal: { open }, state: delayed(5), due: 5 },
+    { when: 'with steps that were set aside, by the replay', journal: { open, cuts: [{ from: 0, to: 2 }] }, due: 3 },
+    { when: 'with something left of an earlier life, by the replay', journal: { life: 2, firstLife: 1 }, due: 3 },
+    {
+      when: 'ended: never, whatever its journal holds',
+      journal: { cuts: [{ from: 0, to: 2 }] },
+      state: ended('failed'),
+      due: undefined,
+    },
+  ])('$when', ({ journal, state, due }) => {
+    const one = execution({
+      state: state ?? { phase: 'eligible' },
+      deadlineAt: 9,
+      lastReplay,
+      journal: { ...newJournal(0, 0), ...journal },
+    })
+
+    expect(dueAt(one)).toBe(due)
+  })
+
+  test('that was replaced, by its creation', () => {
+    const journal = newJournal(1, 0)
+
+    expect(dueAt(execution({ state: { phase: 'eligible' }, createdAt: 2, deadlineAt: 9, journal }))).toBe(2)
+  })
+})
+
+describe('the order of claiming', () => {
+  const now = 1_790_000_000_000
+  const YEAR_MS = 31_557_600_000
+
+  test('puts the higher priority first, even if the other is decades older', () => {
+    const old = claimScore(execution({ priority: 3, createdAt: now - 30 * YEAR_MS }))
+    const urgent = claimScore(execution({ priority: 4, createdAt: now }))
+
+    expect(urgent).toBeLessThan(old)
+  })
+
+  test('is exact to the millisecond at every priority', () => {
+    for (const priority of [0, 1, 4_500, PRIORITY_MAX]) {
+      const score = claimScore(execution({ priority, createdAt: now }))
+
+      expect(claimScore(execution({ priority, createdAt: now + 1 })) - score).toBe(1)
+      expect(Number.isSafeInteger(score)).toBe(true)
+    }
+  })
+})

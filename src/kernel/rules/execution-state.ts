@@ -1,0 +1,88 @@
+/** What follows from an execution's record alone: its public state, its timers, the order in which it is claimed. */
+import { firstExpiry, owesSweep } from './journal-ids.ts'
+import type { Journal } from '../model/journal-records.ts'
+import type { BlockCause, Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
+
+export const publicStates = [
+  'waiting',
+  'delayed',
+  'rate_limited',
+  'waiting_children',
+  'active',
+  'suspended',
+  'completed',
+  'failed',
+  'cancelled',
+  'expired',
+  'skipped',
+] as const
+
+export type PublicState = (typeof publicStates)[number]
+
+export function publicState(state: ExecutionState): PublicState {
+  if (state.phase === 'ended') return state.outcome
+  if (state.phase === 'eligible') return 'waiting'
+  return state.phase === 'blocked' ? blockedState(state.by) : state.phase
+}
+
+function blockedState(by: BlockCause): PublicState {
+  switch (by) {
+    case 'dependencies':
+      return 'waiting_children'
+    case 'budget':
+    case 'limit':
+      return 'rate_limited'
+    case 'operator':
+    case 'hold':
+      return 'waiting'
+  }
+}
+
+const PRIORITY_WEIGHT = 1_000_000_000_000
+
+/** Ascending: the highest priority first, then the oldest. One step of priority outweighs any age; below 2^53 it is exact. */
+export function claimScore(execution: Execution): number {
+  return execution.createdAt - execution.priority * PRIORITY_WEIGHT
+}
+
+function earlier(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
+  if (a === undefined) return b
+  if (b === undefined) return a
+  return Math.min(a, b)
+}
+
+/** The earliest moment at which time alone changes this execution, or at which it was left with work to do for it. */
+export function dueAt(execution: Execution): Instant | undefined {
+  const state = execution.state
+  const owedAt = execution.member === undefined ? undefined : owedSince(execution, execution.member)
+  if (state.phase === 'ended') return owedAt
+  const timer = earlier(owedAt, timerOf(execution))
+  const journal = execution.journal
+  return journal === undefined ? timer : earlier(timer, journalDueAt(execution, journal))
+}
+
+/** When a waitpoint closes by itself, or since when records have waited to be removed that a replay set aside. */
+function journalDueAt(execution: Execution, journal: Journal): Instant | undefined {
+  return owesSweep(journal) ? (execution.lastReplay?.at ?? execution.createdAt) : firstExpiry(journal)
+}
+
+/** Since when edges that lead from it, or cancels that its group decided, have waited to be seen to. */
+function owedSince(execution: Execution, member: Membership): Instant | undefined {
+  if (member.group?.owedFrom !== undefined) return member.group.decidedAt ?? execution.changedAt
+  return member.owesEdges && execution.state.phase === 'ended' ? execution.state.at : undefined
+}
+
+function timerOf(execution: Execution): Instant | undefined {
+  const state = execution.state
+  if (state.phase === 'active') return earlier(activeUntil(state), execution.deadlineAt)
+  if (state.phase === 'suspended') return earlier(earlier(state.until, state.remindAt), execution.deadlineAt)
+  return state.phase === 'delayed' ? earlier(state.until, execution.deadlineAt) : execution.deadlineAt
+}
+
+/** When the lease runs out, or the attempt's time, or the patience with a holder that is to cancel. */
+function activeUntil(state: Extract<ExecutionState, { phase: 'active' }>): Instant {
+  let until = state.lease.expiresAt
+  if (state.timeoutAt !== undefined && state.timeoutAt < until) until = state.timeoutAt
+  if (state.cancel !== undefined && state.cancel.forceAt < until) until = state.cancel.forceAt
+  return until
+}

@@ -1,0 +1,111 @@
+/** What follows from a flow's record alone: its public state, what lives in it, what it still has to do by itself. */
+import type { Execution, Flow, FlowOutcome, FlowWalk, Instant, MemberCounts, Outcome } from '../model/records.ts'
+import { publicState } from './execution-state.ts'
+
+export const publicFlowStates = ['open', 'running', 'blocked', 'completed', 'failed', 'cancelled'] as const
+
+export type PublicFlowState = (typeof publicFlowStates)[number]
+
+export type MemberBucket = keyof MemberCounts
+
+/** The reason of those that a satisfied group no longer needed: they count as superseded, and spoil no outcome. */
+export const LOST_TO_SIBLING = 'sibling_quorum_satisfied'
+/** The reason of those that a group no longer needed because it can never be satisfied. */
+export const LOST_TO_FAILURE = 'sibling_quorum_impossible'
+/** Who ends a member for the sake of its flow. */
+export const BY_FLOW = 'flow'
+
+export function noMembers(): MemberCounts {
+  return {
+    waiting: 0,
+    delayed: 0,
+    rate_limited: 0,
+    waiting_children: 0,
+    active: 0,
+    suspended: 0,
+    completed: 0,
+    failed: 0,
+    cancelled: 0,
+    expired: 0,
+    skipped: 0,
+    superseded: 0,
+  }
+}
+
+/** Under which of its flow's counts a member stands. */
+export function bucketOf(execution: Execution): MemberBucket {
+  const state = execution.state
+  if (state.phase === 'ended' && state.outcome === 'cancelled') {
+    return state.by === BY_FLOW && state.reason === LOST_TO_SIBLING ? 'superseded' : 'cancelled'
+  }
+  return publicState(state)
+}
+
+/** Members that have not ended. */
+export function liveCount(counts: MemberCounts): number {
+  return (
+    counts.waiting + counts.delayed + counts.rate_limited + counts.waiting_children + counts.active + counts.suspended
+  )
+}
+
+/** Whether nothing in the flow will change any more unless somebody asks for it. */
+export function isFlowSettled(flow: Flow): boolean {
+  const phase = flow.state.phase
+  if (phase === 'ended') return true
+  return phase === 'cancelled' && flow.walk?.purpose !== 'cancel' && liveCount(flow.counts) === 0
+}
+
+/** Since when the flow has work to do by itself, or when it is given up. */
+export function flowDueAt(flow: Flow): Instant | undefined {
+  // What is removed goes on by the end of its retention.
+  if (flow.walk !== undefined && flow.walk.purpose !== 'remove') return flow.changedAt
+  return flow.state.phase === 'held' ? flow.state.until : undefined
+}
+
+/** How a flow whose members have all ended comes out. */
+export function flowOutcome(flow: Flow): FlowOutcome {
+  if (flow.outcomeRule === 'sinks') return flow.failedSinkCount > 0 ? 'failed' : 'completed'
+  const counts = flow.counts
+  return counts.failed + counts.expired + counts.cancelled > 0 ? 'failed' : 'completed'
+}
+
+export function publicFlowState(flow: Flow): PublicFlowState {
+  const state = flow.state
+  if (state.phase === 'cancelled') return 'cancelled'
+  if (state.phase === 'ended') return state.outcome
+  const counts = flow.counts
+  const live = liveCount(counts)
+  if (flow.memberCount === 0) return 'open'
+  if (live === 0) return flowOutcome(flow)
+  if (counts.active > 0) return 'running'
+  if (counts.waiting > 0) return live < flow.memberCount ? 'running' : 'open'
+  return 'blocked'
+}
+
+/** Whether the flow's members go on as their edges say: not before a hold is over, nor once a cancel is theirs too. */
+export function movesMembers(flow: Flow): boolean {
+  const state = flow.state
+  if (state.phase === 'held') return false
+  return state.phase !== 'cancelled' || state.policy === 'flow_only'
+}
+
+/** A walk at its beginning. */
+export function newWalk(purpose: FlowWalk['purpose']): FlowWalk {
+  return { purpose, fromRank: undefined, fromId: undefined, rootId: undefined }
+}
+
+/** Whether edges may still be added from outside. */
+export function mayGrow(flow: Flow): boolean {
+  return flow.state.phase === 'open' || flow.state.phase === 'held'
+}
+
+/** Whether the flow takes its members with it, so that none of them may be begun or queued again. */
+export function stopsMembers(flow: Flow): boolean {
+  return flow.state.phase === 'cancelled' && flow.state.policy !== 'flow_only'
+}
+
+/** How an upstream's end counts in the groups it feeds. */
+export function groupBucket(outcome: Outcome): 'completed' | 'failed' | 'skipped' {
+  if (outcome === 'completed' || outcome === 'skipped') return outcome
+  return 'failed'
+}

@@ -1,0 +1,419 @@
+/**
+ * Every operation in every phase: where it may lead, and with which codes it is refused. The compiler asks for each cell,
+ * the table test proves that all of it happens and nothing else, and the page on states is written from it.
+ */
+import type { ErrorCode } from './errors.ts'
+import type { OperationName, OperationResult } from './operations.ts'
+import type { Phase } from './model/records.ts'
+
+/** Where an execution can be: in one of its phases, or nowhere. */
+export type Place = Phase | 'absent'
+
+export const places: readonly Place[] = ['absent', 'eligible', 'delayed', 'blocked', 'active', 'suspended', 'ended']
+
+export interface Transition<C extends ErrorCode = ErrorCode> {
+  /** The execution's own place is among them if the operation may leave it there. */
+  readonly to: readonly Place[]
+  readonly refused: readonly C[]
+}
+
+type RefusalOf<N extends OperationName> = Extract<OperationResult<N>, { readonly kind: 'refused' }>['code']
+
+export type Transitions = {
+  readonly [N in OperationName]: Readonly<Record<Place, Transition<RefusalOf<N>>>>
+}
+
+function to(...possible: Place[]): Transition<never> {
+  return { to: possible, refused: [] }
+}
+
+function refuse<C extends ErrorCode>(...codes: C[]): Transition<C> {
+  return { to: [], refused: codes }
+}
+
+function either<C extends ErrorCode>(possible: readonly Place[], codes: readonly C[]): Transition<C> {
+  return { to: possible, refused: codes }
+}
+
+const notFound = refuse('execution_not_found')
+const notHeld = refuse('execution_not_active')
+/** Whose lease was lost is told how; anybody else only that nobody holds the execution. */
+const lost = refuse('execution_not_active', 'lease_expired', 'lease_revoked')
+
+/** What a holder may do, and what a former one is told. */
+function whileHeld(...possible: Place[]): Transition<'stale_lease' | 'lease_expired'> {
+  return { to: possible, refused: ['stale_lease', 'lease_expired'] }
+}
+
+/** What looks at an execution leaves it where it is. */
+const untouched = {
+  eligible: to('eligible'),
+  delayed: to('delayed'),
+  blocked: to('blocked'),
+  active: to('active'),
+  suspended: to('suspended'),
+  ended: to('ended'),
+}
+
+/** What concerns a flow leaves an execution where it is, whatever its phase. */
+function inAnyCase<C extends ErrorCode>(...codes: C[]): Readonly<Record<Place, Transition<C>>> {
+  return {
+    absent: either(['absent'], codes),
+    eligible: either(['eligible'], codes),
+    delayed: either(['delayed'], codes),
+    blocked: either(['blocked'], codes),
+    active: either(['active'], codes),
+    suspended: either(['suspended'], codes),
+    ended: either(['ended'], codes),
+  }
+}
+
+/** The id belongs to an execution already, or the flow's id to a flow. */
+const taken = ['flow_exists', 'execution_exists', 'graph_limit_exceeded'] as const
+
+/** Why a flow takes no member, whatever the member's phase. */
+const noMember = [
+  'flow_not_found',
+  'flow_ended',
+  'flow_sealed',
+  'flow_busy',
+  'execution_not_found',
+  'execution_not_in_flow',
+  'graph_limit_exceeded',
+  'invalid_input',
+] as const
+
+/** Why a flow takes no edge to a member, whatever the member's phase. */
+const noEdge = [
+  'self_referencing_edge',
+  'flow_not_found',
+  'execution_not_found',
+  'execution_not_in_flow',
+  'dependency_already_exists',
+  'flow_ended',
+  'flow_sealed',
+  'flow_busy',
+  'stale_graph_revision',
+] as const
+
+/** Why a member that has not ended may not wait for one more. */
+const notNow = ['edge_group_already_fired', 'graph_limit_exceeded', 'cycle_detected'] as const
+
+/** Why an execution that has not ended is not told something. */
+const noSignal = ['waitpoint_not_found', 'waitpoint_closed', 'token_expired', 'signal_limit_exceeded'] as const
+
+const noPolicy = [
+  'flow_not_found',
+  'execution_not_in_flow',
+  'flow_ended',
+  'flow_sealed',
+  'flow_busy',
+  'edge_group_policy_fixed',
+] as const
+
+export const transitions: Transitions = {
+  createExecution: {
+    absent: to('eligible', 'delayed'),
+    eligible: either(['eligible', 'delayed'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    delayed: either(['delayed', 'eligible'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    blocked: either(['blocked', 'eligible', 'delayed'], ['execution_exists', 'execution_in_flow']),
+    active: either(['active'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    suspended: either(['suspended'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
+    ended: either(['ended', 'eligible', 'delayed'], ['execution_exists', 'execution_in_flow']),
+  },
+  claimForWorker: {
+    absent: to('absent'),
+    eligible: to('active', 'ended'),
+    delayed: to('delayed', 'active', 'ended'),
+    blocked: to('blocked', 'ended'),
+    active: to('active', 'ended'),
+    suspended: to('suspended', 'active', 'blocked', 'ended'),
+    ended: to('ended'),
+  },
+  renewLease: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: notHeld,
+    active: whileHeld('active'),
+    suspended: notHeld,
+    ended: lost,
+  },
+  completeExecution: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: notHeld,
+    active: whileHeld('ended'),
+    suspended: notHeld,
+    ended: either(['ended'], lost.refused),
+  },
+  failExecution: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: notHeld,
+    active: whileHeld('delayed', 'eligible', 'ended'),
+    suspended: notHeld,
+    ended: either(['ended'], lost.refused),
+  },
+  releaseExecution: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: notHeld,
+    blocked: notHeld,
+    active: whileHeld('eligible', 'ended'),
+    suspended: notHeld,
+    ended: either(['ended'], lost.refused),
+  },
+  delayExecution: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: notHeld,
+    active: whileHeld('delayed', 'eligible', 'ended'),
+    suspended: notHeld,
+    ended: either(['ended'], lost.refused),
+  },
+  updateProgress: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: notHeld,
+    active: whileHeld('active'),
+    suspended: notHeld,
+    ended: lost,
+  },
+  cancelExecution: {
+    absent: notFound,
+    eligible: either(['ended'], lost.refused),
+    delayed: either(['ended'], notHeld.refused),
+    blocked: either(['ended'], notHeld.refused),
+    active: whileHeld('active', 'ended'),
+    suspended: either(['ended'], notHeld.refused),
+    ended: either(['ended'], ['execution_ended']),
+  },
+  revokeLease: {
+    absent: notFound,
+    eligible: either(['eligible'], ['no_active_lease']),
+    delayed: refuse('no_active_lease'),
+    blocked: refuse('no_active_lease'),
+    active: either(['eligible', 'ended'], ['stale_lease']),
+    suspended: refuse('no_active_lease'),
+    ended: either(['ended'], ['no_active_lease']),
+  },
+  changePriority: {
+    ...untouched,
+    absent: notFound,
+    ended: refuse('execution_ended'),
+  },
+  setTags: {
+    absent: notFound,
+    eligible: either(['eligible'], ['invalid_input']),
+    delayed: either(['delayed'], ['invalid_input']),
+    blocked: either(['blocked'], ['invalid_input']),
+    active: either(['active'], ['invalid_input']),
+    suspended: either(['suspended'], ['invalid_input']),
+    ended: either(['ended'], ['invalid_input']),
+  },
+  replayExecution: {
+    absent: notFound,
+    eligible: either(['eligible'], ['execution_not_ended']),
+    delayed: refuse('execution_not_ended'),
+    blocked: either(['blocked'], ['execution_not_ended']),
+    active: refuse('execution_not_ended'),
+    suspended: refuse('execution_not_ended'),
+    ended: either(
+      ['eligible', 'blocked'],
+      ['replays_exhausted', 'flow_ended', 'flow_busy', 'upstream_not_replayed', 'step_not_found', 'retention_over'],
+    ),
+  },
+  runDue: {
+    absent: to('absent'),
+    eligible: to('eligible', 'ended'),
+    delayed: to('delayed', 'eligible', 'ended'),
+    blocked: to('blocked', 'eligible', 'delayed', 'ended'),
+    active: to('active', 'eligible', 'delayed', 'ended'),
+    suspended: to('suspended', 'eligible', 'blocked', 'ended'),
+    ended: to('ended'),
+  },
+  purgeExecutions: { ...untouched, absent: to('absent'), ended: to('ended', 'absent') },
+  reconcileIndexes: { ...untouched, absent: to('absent') },
+  describeExecution: { ...untouched, absent: notFound },
+  listExecutions: { ...untouched, absent: to('absent') },
+  countExecutions: { ...untouched, absent: to('absent') },
+  explainExecution: { ...untouched, absent: notFound },
+  inspectPartition: { ...untouched, absent: to('absent') },
+  submitFlow: {
+    absent: either(
+      ['absent', 'eligible', 'blocked'],
+      [
+        'flow_exists',
+        'graph_limit_exceeded',
+        'execution_not_found',
+        'cycle_detected',
+        'unreachable_quorum',
+        'invalid_input',
+      ],
+    ),
+    eligible: either(['eligible'], taken),
+    delayed: either(['delayed'], taken),
+    blocked: either(['blocked', 'eligible'], taken),
+    active: either(['active'], taken),
+    suspended: either(['suspended'], taken),
+    ended: either(['ended'], taken),
+  },
+  createFlow: inAnyCase('flow_exists'),
+  addExecutionToFlow: {
+    absent: either(['eligible', 'blocked', 'ended'], noMember),
+    eligible: either(['eligible', 'blocked', 'ended'], [...noMember, 'execution_in_flow', ...lost.refused]),
+    delayed: either(['delayed', 'blocked', 'ended'], [...noMember, 'execution_in_flow', ...notHeld.refused]),
+    blocked: either(['blocked'], [...noMember, 'execution_in_flow', ...notHeld.refused]),
+    active: either(
+      ['active'],
+      [...noMember, 'execution_in_flow', 'not_runnable', 'edge_group_already_fired', ...whileHeld('active').refused],
+    ),
+    suspended: either(['suspended'], [...noMember, 'execution_in_flow', 'not_runnable', ...notHeld.refused]),
+    ended: either(['ended'], [...noMember, 'execution_in_flow', 'execution_ended', ...lost.refused]),
+  },
+  addDependency: {
+    absent: refuse('flow_not_found', 'execution_not_found', 'self_referencing_edge'),
+    eligible: either(['blocked', 'eligible', 'ended'], [...noEdge, ...notNow, ...lost.refused]),
+    delayed: either(['blocked', 'delayed', 'ended'], [...noEdge, ...notNow, ...notHeld.refused]),
+    blocked: either(['blocked', 'ended'], [...noEdge, ...notNow, 'invalid_input', ...notHeld.refused]),
+    active: either(['active'], [...noEdge, ...notNow, 'not_runnable', ...whileHeld('active').refused]),
+    suspended: either(['suspended'], [...noEdge, 'not_runnable', ...notHeld.refused]),
+    ended: either(['ended'], [...noEdge, 'execution_ended', ...lost.refused]),
+  },
+  setEdgeGroupPolicy: {
+    absent: refuse('flow_not_found', 'execution_not_found'),
+    eligible: either(['eligible'], noPolicy),
+    delayed: either(['delayed'], noPolicy),
+    blocked: either(['blocked'], noPolicy),
+    active: either(['active'], noPolicy),
+    suspended: either(['suspended'], noPolicy),
+    ended: either(['ended'], noPolicy),
+  },
+  sealFlow: {
+    ...inAnyCase('flow_not_found', 'flow_ended', 'flow_busy', 'unreachable_quorum'),
+    blocked: either(
+      ['blocked', 'eligible', 'delayed', 'ended'],
+      ['flow_not_found', 'flow_ended', 'flow_busy', 'flow_sealed', 'unreachable_quorum'],
+    ),
+  },
+  cancelFlow: {
+    absent: either(['absent'], ['flow_not_found']),
+    eligible: either(['eligible', 'ended'], ['flow_not_found']),
+    delayed: either(['delayed', 'ended'], ['flow_not_found']),
+    blocked: either(['blocked', 'eligible', 'delayed', 'ended'], ['flow_not_found']),
+    active: either(['active', 'ended'], ['flow_not_found']),
+    suspended: either(['suspended', 'ended'], ['flow_not_found']),
+    ended: either(['ended'], ['flow_not_found', 'flow_ended']),
+  },
+  setFlowTags: inAnyCase('flow_not_found', 'invalid_input'),
+  waitForChildren: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(['active', 'blocked', 'ended'], [...whileHeld('active').refused, 'execution_not_in_flow']),
+    suspended: notHeld,
+    ended: either(['ended'], lost.refused),
+  },
+  readInputs: { ...untouched, absent: notFound },
+  describeFlow: inAnyCase('flow_not_found'),
+  listFlows: { ...untouched, absent: to('absent') },
+  listFlowMembers: inAnyCase('flow_not_found'),
+  listEdges: { ...untouched, absent: notFound },
+  reconcileDependencies: { ...untouched, absent: to('absent'), blocked: to('blocked', 'eligible', 'ended') },
+  reconcileSiblingCancels: { ...untouched, absent: to('absent') },
+  reconcileFlowCancels: {
+    ...untouched,
+    absent: to('absent'),
+    eligible: to('eligible', 'ended'),
+    delayed: to('delayed', 'ended'),
+    blocked: to('blocked', 'ended'),
+    suspended: to('suspended', 'ended'),
+  },
+  auditFlows: { ...untouched, absent: to('absent') },
+  recordStep: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(
+      ['active', 'suspended', 'ended'],
+      [...whileHeld('active').refused, 'step_limit_exceeded', 'step_bytes_exceeded'],
+    ),
+    suspended: either(['suspended'], notHeld.refused),
+    ended: either(['ended'], lost.refused),
+  },
+  suspendExecution: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(
+      ['active', 'suspended', 'ended'],
+      [
+        ...whileHeld('active').refused,
+        'step_limit_exceeded',
+        'waitpoint_not_found',
+        'waitpoint_closed',
+        'waitpoint_limit_exceeded',
+        'already_satisfied',
+      ],
+    ),
+    suspended: either(['suspended'], notHeld.refused),
+    ended: either(['ended'], lost.refused),
+  },
+  createWaitpoint: {
+    absent: notFound,
+    eligible: lost,
+    delayed: notHeld,
+    blocked: notHeld,
+    active: either(['active'], [...whileHeld('active').refused, 'step_limit_exceeded', 'waitpoint_limit_exceeded']),
+    suspended: notHeld,
+    ended: lost,
+  },
+  deliverSignal: {
+    absent: notFound,
+    eligible: either(['eligible'], noSignal),
+    delayed: either(['delayed'], noSignal),
+    blocked: either(['blocked'], noSignal),
+    active: either(['active'], noSignal),
+    suspended: either(['suspended', 'eligible', 'delayed', 'blocked'], noSignal),
+    ended: either(['ended'], ['execution_ended', 'waitpoint_not_found', 'token_expired']),
+  },
+  resumeExecution: {
+    absent: notFound,
+    eligible: refuse('execution_not_suspended'),
+    delayed: refuse('execution_not_suspended'),
+    blocked: refuse('execution_not_suspended'),
+    active: refuse('execution_not_suspended'),
+    suspended: either(['eligible', 'blocked'], ['waits_elsewhere']),
+    ended: refuse('execution_not_suspended'),
+  },
+  closeWaitpoint: {
+    absent: notFound,
+    eligible: either(['eligible'], ['waitpoint_not_found', ...lost.refused]),
+    delayed: either(['delayed'], ['waitpoint_not_found', ...notHeld.refused]),
+    blocked: either(['blocked'], ['waitpoint_not_found', ...notHeld.refused]),
+    active: either(['active'], ['waitpoint_not_found', ...whileHeld('active').refused]),
+    suspended: either(['suspended'], ['waitpoint_not_found', 'waitpoint_awaited', ...notHeld.refused]),
+    ended: either(['ended'], ['waitpoint_not_found', ...lost.refused]),
+  },
+  reissueWaitpoint: {
+    absent: notFound,
+    eligible: either(['eligible'], ['waitpoint_not_found', 'waitpoint_closed']),
+    delayed: either(['delayed'], ['waitpoint_not_found', 'waitpoint_closed']),
+    blocked: either(['blocked'], ['waitpoint_not_found', 'waitpoint_closed']),
+    active: either(['active'], ['waitpoint_not_found', 'waitpoint_closed']),
+    suspended: either(['suspended'], ['waitpoint_not_found', 'waitpoint_closed']),
+    ended: refuse('waitpoint_not_found', 'waitpoint_closed'),
+  },
+  readSteps: { ...untouched, absent: notFound },
+  readSignals: { ...untouched, absent: notFound },
+  listWaitpoints: { ...untouched, absent: notFound },
+  listOpenWaitpoints: { ...untouched, absent: to('absent') },
+}
