@@ -222,6 +222,7 @@ test('what was acknowledged ends exactly once, whatever is killed, paused or for
 
   startAll(fleet, site, SHORT_LEASE_MS, 60)
   rogues.start(site.rogue('rogue', SHORT_LEASE_MS))
+  await Promise.all([fleet.untilReady(), rogues.untilReady()])
   await strike(fleet, random, STRIKING_MS / 2)
   await backUp(site.file, site.copyFile('backup'))
   await strike(fleet, random, STRIKING_MS / 2, async () => (await findUnproved(site)).length === 0)
