@@ -32,9 +32,64 @@ const layerRules = Object.entries(layers).map(([layer, others]) => {
   }
 })
 
+/** The rooms of the kernel, each with the rooms that it may import. `contract` stands for the files of the transaction interface. */
+const kernelRooms = {
+  model: [],
+  rules: ['model'],
+  lifecycle: ['model', 'rules'],
+  'lifecycle/flows': ['model', 'rules', 'lifecycle'],
+  'lifecycle/journal': ['model', 'rules', 'lifecycle'],
+  'lifecycle/endings': ['model', 'rules', 'lifecycle', 'lifecycle/flows', 'lifecycle/journal'],
+  'operations/executions': ['model', 'rules', 'lifecycle/.*'],
+  // A claim runs what is due before it looks for work.
+  'operations/leases': ['model', 'rules', 'lifecycle/.*', 'operations/due'],
+  'operations/flows': ['model', 'rules', 'lifecycle/.*'],
+  'operations/journal': ['model', 'rules', 'lifecycle/.*'],
+  'operations/due': ['model', 'rules', 'lifecycle/.*'],
+  'operations/upkeep': ['model', 'rules', 'lifecycle/.*'],
+}
+
+/** The files of the kernel that belong to no room: constants without imports, and what every operation is written against. */
+const kernelConstants = '^src/kernel/(limits|errors)[.]ts$'
+const kernelContract = '^src/kernel/(limits|errors|tx|results)[.]ts$'
+
+const kernelRoomRules = Object.entries(kernelRooms).map(([room, others]) => ({
+  name: `kernel-${room.replace('/', '-')}`,
+  severity: 'error',
+  comment: `src/kernel/${room} may import from the kernel only: ${['the contract', ...others].join(', ')}.`,
+  from: { path: `^src/kernel/${room}/[^/]+$`, pathNot: UNIT_TEST },
+  to: {
+    path: '^src/kernel/',
+    pathNot: [
+      room === 'model' ? kernelConstants : kernelContract,
+      ...[room, ...others].map((name) =>
+        name.endsWith('/.*') ? `^src/kernel/${name.slice(0, -3)}/` : `^src/kernel/${name}/[^/]+$`,
+      ),
+    ],
+  },
+}))
+
 module.exports = {
   forbidden: [
     ...layerRules,
+    ...kernelRoomRules,
+    {
+      name: 'kernel-contract',
+      severity: 'error',
+      comment: 'The transaction interface and the results know what is stored, and no rule or operation.',
+      from: { path: kernelContract },
+      to: { path: '^src/kernel/', pathNot: [kernelContract, '^src/kernel/model/'] },
+    },
+    {
+      name: 'kernel-rooms',
+      severity: 'error',
+      comment: 'A new folder of the kernel needs its place among the rooms.',
+      from: {
+        path: '^src/kernel/.+/[^/]+$',
+        pathNot: Object.keys(kernelRooms).map((room) => `^src/kernel/${room}/[^/]+$`),
+      },
+      to: {},
+    },
     {
       name: 'kernel-is-alone',
       severity: 'error',

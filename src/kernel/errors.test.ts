@@ -3,9 +3,10 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { errorCatalogue } from './errors.ts'
 import type { ErrorEntry } from './errors.ts'
-import { publicStates } from './rules/execution-state.ts'
+import { publicStates } from './model/public-state.ts'
 
 const source = path.join(import.meta.dirname, '..')
+
 /** What names a code here does not use it. */
 const CATALOGUE = path.join('kernel', 'errors.ts')
 const codes = Object.keys(errorCatalogue)

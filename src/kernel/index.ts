@@ -1,88 +1,297 @@
-export * from './lifecycle/attempts.ts'
-export * from './model/blob-keys.ts'
-export * from './operations/executions/cancel-execution.ts'
-export * from './lifecycle/cancel-request.ts'
-export * from './operations/executions/change-priority.ts'
-export * from './operations/leases/claim-for-worker.ts'
-export * from './model/codec.ts'
-export * from './operations/leases/complete-execution.ts'
-export * from './model/copy-record.ts'
-export * from './operations/executions/count-executions.ts'
-export * from './operations/executions/create-execution.ts'
-export * from './operations/leases/delay-execution.ts'
-export * from './operations/executions/describe-execution.ts'
-export type * from './operations/due/due-case.ts'
-export * from './errors.ts'
-export * from './model/events.ts'
-export * from './lifecycle/expect-absent.ts'
-export * from './operations/executions/explain-execution.ts'
-export * from './operations/leases/fail-execution.ts'
-export * from './rules/tenant-filter.ts'
-export * from './operations/flows/add-dependency.ts'
-export * from './operations/flows/add-execution-to-flow.ts'
-export * from './operations/upkeep/audit-flows.ts'
-export * from './operations/flows/cancel-flow.ts'
-export * from './lifecycle/pending-cancel.ts'
-export * from './operations/flows/create-flow.ts'
-export * from './operations/flows/describe-flow.ts'
-export * from './rules/edge-group.ts'
-export * from './lifecycle/flow-counts.ts'
-export * from './lifecycle/flows/flow-guards.ts'
-export * from './rules/flow-state.ts'
-export * from './lifecycle/flows/flow-walk.ts'
-export * from './lifecycle/flows/rank-order.ts'
-export * from './lifecycle/flows/inbound.ts'
-export * from './lifecycle/flows/link.ts'
-export * from './operations/flows/member-inputs.ts'
-export * from './operations/upkeep/reconcile-cancels.ts'
-export * from './operations/upkeep/reconcile-dependencies.ts'
-export * from './operations/upkeep/reconcile-graph.ts'
-export * from './lifecycle/endings/remove-flow.ts'
-export * from './lifecycle/flows/replay-member.ts'
-export * from './operations/flows/seal-flow.ts'
-export * from './operations/flows/set-edge-group-policy.ts'
-export * from './operations/flows/set-flow-tags.ts'
-export * from './lifecycle/flows/resolve-edges.ts'
-export * from './operations/flows/submit-flow.ts'
-export * from './operations/flows/wait-for-children.ts'
-export * from './lifecycle/queues.ts'
-export * from './model/index-guards.ts'
-export * from './operations/upkeep/index-repair.ts'
-export * from './model/indexes.ts'
-export * from './operations/upkeep/inspect-partition.ts'
-export * from './operations/journal/change-waitpoint.ts'
-export * from './rules/condition.ts'
-export * from './operations/journal/create-waitpoint.ts'
-export * from './operations/journal/deliver-signal.ts'
-export * from './rules/journal-ids.ts'
-export * from './operations/journal/read-journal.ts'
-export * from './operations/journal/record-step.ts'
-export * from './operations/journal/resume-execution.ts'
-export * from './operations/journal/suspend-execution.ts'
-export * from './lifecycle/journal/waitpoint-records.ts'
-export type * from './model/journal-records.ts'
-export * from './lifecycle/fence.ts'
-export * from './limits.ts'
-export * from './operations/executions/list-executions.ts'
-export * from './operation-classes.ts'
-export * from './operations.ts'
-export * from './model/order.ts'
-export * from './read-plans.ts'
-export * from './operations/upkeep/purge-executions.ts'
-export * from './rules/seeded-random.ts'
-export * from './operations/upkeep/reconcile-indexes.ts'
-export type * from './model/records.ts'
-export * from './operations/leases/release-execution.ts'
-export * from './operations/leases/renew-lease.ts'
-export * from './operations/executions/replay-execution.ts'
-export * from './results.ts'
-export * from './rules/retry-policy.ts'
-export * from './operations/leases/revoke-lease.ts'
-export * from './rest-of-call.ts'
-export * from './operations/due/run-due.ts'
-export * from './model/schema.ts'
-export * from './operations/executions/set-tags.ts'
-export * from './rules/execution-state.ts'
-export * from './model/names.ts'
-export type * from './tx.ts'
-export * from './operations/leases/update-progress.ts'
+export { errorCatalogue } from './errors.ts'
+export type { ErrorCode, ErrorEntry } from './errors.ts'
+export type { LeaseRefusal } from './lifecycle/fence.ts'
+export { countChange } from './lifecycle/flow-counts.ts'
+export type { HolderInput } from './lifecycle/flows/flow-guards.ts'
+export { nextRank } from './lifecycle/flows/rank-order.ts'
+export { DEPENDENCY_IMPOSSIBLE } from './lifecycle/flows/resolve-edges.ts'
+export type { MemberInput } from './lifecycle/flows/upstream-results.ts'
+export type { WaitpointView } from './lifecycle/journal/waitpoint-records.ts'
+export type { CreateInput } from './lifecycle/new-execution.ts'
+export {
+  AHEAD_COUNT_MAX,
+  ATTEMPTS_MAX,
+  ATTEMPT_HISTORY_MAX,
+  BATCH_BYTES,
+  BATCH_OPERATION_LIMIT,
+  BUFFERED_SIGNAL_MAX,
+  CALL_REPLY_BYTES,
+  CALL_WORK_LIMIT,
+  CANCEL_GRACE_DEFAULT_MS,
+  CLAIM_BLOB_MAX,
+  CLAIM_COUNT_MAX,
+  CLAIM_DUE_COUNT,
+  CLAIM_INPUT_BYTES,
+  CLAIM_INPUT_COUNT,
+  CLAIM_PAYLOAD_BYTES,
+  CLAIM_QUEUE_COUNT_MAX,
+  CLAIM_RECOVERY_SCAN_COUNT,
+  CONDITION_DEPTH_MAX,
+  CONDITION_NEED_MAX,
+  CONDITION_NODE_MAX,
+  CONDITION_SOURCE_MAX,
+  COUNT_MAX,
+  DUE_HIDDEN_MS,
+  DUE_SCAN_COUNT,
+  DURATION_MAX_MS,
+  EDGE_PAGE_MAX,
+  EXPIRED_WAITPOINT_COUNT,
+  FAILURE_MESSAGE_BYTES,
+  FLOW_ATOMIC_NODE_MAX,
+  FLOW_EDGE_MAX,
+  FLOW_MEMBER_MAX,
+  FLOW_RECONCILE_COUNT,
+  GRAPH_SEARCH_MAX,
+  IDENTITY_BYTES,
+  INDEXED_TAG_COUNT_MAX,
+  IN_DEGREE_MAX,
+  KEY_BYTES,
+  LANE_BYTES,
+  LEASE_TTL_DEFAULT_MS,
+  LEASE_TTL_MIN_MS,
+  LIST_PAGE_MAX,
+  LIST_SCAN_COUNT,
+  MEMBER_PAGE_MAX,
+  NAME_BYTES,
+  OPEN_WAITPOINT_MAX,
+  OPERATION_WORK_LIMIT,
+  PAYLOAD_BYTES,
+  PRIORITY_MAX,
+  PROGRESS_MESSAGE_BYTES,
+  PURGE_COUNT_MAX,
+  QUEUE_SCAN_COUNT,
+  READS_PER_UNIT,
+  REASON_BYTES,
+  RECLAIM_CAP,
+  RECONCILE_SCAN_COUNT,
+  REMINDER_MIN_MS,
+  REPLAY_CAP,
+  RESOLVE_PAGE_COUNT,
+  RESULT_BYTES,
+  RETENTION_DEFAULT_MS,
+  RETRY_DELAY_MAX_MS,
+  SENDER_MAX,
+  SENDER_SIGNAL_MAX,
+  SIGNAL_KEY_BYTES,
+  SIGNAL_MAX,
+  SIGNAL_PAGE_MAX,
+  SIGNAL_PAYLOAD_BYTES,
+  STACK_BYTES,
+  STEP_MAX,
+  STEP_PAGE_BYTES,
+  STEP_PAGE_MAX,
+  STEP_TOTAL_BYTES,
+  STEP_VALUE_BYTES,
+  SUBMISSION_REST_MS,
+  TAG_COUNT_MAX,
+  TAG_VALUE_BYTES,
+  WAITPOINT_EXPIRY_MAX_MS,
+  WAITPOINT_PAGE_MAX,
+} from './limits.ts'
+export type { BlobInfo, ExecutionId, Failure, FlowId, Instant, PayloadEncoding } from './model/base-records.ts'
+export { payloadKey, resultKey, signalPayloadKey, stepValueKey } from './model/blob-keys.ts'
+export { UNKNOWN_VALUES } from './model/codec.ts'
+export type { Cell, Field, FieldKind, Variant } from './model/codec.ts'
+export { copyRecord } from './model/copy-record.ts'
+export { concernsHolder, eventOf, eventTypes, flowSubject, tellsEnd } from './model/events.ts'
+export type { EventDetail, EventSubject, EventType, FabricEvent } from './model/events.ts'
+export { bringsOf, guardOf, recordsNamedBy } from './model/index-guards.ts'
+export type { IndexGuard } from './model/index-guards.ts'
+export {
+  CANCEL_BACKLOG_INDEX,
+  CREATED_INDEX,
+  DUE_INDEX,
+  FLOWS_INDEX,
+  INBOUND_PREFIX,
+  OPEN_EDGES,
+  OPEN_WAITPOINTS_INDEX,
+  OUTBOUND_PREFIX,
+  PURGE_INDEX,
+  SIBLING_CANCELS_INDEX,
+  attemptsIndex,
+  edgeId,
+  inboundIndex,
+  inboxIndex,
+  isReadyIndex,
+  laneIndex,
+  membersIndex,
+  outboundIndex,
+  queueId,
+  readyIndex,
+  signalsIndex,
+  stepsIndex,
+  tagIndex,
+  waitpointsIndex,
+} from './model/indexes.ts'
+export type {
+  ConditionNode,
+  CountBy,
+  Journal,
+  SenderCount,
+  Signal,
+  SignalEffect,
+  SignalSource,
+  SourceType,
+  Step,
+  StepKind,
+  StepState,
+  TimeoutBehaviour,
+  Wait,
+  WaitEnd,
+  Waitpoint,
+} from './model/journal-records.ts'
+export { SEPARATOR, isFlowId, joinName } from './model/names.ts'
+export { comesBefore } from './model/order.ts'
+export type { IndexEntry, Position } from './model/order.ts'
+export { publicState, publicStates } from './model/public-state.ts'
+export type { PublicState } from './model/public-state.ts'
+export type {
+  AnyRecord,
+  Attempt,
+  AttemptKind,
+  AttemptOutcome,
+  Backoff,
+  BlockCause,
+  CancelRequest,
+  Edge,
+  EdgeGroup,
+  EdgeState,
+  Execution,
+  ExecutionState,
+  FailureInput,
+  Fence,
+  Flow,
+  FlowCancelPolicy,
+  FlowOutcome,
+  FlowState,
+  FlowWalk,
+  GroupPolicy,
+  GroupVerdict,
+  Handover,
+  Lease,
+  Losers,
+  MemberCounts,
+  Membership,
+  Outcome,
+  OutcomeRule,
+  Phase,
+  Progress,
+  Queue,
+  RecordType,
+  RecordTypes,
+  RetryPolicy,
+  Tag,
+} from './model/records.ts'
+export {
+  DATA_VERSION,
+  eventFields,
+  fieldsOf,
+  packEvent,
+  packRecord,
+  recordTypes,
+  unpackEvent,
+  unpackRecord,
+} from './model/schema.ts'
+export { classOf, isReadOperation, operationClasses } from './operation-classes.ts'
+export type { OperationClass } from './operation-classes.ts'
+export { finishesWork, operations, passesLock, readsOnlyAsClaims, workLimitOf } from './operations.ts'
+export type { OperationInput, OperationName, OperationResult } from './operations.ts'
+export type { DueCaseName } from './operations/due/due-case.ts'
+export { dueCases, flowDueCases, runDue } from './operations/due/run-due.ts'
+export type { DueInput, DueResult } from './operations/due/run-due.ts'
+export { cancelExecution } from './operations/executions/cancel-execution.ts'
+export type { CancelResult } from './operations/executions/cancel-execution.ts'
+export { changePriority } from './operations/executions/change-priority.ts'
+export type { PriorityResult } from './operations/executions/change-priority.ts'
+export { countExecutions } from './operations/executions/count-executions.ts'
+export type { CountResult, LaneCounts } from './operations/executions/count-executions.ts'
+export { createExecution } from './operations/executions/create-execution.ts'
+export type { CreateResult } from './operations/executions/create-execution.ts'
+export { describeExecution } from './operations/executions/describe-execution.ts'
+export type { DescribeResult } from './operations/executions/describe-execution.ts'
+export { explainExecution } from './operations/executions/explain-execution.ts'
+export type { ExplainResult, Explanation } from './operations/executions/explain-execution.ts'
+export { listExecutions } from './operations/executions/list-executions.ts'
+export type { ListInput, ListResult } from './operations/executions/list-executions.ts'
+export { replayExecution } from './operations/executions/replay-execution.ts'
+export type { ReplayFrom, ReplayInput, ReplayResult } from './operations/executions/replay-execution.ts'
+export { setTags } from './operations/executions/set-tags.ts'
+export type { SetTagsResult } from './operations/executions/set-tags.ts'
+export type { AddDependencyInput, AddDependencyResult } from './operations/flows/add-dependency.ts'
+export type { AddExecutionInput, AddExecutionResult, UpstreamInput } from './operations/flows/add-execution-to-flow.ts'
+export type { CancelFlowInput, CancelFlowResult } from './operations/flows/cancel-flow.ts'
+export type { CreateFlowInput, CreateFlowResult, FlowInput } from './operations/flows/create-flow.ts'
+export type {
+  DescribeFlowResult,
+  FlowView,
+  ListEdgesResult,
+  ListFlowsResult,
+  ListMembersResult,
+  MemberView,
+} from './operations/flows/describe-flow.ts'
+export type { SealResult } from './operations/flows/seal-flow.ts'
+export type { SetPolicyResult } from './operations/flows/set-edge-group-policy.ts'
+export type { SetFlowTagsResult } from './operations/flows/set-flow-tags.ts'
+export type { EdgeInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from './operations/flows/submit-flow.ts'
+export type { CloseWaitpointResult, ReissueWaitpointResult } from './operations/journal/change-waitpoint.ts'
+export type { CreateWaitpointInput, CreateWaitpointResult } from './operations/journal/create-waitpoint.ts'
+export type { DeliverSignalInput, DeliverSignalResult, TokenBinding } from './operations/journal/deliver-signal.ts'
+export type {
+  ListWaitpointsResult,
+  ListedWaitpoint,
+  ReadStepsResult,
+  StepView,
+  WaitpointPage,
+} from './operations/journal/read-journal.ts'
+export type { RecordStepInput, RecordStepResult, StepOutcome } from './operations/journal/record-step.ts'
+export type { ResumeResult } from './operations/journal/resume-execution.ts'
+export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'
+export { claimForWorker } from './operations/leases/claim-for-worker.ts'
+export type { ClaimInput, ClaimResult, Claimed, QueueName } from './operations/leases/claim-for-worker.ts'
+export { completeExecution } from './operations/leases/complete-execution.ts'
+export { delayExecution } from './operations/leases/delay-execution.ts'
+export { failExecution } from './operations/leases/fail-execution.ts'
+export type { FailInput } from './operations/leases/fail-execution.ts'
+export { releaseExecution } from './operations/leases/release-execution.ts'
+export { renewLease } from './operations/leases/renew-lease.ts'
+export type { RenewResult } from './operations/leases/renew-lease.ts'
+export { revokeLease } from './operations/leases/revoke-lease.ts'
+export type { RevokeResult } from './operations/leases/revoke-lease.ts'
+export { updateProgress } from './operations/leases/update-progress.ts'
+export type { AuditCursor, FlowDrift } from './operations/upkeep/audit-flows.ts'
+export type { IndexProblem } from './operations/upkeep/index-repair.ts'
+export { inspectPartition } from './operations/upkeep/inspect-partition.ts'
+export type { Backlog } from './operations/upkeep/inspect-partition.ts'
+export { purgeExecutions } from './operations/upkeep/purge-executions.ts'
+export type { PurgeInput } from './operations/upkeep/purge-executions.ts'
+export type { SiblingCancelOutcome } from './operations/upkeep/reconcile-cancels.ts'
+export type { DependencyCursor, DependencyProblem } from './operations/upkeep/reconcile-dependencies.ts'
+export { reconcileIndexes } from './operations/upkeep/reconcile-indexes.ts'
+export type { ReconcileCursor } from './operations/upkeep/reconcile-indexes.ts'
+export { planCall, plans } from './read-plans.ts'
+export type { Plan } from './read-plans.ts'
+export { restOf } from './rest-of-call.ts'
+export { refused } from './results.ts'
+export type { RefusalDetail, Refused } from './results.ts'
+export { beginCounting, countSignal, isMet } from './rules/condition.ts'
+export type { SignalFacts } from './rules/condition.ts'
+export { ALL_OF, newGroup, verdictOf } from './rules/edge-group.ts'
+export type { PolicyInput } from './rules/edge-group.ts'
+export { dueAt } from './rules/execution-state.ts'
+export {
+  BY_FLOW,
+  LOST_TO_FAILURE,
+  LOST_TO_SIBLING,
+  bucketOf,
+  groupBucket,
+  noMembers,
+  publicFlowState,
+  publicFlowStates,
+} from './rules/flow-state.ts'
+export type { MemberBucket, PublicFlowState } from './rules/flow-state.ts'
+export { entriesOf } from './rules/index-entries.ts'
+export { isMailbox, mailboxOf, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
+export { backoffMs } from './rules/retry-policy.ts'
+export { nextSeed } from './rules/seeded-random.ts'
+export type { TenantFilter } from './rules/tenant-filter.ts'
+export type { BlobInput, Range, Tx } from './tx.ts'

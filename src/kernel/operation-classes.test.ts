@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { classOf, isReadOperation, operationClasses } from './operation-classes.ts'
 import { operations } from './operations.ts'
-import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
-import type { CreateInput } from './operations/executions/create-execution.ts'
 import type { OperationName } from './operations.ts'
+import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
+import type { CreateInput } from './lifecycle/new-execution.ts'
 
 const names = Object.keys(operations) as OperationName[]
 

@@ -1,8 +1,8 @@
 /** The shapes that every operation answers in. A refusal has written nothing. */
 import type { ErrorCode } from './errors.ts'
 import type { Execution, ExecutionId, FlowId, Outcome, Phase } from './model/records.ts'
-import type { PublicState } from './rules/execution-state.ts'
-import { publicState } from './rules/execution-state.ts'
+import { publicState } from './model/public-state.ts'
+import type { PublicState } from './model/public-state.ts'
 
 /** What a refusal tells besides its code. */
 export interface RefusalDetail {

@@ -3,19 +3,8 @@
  * take effect when the operation returns, or not at all.
  */
 import type { EventDetail, EventSubject, EventType } from './model/events.ts'
-import type { Instant, RecordType, RecordTypes } from './model/records.ts'
-
-/** A place in an index: entries are ordered by score, then by id. With an id, a range begins just past that entry. */
-export interface Position {
-  readonly score: number
-  readonly id?: string | undefined
-}
-
-export interface IndexEntry {
-  readonly index: string
-  readonly score: number
-  readonly id: string
-}
+import type { IndexEntry, Position } from './model/order.ts'
+import type { Instant, PayloadEncoding, RecordType, RecordTypes } from './model/records.ts'
 
 export interface Range {
   readonly index: string
@@ -79,4 +68,10 @@ export interface Tx {
   readonly part: (run: () => object | undefined) => void
   /** An impossible state: this operation fails with `corruption` and writes nothing. `recordId` names the record at fault. */
   readonly fault: (reason: string, recordId: string) => never
+}
+
+export interface BlobInput {
+  readonly blob: BlobRef
+  readonly size: number
+  readonly encoding: PayloadEncoding
 }

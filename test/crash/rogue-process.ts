@@ -18,8 +18,9 @@ const [location = '', sideFile = '', leaseTtlText = ''] = process.argv.slice(2)
 const leaseTtlMs = Number(leaseTtlText)
 /** From the claim on: long enough that the lease is gone, short enough that whoever took over is still at work. */
 const INSIST_AFTER_MS = 1.5 * leaseTtlMs
-/** Twice a lease: others get each execution in between, so that none loses its lease so often that it fails for that. */
-const CLAIM_EVERY_MS = 2 * leaseTtlMs
+const CLAIM_EVERY_MS = leaseTtlMs
+/** So few that no execution fails because it has lost its lease too often. */
+const INSIST_MAX = 3
 
 async function claim(fabric: Fabric): Promise<Claimed[]> {
   const { result } = await fabric.batcher.run(executionPartition(0), 'claimForWorker', {
@@ -69,9 +70,20 @@ async function insistLater(claimed: Claimed): Promise<void> {
   if (await wait(INSIST_AFTER_MS)) side.write(await insist(fabric, claimed))
 }
 
+async function release(fabric: Fabric, { executionId, fence }: Claimed): Promise<void> {
+  await fabric.batcher.run(executionPartition(0), 'releaseExecution', { executionId, fence, reason: 'seen before' })
+}
+
 const insisting = new Set<Promise<void>>()
+const claimCounts = new Map<string, number>()
 while (await wait(CLAIM_EVERY_MS)) {
   for (const claimed of await claim(fabric)) {
+    const claimCount = (claimCounts.get(claimed.executionId) ?? 0) + 1
+    claimCounts.set(claimed.executionId, claimCount)
+    if (claimCount > INSIST_MAX) {
+      await release(fabric, claimed)
+      continue
+    }
     const later = insistLater(claimed).finally(() => insisting.delete(later))
     insisting.add(later)
   }

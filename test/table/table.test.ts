@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { entriesOf, isReadOperation, operations } from '../../src/kernel/index.ts'
 import type { EventType, OperationName, OperationResult, RefusalDetail } from '../../src/kernel/index.ts'
-import { publicState } from '../../src/kernel/rules/execution-state.ts'
+import { publicState } from '../../src/kernel/model/public-state.ts'
 import { places, transitions } from '../../src/kernel/transition-table.ts'
 import type { Place, Transition } from '../../src/kernel/transition-table.ts'
 import { storedEntries, storedRecord, storedRecords } from './trials/memory.ts'

@@ -1,7 +1,7 @@
 /** What the end of an execution means for what it waited for. */
 import type { Execution } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
-import { currentStep } from './current-step.ts'
+import { currentStep } from './find-step.ts'
 
 /**
  * Closes the wait of an execution that is about to end, and with it every place that signals could be sent to. It is no

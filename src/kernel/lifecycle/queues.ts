@@ -1,6 +1,7 @@
-/** Forgetting queues that are empty. */
-import { QUEUES_INDEX, laneIndex, readyIndex } from '../model/indexes.ts'
-import { publicStates } from '../rules/execution-state.ts'
+/** Registers the queues of executions and removes empty ones. */
+import { QUEUES_INDEX, laneIndex, queueId, readyIndex } from '../model/indexes.ts'
+import { publicStates } from '../model/public-state.ts'
+import type { Execution } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
 /** Queues that nobody uses any more would otherwise stay for ever, one for each lane and class that was ever named. */
@@ -12,4 +13,14 @@ export function forgetEmptyQueues(tx: Tx, lane: string): void {
     if (queue.lane !== lane) return
     if (tx.countUpTo({ index: readyIndex(lane, queue.class), limit: 1 }) === 0) tx.remove('queue', queue.id)
   }
+}
+
+export function queueOf(execution: Execution): string {
+  return queueId(execution.lane, execution.class)
+}
+
+export function registerQueue(tx: Tx, execution: Execution): void {
+  const id = queueOf(execution)
+  if (tx.has('queue', id)) return
+  tx.put({ type: 'queue', id, lane: execution.lane, class: execution.class, createdAt: tx.now })
 }

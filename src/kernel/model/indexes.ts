@@ -1,29 +1,25 @@
-/**
- * Index membership, derived: these functions say which entries a record has, and a store applies the difference between
- * before and after a write. Nothing else writes an index, so records and indexes agree by construction.
- */
-import { flowDueAt, isFlowSettled } from '../rules/flow-state.ts'
-import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from '../rules/journal-ids.ts'
-import type { Signal, Step, Waitpoint } from './journal-records.ts'
-import type { AnyRecord, Attempt, Edge, EdgeState, Execution, Flow, Membership, Queue } from './records.ts'
-import { claimScore, dueAt, publicState } from '../rules/execution-state.ts'
-import type { PublicState } from '../rules/execution-state.ts'
+/** The names of the indexes. An index is an ordered set of ids; `rules/index-entries.ts` derives its members from records. */
+import type { PublicState } from './public-state.ts'
 import { SEPARATOR, joinName } from './names.ts'
-import type { IndexEntry } from '../tx.ts'
 
 /** All executions of the partition, by creation. */
 export const CREATED_INDEX = 'created'
+
 /** Everything that time alone will change, by its earliest timer. */
 export const DUE_INDEX = 'due'
+
 /** Ended executions, by the end of their retention. Apart from `due`, so that a backlog of purges delays no lease. */
 export const PURGE_INDEX = 'purge'
+
 /** Every queue that was ever submitted to and still has a record. */
 export const QUEUES_INDEX = 'queues'
 
 /** All flows of the partition, by creation. */
 export const FLOWS_INDEX = 'flows'
+
 /** Members whose decided group still owes cancels to those that lost, by the decision. */
 export const SIBLING_CANCELS_INDEX = 'sibling_cancels'
+
 /** Cancelled flows with members that still have to be cancelled, by the cancel. */
 export const CANCEL_BACKLOG_INDEX = 'cancel_backlog'
 
@@ -63,10 +59,12 @@ export function membersIndex(flowId: string): string {
 
 /** Where edges stand that still wait for their upstream … */
 export const OPEN_EDGES = 0
+
 /** … and those that have been resolved. */
 export const RESOLVED_EDGES = 1
 
 export const OUTBOUND_PREFIX = 'out' + SEPARATOR
+
 export const INBOUND_PREFIX = 'in' + SEPARATOR
 
 /** The downstream members of one member: first those whose edge is open, then the others. */
@@ -105,118 +103,4 @@ export function inboxIndex(waitpointId: string): string {
 
 export function queueId(lane: string, className: string): string {
   return joinName(lane, className)
-}
-
-/** Where a worker or a listing finds it. */
-function queueEntry(execution: Execution): IndexEntry {
-  const state = execution.state
-  return state.phase === 'eligible'
-    ? { index: readyIndex(execution.lane, execution.class), score: claimScore(execution), id: execution.id }
-    : { index: laneIndex(execution.lane, publicState(state)), score: execution.createdAt, id: execution.id }
-}
-
-/** Where time finds it: to change it as long as it lives, to remove it afterwards. */
-function timedEntry(execution: Execution): IndexEntry | undefined {
-  const state = execution.state
-  const due = dueAt(execution)
-  if (due !== undefined) return { index: DUE_INDEX, score: due, id: execution.id }
-  // A member stays as long as its flow, which looks after its removal.
-  if (state.phase === 'ended' && execution.member === undefined) {
-    return { index: PURGE_INDEX, score: state.at + execution.retentionMs, id: execution.id }
-  }
-  return undefined
-}
-
-function executionEntries(execution: Execution): IndexEntry[] {
-  const id = execution.id
-  const created = { index: CREATED_INDEX, score: execution.createdAt, id }
-  const queued = queueEntry(execution)
-  const timed = timedEntry(execution)
-  const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
-  if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
-  const journal = execution.journal
-  if (journal !== undefined && journal.open.length > 0) {
-    const scope = scopeOf(id, journal)
-    for (const { target, since } of journal.open) {
-      entries.push({ index: OPEN_WAITPOINTS_INDEX, score: since, id: joinName(scope, target) })
-    }
-  }
-  for (const tag of execution.tags) {
-    if (tag.indexed) entries.push({ index: tagIndex(tag.name, tag.value), score: execution.createdAt, id })
-  }
-  return entries
-}
-
-function addMemberEntries(execution: Execution, member: Membership, entries: IndexEntry[]): void {
-  entries.push({ index: membersIndex(member.flowId), score: member.rank, id: execution.id })
-  const group = member.group
-  if (group?.owedFrom === undefined) return
-  entries.push({ index: SIBLING_CANCELS_INDEX, score: group.decidedAt ?? execution.changedAt, id: execution.id })
-}
-
-function edgeEntries(edge: Edge): IndexEntry[] {
-  const score = edgeScore(edge.state)
-  return [
-    { index: outboundIndex(edge.upstreamId), score, id: edge.downstreamId },
-    { index: inboundIndex(edge.downstreamId), score, id: edge.upstreamId },
-  ]
-}
-
-function edgeScore(state: EdgeState): number {
-  return state === 'open' ? OPEN_EDGES : RESOLVED_EDGES
-}
-
-function flowEntries(flow: Flow): IndexEntry[] {
-  const id = flow.id
-  const entries: IndexEntry[] = [{ index: FLOWS_INDEX, score: flow.createdAt, id }]
-  const due = flowDueAt(flow)
-  if (due !== undefined) entries.push({ index: DUE_INDEX, score: due, id })
-  else if (isFlowSettled(flow)) entries.push({ index: PURGE_INDEX, score: flow.changedAt + flow.retentionMs, id })
-  if (flow.walk?.purpose === 'cancel') entries.push({ index: CANCEL_BACKLOG_INDEX, score: flow.changedAt, id })
-  return entries
-}
-
-function stepEntries(step: Step): IndexEntry[] {
-  return [{ index: stepsIndex(scopeOfStep(step)), score: step.position, id: step.id }]
-}
-
-function waitpointEntries(waitpoint: Waitpoint): IndexEntry[] {
-  return [{ index: waitpointsIndex(scopeOfWaitpoint(waitpoint.id, waitpoint.target)), score: 0, id: waitpoint.id }]
-}
-
-function signalEntries(signal: Signal): IndexEntry[] {
-  const waitpointId = waitpointOfSignal(signal)
-  const scope = scopeOfWaitpoint(waitpointId, signal.target)
-  const accepted = { index: signalsIndex(scope), score: signal.sequence, id: signal.id }
-  if (!signal.isWaiting) return [accepted]
-  return [accepted, { index: inboxIndex(waitpointId), score: signal.sequence, id: signal.id }]
-}
-
-function attemptEntries(attempt: Attempt): IndexEntry[] {
-  return [{ index: attemptsIndex(attempt.executionId), score: attempt.number, id: attempt.id }]
-}
-
-function queueEntries(queue: Queue): IndexEntry[] {
-  return [{ index: QUEUES_INDEX, score: 0, id: queue.id }]
-}
-
-export function entriesOf(record: AnyRecord): IndexEntry[] {
-  switch (record.type) {
-    case 'execution':
-      return executionEntries(record)
-    case 'attempt':
-      return attemptEntries(record)
-    case 'queue':
-      return queueEntries(record)
-    case 'flow':
-      return flowEntries(record)
-    case 'edge':
-      return edgeEntries(record)
-    case 'step':
-      return stepEntries(record)
-    case 'waitpoint':
-      return waitpointEntries(record)
-    case 'signal':
-      return signalEntries(record)
-  }
 }

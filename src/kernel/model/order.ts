@@ -1,5 +1,4 @@
 /** The order of every index: by score, then by id. Ids are ASCII, so their order is that of their bytes in every store. */
-
 export interface Keyed {
   readonly score: number
   readonly id: string
@@ -29,4 +28,22 @@ export function mergeOrdered<T extends Keyed>(lists: readonly T[][], limit: numb
     heads[bestList] = (heads[bestList] ?? 0) + 1
   }
   return merged
+}
+
+export interface IndexEntry {
+  readonly index: string
+  readonly score: number
+  readonly id: string
+}
+
+/** A place in an index: entries are ordered by score, then by id. With an id, a range begins just past that entry. */
+export interface Position {
+  readonly score: number
+  readonly id?: string | undefined
+}
+
+export function idsOf(entries: readonly IndexEntry[]): string[] {
+  const ids: string[] = []
+  for (const entry of entries) ids.push(entry.id)
+  return ids
 }

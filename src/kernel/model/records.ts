@@ -3,9 +3,15 @@
  * copy, changes it and puts it back. Absent values are `undefined` and nothing else. An object within a record whose fields
  * are all `readonly` is replaced and never changed, so copies share it.
  */
-
 import type { BlobInfo, ExecutionId, Failure, FlowId, Instant } from './base-records.ts'
 import type { Journal, Signal, Step, Waitpoint } from './journal-records.ts'
+
+export interface FailureInput {
+  /** `permanent` and `cancelled` are never retried; any other word is judged by the retry policy. */
+  readonly category: string
+  readonly message: string
+  readonly stack?: string | undefined
+}
 
 export type { BlobInfo, ExecutionId, Failure, FlowId, Instant, PayloadEncoding } from './base-records.ts'
 
@@ -141,6 +147,7 @@ export interface Replay {
 
 /** `all_of` wants every upstream completed, `any_of` one of them, `quorum` as many as its number says. */
 export type GroupPolicy = 'all_of' | 'any_of' | 'quorum'
+
 /** What becomes of the upstreams that still run once a group of `any_of` or `quorum` is decided. */
 export type Losers = 'cancel' | 'let_run'
 export type GroupVerdict = 'pending' | 'satisfied' | 'impossible'
@@ -306,6 +313,7 @@ export interface MemberCounts {
 }
 
 export type FlowCancelPolicy = 'cancel_all' | 'cancel_pending' | 'flow_only'
+
 /** `all_members`: no member may fail. `sinks`: only members that nothing depends on count. */
 export type OutcomeRule = 'all_members' | 'sinks'
 export type FlowOutcome = 'completed' | 'failed'

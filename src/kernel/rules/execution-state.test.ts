@@ -4,7 +4,8 @@ import type { Journal } from '../model/journal-records.ts'
 import { PRIORITY_MAX } from '../limits.ts'
 import type { Execution, ExecutionState } from '../model/records.ts'
 import { unpackRecord } from '../model/schema.ts'
-import { claimScore, dueAt, publicState, publicStates } from './execution-state.ts'
+import { claimScore, dueAt } from './execution-state.ts'
+import { publicState, publicStates } from '../model/public-state.ts'
 
 function execution(fields: Partial<Execution>): Execution {
   return { ...unpackRecord('execution', []), ...fields }

@@ -1,42 +1,7 @@
 /** What follows from an execution's record alone: its public state, its timers, the order in which it is claimed. */
 import { firstExpiry, owesSweep } from './journal-ids.ts'
 import type { Journal } from '../model/journal-records.ts'
-import type { BlockCause, Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
-
-export const publicStates = [
-  'waiting',
-  'delayed',
-  'rate_limited',
-  'waiting_children',
-  'active',
-  'suspended',
-  'completed',
-  'failed',
-  'cancelled',
-  'expired',
-  'skipped',
-] as const
-
-export type PublicState = (typeof publicStates)[number]
-
-export function publicState(state: ExecutionState): PublicState {
-  if (state.phase === 'ended') return state.outcome
-  if (state.phase === 'eligible') return 'waiting'
-  return state.phase === 'blocked' ? blockedState(state.by) : state.phase
-}
-
-function blockedState(by: BlockCause): PublicState {
-  switch (by) {
-    case 'dependencies':
-      return 'waiting_children'
-    case 'budget':
-    case 'limit':
-      return 'rate_limited'
-    case 'operator':
-    case 'hold':
-      return 'waiting'
-  }
-}
+import type { Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
 
 const PRIORITY_WEIGHT = 1_000_000_000_000
 

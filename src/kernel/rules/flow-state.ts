@@ -1,6 +1,6 @@
 /** What follows from a flow's record alone: its public state, what lives in it, what it still has to do by itself. */
 import type { Execution, Flow, FlowOutcome, FlowWalk, Instant, MemberCounts, Outcome } from '../model/records.ts'
-import { publicState } from './execution-state.ts'
+import { publicState } from '../model/public-state.ts'
 
 export const publicFlowStates = ['open', 'running', 'blocked', 'completed', 'failed', 'cancelled'] as const
 
@@ -10,8 +10,10 @@ export type MemberBucket = keyof MemberCounts
 
 /** The reason of those that a satisfied group no longer needed: they count as superseded, and spoil no outcome. */
 export const LOST_TO_SIBLING = 'sibling_quorum_satisfied'
+
 /** The reason of those that a group no longer needed because it can never be satisfied. */
 export const LOST_TO_FAILURE = 'sibling_quorum_impossible'
+
 /** Who ends a member for the sake of its flow. */
 export const BY_FLOW = 'flow'
 

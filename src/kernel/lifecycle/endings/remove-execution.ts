@@ -4,7 +4,8 @@ import { attemptsIndex } from '../../model/indexes.ts'
 import { removeJournal } from '../journal/sweep-journal.ts'
 import { ATTEMPT_HISTORY_MAX } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
-import type { IndexEntry, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
+import type { IndexEntry } from '../../model/order.ts'
 
 /**
  * Removes an execution and everything that belongs to it, as far as the operation has room: true once nothing is left. What

@@ -1,6 +1,6 @@
 /** Removes what nobody will look at again: steps that a replay has set aside, and all that earlier lives have left. */
 import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
-import { idsOf } from '../../operations/upkeep/index-repair.ts'
+import { idsOf } from '../../model/order.ts'
 import { signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
 import type { Journal } from '../../model/journal-records.ts'
 import { SWEEP_PAGE_COUNT } from '../../limits.ts'

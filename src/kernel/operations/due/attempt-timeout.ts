@@ -1,4 +1,5 @@
-import { cancelIfAsked, scheduleRetry } from '../leases/fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { scheduleRetry } from '../../lifecycle/schedule-retry.ts'
 import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import type { Failure } from '../../model/records.ts'
 import type { DueCase } from './due-case.ts'

@@ -1,4 +1,4 @@
-import { cancelIfAsked } from '../leases/fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { makeEligible } from '../../lifecycle/phases.ts'
 import type { DueCase } from './due-case.ts'
 

@@ -14,17 +14,19 @@ import { submissionAbandoned } from './submission-abandoned.ts'
 import { suspensionTimeout } from './suspension-timeout.ts'
 import { waitReminder } from './wait-reminder.ts'
 import { matchesFilter } from '../../rules/tenant-filter.ts'
-import { flowDueAt } from '../../rules/flow-state.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
+import { flowDueAt } from '../../rules/flow-state.ts'
 import { DUE_INDEX } from '../../model/indexes.ts'
-import { currentStepId } from '../../lifecycle/current-step.ts'
+import { currentStepId } from '../../lifecycle/find-step.ts'
 import { scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 import { CLAIM_DUE_COUNT, DUE_HIDDEN_MS, DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from '../../limits.ts'
 import { nextSeed } from '../../rules/seeded-random.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import { dueAt } from '../../rules/execution-state.ts'
 import { isFlowId } from '../../model/names.ts'
-import type { IndexEntry, Position, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
+import type { IndexEntry, Position } from '../../model/order.ts'
+import { inDueOrder } from '../../rules/due-order.ts'
 
 /** In this order: what is final comes first, and a lost lease is not mistaken for a slow attempt. */
 export const dueCases: readonly DueCase[] = [
@@ -110,15 +112,6 @@ export function runDue(tx: Tx, input: DueInput): DueResult {
 /** How many records a pass looks at. */
 export function dueLimit({ limit, applied }: DueInput): number {
   return Math.max(1, Math.min(limit, DUE_SCAN_COUNT) - (applied?.length ?? 0))
-}
-
-/** Adds what was done by earlier runs of a call, earliest first, as if one run had done it all. */
-export function inDueOrder<R extends { readonly dueAt: Instant | undefined }>(
-  reports: R[],
-  applied: readonly R[] | undefined,
-): R[] {
-  if (applied === undefined) return reports
-  return [...applied, ...reports].sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
 }
 
 function nextOf(pass: DuePass, due: readonly IndexEntry[], limit: number): Position | undefined {

@@ -1,4 +1,4 @@
-import { beginCancel } from '../flows/cancel-flow.ts'
+import { beginCancel } from '../../lifecycle/flows/begin-cancel.ts'
 import { BY_FLOW } from '../../rules/flow-state.ts'
 import type { FlowDueCase } from './due-case.ts'
 

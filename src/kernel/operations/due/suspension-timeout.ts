@@ -1,9 +1,9 @@
 import { endCancelled, endExecution } from '../../lifecycle/endings/end-execution.ts'
-import { cancelIfAsked } from '../leases/fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { isMailbox, journalOf, mailboxOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
 import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
-import { currentStep } from '../../lifecycle/current-step.ts'
+import { currentStep } from '../../lifecycle/find-step.ts'
 import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
 import type { Answer } from '../../lifecycle/journal/end-wait.ts'
 import type { Step, Wait } from '../../model/journal-records.ts'
@@ -16,6 +16,7 @@ const SUSPENSION_TIMEOUT = 'suspension_timeout'
 const BY_ENGINE = 'engine'
 const OPERATOR_REVIEW = 'operator_review'
 const TIMEOUT_SIGNAL = 'timeout'
+
 /** Where a wait is told of its timeout that has no waitpoint of its own: names like this are nobody else's. */
 const TIMEOUT_MAILBOX = mailboxOf('__timeout')
 

@@ -1,4 +1,4 @@
-import { currentStep } from '../../lifecycle/current-step.ts'
+import { currentStep } from '../../lifecycle/find-step.ts'
 import type { DueCase } from './due-case.ts'
 
 /** Says in the event log that somebody is still being waited for. Reminders that were missed are said once. */

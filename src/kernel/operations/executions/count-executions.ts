@@ -2,10 +2,11 @@
 import { QUEUES_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
 import { COUNT_MAX, QUEUE_SCAN_COUNT } from '../../limits.ts'
 import type { Queue } from '../../model/records.ts'
-import { publicStates } from '../../rules/execution-state.ts'
-import type { PublicState } from '../../rules/execution-state.ts'
+import { publicStates } from '../../model/public-state.ts'
+import type { PublicState } from '../../model/public-state.ts'
 import { SEPARATOR } from '../../model/names.ts'
-import type { Position, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
+import type { Position } from '../../model/order.ts'
 
 export interface CountInput {
   readonly lane?: string | undefined

@@ -1,51 +1,16 @@
 /** Accepts a piece of work. Said twice with one id it is accepted once; `ifExists` says what the second caller wants. */
-import { queueId } from '../../model/indexes.ts'
 import { payloadKey } from '../../model/blob-keys.ts'
-import { forgetEmptyQueues } from '../../lifecycle/queues.ts'
-import type {
-  BlobInfo,
-  Execution,
-  ExecutionId,
-  ExecutionState,
-  Instant,
-  PayloadEncoding,
-  RetryPolicy,
-  Tag,
-} from '../../model/records.ts'
+import { forgetEmptyQueues, queueOf, registerQueue } from '../../lifecycle/queues.ts'
+import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { newJournal } from '../../rules/journal-ids.ts'
 import { removeAllButJournal } from '../../lifecycle/endings/remove-execution.ts'
 import { refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { mergeTags } from './set-tags.ts'
-import { publicState } from '../../rules/execution-state.ts'
-import type { PublicState } from '../../rules/execution-state.ts'
-import type { BlobRef, Tx } from '../../tx.ts'
-
-export interface BlobInput {
-  readonly blob: BlobRef
-  readonly size: number
-  readonly encoding: PayloadEncoding
-}
-
-export interface CreateInput {
-  readonly executionId: ExecutionId
-  readonly key?: string | undefined
-  /** Minted by the caller, the same for every repetition of one submit. An id that was minted for one submit needs none. */
-  readonly requestId?: string | undefined
-  readonly namespace: string
-  readonly task: string
-  readonly lane: string
-  readonly class: string
-  readonly priority: number
-  readonly tags: readonly Tag[]
-  readonly retry: RetryPolicy
-  readonly delayMs?: number | undefined
-  readonly attemptTimeoutMs?: number | undefined
-  readonly totalTimeoutMs?: number | undefined
-  readonly retentionMs: number
-  readonly payload?: BlobInput | undefined
-  readonly ifExists: 'join' | 'reject' | 'replace'
-}
+import { publicState } from '../../model/public-state.ts'
+import type { PublicState } from '../../model/public-state.ts'
+import type { Tx } from '../../tx.ts'
+import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
+import type { CreateInput } from '../../lifecycle/new-execution.ts'
 
 export type CreateResult =
   | {
@@ -98,74 +63,6 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   if (queueOf(existing) !== queueOf(execution)) forgetEmptyQueues(tx, existing.lane)
   tx.emit('execution_replaced', execution, { until: delayOf(execution) })
   return answer('replaced', execution)
-}
-
-/** What is to be run, as its input says, and in the state that it would have by itself. */
-export function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
-  return {
-    type: 'execution',
-    id: input.executionId,
-    key: input.key,
-    requestId: input.requestId,
-    namespace: input.namespace,
-    task: input.task,
-    lane: input.lane,
-    class: input.class,
-    priority: input.priority,
-    tags: mergeTags([], input.tags, []),
-    retry: input.retry,
-    attemptTimeoutMs: input.attemptTimeoutMs,
-    totalTimeoutMs: input.totalTimeoutMs,
-    deadlineAt: input.totalTimeoutMs === undefined ? undefined : tx.now + input.totalTimeoutMs,
-    retentionMs: input.retentionMs,
-    payload: blobInfo(input.payload),
-    result: undefined,
-    createdAt: tx.now,
-    changedAt: tx.now,
-    startedAt: undefined,
-    state: firstState(tx, input.delayMs),
-    next: 'initial',
-    epoch,
-    attempt: undefined,
-    failureCount: 0,
-    reclaimCount: 0,
-    replayCount: 0,
-    failure: undefined,
-    progress: undefined,
-    lastLease: undefined,
-    lastReplay: undefined,
-    member: undefined,
-    journal: undefined,
-  }
-}
-
-/** State and index follow from one comparison made here, so a delay of nothing cannot lose the execution. */
-function firstState(tx: Tx, delayMs: number | undefined): ExecutionState {
-  if (delayMs === undefined || delayMs <= 0) return { phase: 'eligible' }
-  return { phase: 'delayed', until: tx.now + delayMs, cause: 'submitted' }
-}
-
-function queueOf(execution: Execution): string {
-  return queueId(execution.lane, execution.class)
-}
-
-export function registerQueue(tx: Tx, execution: Execution): void {
-  const id = queueOf(execution)
-  if (tx.has('queue', id)) return
-  tx.put({ type: 'queue', id, lane: execution.lane, class: execution.class, createdAt: tx.now })
-}
-
-export function storeExecution(tx: Tx, execution: Execution, input: CreateInput): void {
-  tx.put(execution)
-  if (input.payload !== undefined) tx.keep(payloadKey(execution.id), input.payload.blob)
-}
-
-function blobInfo(blob: BlobInput | undefined): BlobInfo | undefined {
-  return blob === undefined ? undefined : { size: blob.size, encoding: blob.encoding }
-}
-
-export function delayOf(execution: Execution): Instant | undefined {
-  return execution.state.phase === 'delayed' ? execution.state.until : undefined
 }
 
 function answer(kind: 'created' | 'replaced' | 'joined', execution: Execution): CreateResult {

@@ -6,8 +6,8 @@ import { ATTEMPT_HISTORY_MAX } from '../../limits.ts'
 import type { Attempt, BlobInfo, Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { publicState } from '../../rules/execution-state.ts'
-import type { PublicState } from '../../rules/execution-state.ts'
+import { publicState } from '../../model/public-state.ts'
+import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
 
 export interface DescribeInput {

@@ -1,7 +1,7 @@
 /** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
 import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from '../../model/indexes.ts'
-import { currentStep } from '../../lifecycle/current-step.ts'
+import { currentStep } from '../../lifecycle/find-step.ts'
 import type { StepKind, TimeoutBehaviour } from '../../model/journal-records.ts'
 import { AHEAD_COUNT_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
 import type {
@@ -17,8 +17,9 @@ import type {
 } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { claimScore, publicState } from '../../rules/execution-state.ts'
-import type { PublicState } from '../../rules/execution-state.ts'
+import { claimScore } from '../../rules/execution-state.ts'
+import { publicState } from '../../model/public-state.ts'
+import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
 
 export interface ExplainInput {

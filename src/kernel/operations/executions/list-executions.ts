@@ -2,9 +2,10 @@
 import { CREATED_INDEX, laneIndex, tagIndex } from '../../model/indexes.ts'
 import { LIST_PAGE_MAX, LIST_SCAN_COUNT } from '../../limits.ts'
 import type { Execution, Instant } from '../../model/records.ts'
-import { publicState } from '../../rules/execution-state.ts'
-import type { PublicState } from '../../rules/execution-state.ts'
-import type { Position, Range, Tx } from '../../tx.ts'
+import { publicState } from '../../model/public-state.ts'
+import type { PublicState } from '../../model/public-state.ts'
+import type { Range, Tx } from '../../tx.ts'
+import type { Position } from '../../model/order.ts'
 
 export interface ListInput {
   readonly namespace?: string | undefined

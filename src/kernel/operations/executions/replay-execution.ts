@@ -2,12 +2,12 @@
  * Makes an ended execution runnable again. History, numbering and epoch go on; the counters of the run start over. In a
  * flow its outbound edges keep what they told: with `subtree`, all that was skipped behind it is replayed as well.
  */
-import { rejudge, refuseReplay, replayMember } from '../../lifecycle/flows/replay-member.ts'
+import { refuseReplay, rejudge, replayMember } from '../../lifecycle/flows/replay-member.ts'
 import { flowOf, putFlow } from '../../lifecycle/flow-counts.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 import { memberOf } from '../../lifecycle/flows/rank-order.ts'
 import { cutFrom, isCut } from '../../rules/journal-ids.ts'
-import { findStep } from '../journal/record-step.ts'
+import { findStep } from '../../lifecycle/find-step.ts'
 import type { StepKind } from '../../model/journal-records.ts'
 import { REPLAY_CAP } from '../../limits.ts'
 import { makeEligible } from '../../lifecycle/phases.ts'

@@ -2,16 +2,17 @@
  * Makes an execution a member of a flow: one that exists, or a new one together with the edges that lead to it, so that it
  * never runs before it is wired. A running member may add one that it is going to wait for.
  */
-import { delayOf, newExecution, registerQueue, storeExecution } from '../executions/create-execution.ts'
-import type { CreateInput } from '../executions/create-execution.ts'
+import { registerQueue } from '../../lifecycle/queues.ts'
+import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
+import type { CreateInput } from '../../lifecycle/new-execution.ts'
 import { FLOW_MEMBER_MAX, IN_DEGREE_MAX, RESOLVE_PAGE_COUNT, RESOLVE_RESERVE } from '../../limits.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { block } from '../../lifecycle/phases.ts'
 import type { Execution, ExecutionId, Flow, FlowId, Handover } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { publicState } from '../../rules/execution-state.ts'
-import type { PublicState } from '../../rules/execution-state.ts'
+import { publicState } from '../../model/public-state.ts'
+import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
 import { addEdge, settleGroup } from './add-dependency.ts'
 import { ALL_OF, newGroup } from '../../rules/edge-group.ts'

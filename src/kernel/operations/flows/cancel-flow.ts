@@ -2,25 +2,18 @@
  * Cancels a flow. From this operation on nothing of it is begun any more; as many members as there is room for are
  * cancelled in it, the others follow in the background.
  */
-import { flowSubject } from '../../model/events.ts'
 import type { Flow, FlowCancelPolicy, FlowId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
-import { putFlow } from '../../lifecycle/flow-counts.ts'
+import { beginCancel } from '../../lifecycle/flows/begin-cancel.ts'
+import type { FlowCancel } from '../../lifecycle/flows/begin-cancel.ts'
 import { findFlow, flowNotFound } from '../../lifecycle/flows/flow-guards.ts'
 import { isFlowSettled, liveCount, newWalk } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 
-export interface CancelFlowInput {
+export interface CancelFlowInput extends FlowCancel {
   readonly flowId: FlowId
-  /** `cancel_all`: every member. `cancel_pending`: those that do not run. `flow_only`: none, the flow alone. */
-  readonly policy: FlowCancelPolicy
-  readonly reason: string
-  readonly by: string
-  /** Whether running members end at once instead of being asked to stop. */
-  readonly force: boolean
-  readonly graceMs: number
 }
 
 export type CancelFlowResult =
@@ -47,26 +40,6 @@ export function cancelFlow(tx: Tx, input: CancelFlowInput): CancelFlowResult {
 
   beginCancel(tx, flow, input)
   return answer(tx, 'cancelled', flow)
-}
-
-/** Also how a submission that nobody goes on with is given up. */
-export function beginCancel(tx: Tx, flow: Flow, input: Omit<CancelFlowInput, 'flowId'>): void {
-  const { reason, by, force, graceMs } = input
-  const wasHeld = flow.state.phase === 'held'
-  // Of a graph that is not all there, no member may be left to run.
-  const policy = wasHeld && flow.submission !== undefined ? 'cancel_all' : input.policy
-  flow.state = { phase: 'cancelled', policy, at: tx.now, reason, by, force, graceMs }
-  tx.emit('flow_cancelled', flowSubject(flow), { reason, by })
-  const isEmpty = liveCount(flow.counts) === 0
-  if (policy === 'flow_only') {
-    // Left alone, some would wait for a seal, or for more edges, that cannot come any more.
-    const isStuck = (wasHeld || flow.shortGroupCount > 0) && !isEmpty
-    if (isStuck && flow.walk?.purpose !== 'release') flow.walk = newWalk('release')
-  } else {
-    flow.walk = isEmpty ? undefined : newWalk('cancel')
-  }
-  if (flow.walk === undefined) putFlow(tx, flow)
-  else walkFlow(tx, flow)
 }
 
 /** Whoever asks again with force does not want to wait for holders that were asked before. */

@@ -4,7 +4,7 @@ import { TAG_COUNT_MAX } from '../../limits.ts'
 import type { FlowId, Tag } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { areSameTags, mergeTags } from '../executions/set-tags.ts'
+import { areSameTags, mergeTags } from '../../rules/tags.ts'
 import type { Tx } from '../../tx.ts'
 import { findFlow, flowNotFound } from '../../lifecycle/flows/flow-guards.ts'
 

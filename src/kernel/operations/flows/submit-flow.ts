@@ -2,8 +2,9 @@
  * A whole graph. What fits one operation is created by it, sealed and begun. A larger one comes in several calls of the
  * same operation: held until the last of them, and gone on with by anybody who brings the same content.
  */
-import { newExecution, registerQueue, storeExecution } from '../executions/create-execution.ts'
-import type { CreateInput } from '../executions/create-execution.ts'
+import { registerQueue } from '../../lifecycle/queues.ts'
+import { newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
+import type { CreateInput } from '../../lifecycle/new-execution.ts'
 import { flowSubject } from '../../model/events.ts'
 import { edgeId, queueId } from '../../model/indexes.ts'
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX, SUBMISSION_REST_MS } from '../../limits.ts'

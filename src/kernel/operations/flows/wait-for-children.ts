@@ -2,7 +2,7 @@
  * A holder waits for the members that it depends on without holding a worker: it is parked, and the same attempt goes on
  * once they have completed. If there is nothing to wait for it keeps its lease and goes on at once.
  */
-import { cancelIfAsked } from '../leases/fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { park } from '../../lifecycle/phases.ts'

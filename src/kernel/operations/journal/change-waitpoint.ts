@@ -9,7 +9,7 @@ import type { Tx } from '../../tx.ts'
 import { isMailbox, journalOf, openWaitpointOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 import { closeWaitpoints, viewOf } from '../../lifecycle/journal/waitpoint-records.ts'
 import type { WaitpointView } from '../../lifecycle/journal/waitpoint-records.ts'
-import { currentStep } from '../../lifecycle/current-step.ts'
+import { currentStep } from '../../lifecycle/find-step.ts'
 
 export interface CloseWaitpointInput {
   readonly executionId: ExecutionId

@@ -4,13 +4,12 @@
  * Who sent it was established before, outside; what a token was bound to is compared here.
  */
 import { signalPayloadKey } from '../../model/blob-keys.ts'
-import type { BlobInput } from '../executions/create-execution.ts'
+import type { BlobInput, Tx } from '../../tx.ts'
 import type { SenderCount, SignalEffect, SignalSource, Step, Waitpoint } from '../../model/journal-records.ts'
 import { BUFFERED_SIGNAL_MAX, SENDER_MAX, SENDER_SIGNAL_MAX, SIGNAL_MAX } from '../../limits.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import type { Tx } from '../../tx.ts'
 import { countSignal } from '../../rules/condition.ts'
 import {
   hasExpired,
@@ -23,7 +22,7 @@ import {
 } from '../../rules/journal-ids.ts'
 import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
 import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
-import { currentStep } from '../../lifecycle/current-step.ts'
+import { currentStep } from '../../lifecycle/find-step.ts'
 import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
 
 /** What a verified token was bound to. */

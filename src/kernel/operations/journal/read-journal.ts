@@ -1,6 +1,7 @@
 /** Looking at what an execution remembers: its steps, the signals it was sent, the waitpoints that are open. */
 import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
-import { idsOf } from '../upkeep/index-repair.ts'
+import { idsOf } from '../../model/order.ts'
+import type { Position } from '../../model/order.ts'
 import { OPEN_WAITPOINTS_INDEX, signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
 import type { Journal, Signal, Step, Waitpoint } from '../../model/journal-records.ts'
 import {
@@ -14,8 +15,8 @@ import {
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import type { Position, Range, Tx } from '../../tx.ts'
-import { currentStep, currentStepId } from '../../lifecycle/current-step.ts'
+import type { Range, Tx } from '../../tx.ts'
+import { currentStep, currentStepId } from '../../lifecycle/find-step.ts'
 import { isCut, isMailbox, openWaitpointOf, scopeOf } from '../../rules/journal-ids.ts'
 import { isFinal } from './record-step.ts'
 

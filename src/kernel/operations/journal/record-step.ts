@@ -4,20 +4,19 @@
  * while may let go of its worker until then.
  */
 import { stepValueKey } from '../../model/blob-keys.ts'
-import type { BlobInput } from '../executions/create-execution.ts'
+import type { BlobInput, Tx } from '../../tx.ts'
 import { expectAbsent } from '../../lifecycle/expect-absent.ts'
-import { cancelIfAsked } from '../leases/fail-execution.ts'
-import type { FailureInput } from '../leases/fail-execution.ts'
-import type { Journal, Step, StepKind, StepState } from '../../model/journal-records.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import type { Execution, ExecutionId, Failure, FailureInput, Fence, Instant } from '../../model/records.ts'
+import type { Journal, Step, StepState } from '../../model/journal-records.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { STEP_MAX, STEP_TOTAL_BYTES } from '../../limits.ts'
 import { suspend } from '../../lifecycle/phases.ts'
-import type { Execution, ExecutionId, Failure, Fence, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import type { Tx } from '../../tx.ts'
 import { isCut, journalOf, scopeOf, stepIdIn, stepKey } from '../../rules/journal-ids.ts'
+import { findStep } from '../../lifecycle/find-step.ts'
 
 export type StepOutcome =
   | { readonly kind: 'completed'; readonly value?: BlobInput | undefined }
@@ -112,13 +111,6 @@ function isSameTry(input: RecordStepInput, existing: Step, journal: Journal | un
   const { state, position } = existing
   if (outcome.kind !== 'retry' || outcome.park || state.phase !== 'retrying' || journal === undefined) return false
   return attemptCount === existing.attemptCount && state.round === journal.round && !isCut(journal, position)
-}
-
-/** A recorded step, whether or not a replay has set it aside. */
-export function findStep(tx: Tx, execution: Execution, kind: StepKind, name: string): Step | undefined {
-  const journal = execution.journal
-  if (journal === undefined) return undefined
-  return tx.get('step', stepIdIn(scopeOf(execution.id, journal), stepKey(kind, name)))
 }
 
 /** Whether a step is answered from what is recorded of it. */

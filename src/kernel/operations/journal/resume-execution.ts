@@ -2,10 +2,10 @@
 import type { ExecutionId } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { publicState } from '../../rules/execution-state.ts'
-import type { PublicState } from '../../rules/execution-state.ts'
+import { publicState } from '../../model/public-state.ts'
+import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
-import { currentStep } from '../../lifecycle/current-step.ts'
+import { currentStep } from '../../lifecycle/find-step.ts'
 import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
 
 export interface ResumeInput {

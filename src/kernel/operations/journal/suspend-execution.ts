@@ -2,7 +2,7 @@
  * A holder waits: for signals, for a time, or for an operator. It lets go of its worker, unless what came early has met the
  * condition already. Said again, by whoever holds the execution then, it answers as the wait ended.
  */
-import { cancelIfAsked } from '../leases/fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import type {
   ConditionNode,
   CountedNode,
@@ -30,13 +30,13 @@ import {
   stepKey,
   waitpointIdIn,
 } from '../../rules/journal-ids.ts'
-import { findStep, isFinal, putStep, refuseStep } from './record-step.ts'
+import { isFinal, putStep, refuseStep } from './record-step.ts'
 import type { StepLimitRefusal } from './record-step.ts'
+import { currentStep, findStep } from '../../lifecycle/find-step.ts'
 import { EXPIRED, placesOf, waitpointAt } from '../../lifecycle/journal/wait-targets.ts'
 import type { WaitPlaces } from '../../lifecycle/journal/wait-targets.ts'
 import { closeWaitpoints, openWaitpoint, reopenWaitpoint, viewOf } from '../../lifecycle/journal/waitpoint-records.ts'
 import type { WaitpointView } from '../../lifecycle/journal/waitpoint-records.ts'
-import { currentStep } from '../../lifecycle/current-step.ts'
 import { closeWait } from '../../lifecycle/journal/end-wait.ts'
 import type { Answer } from '../../lifecycle/journal/end-wait.ts'
 

@@ -1,10 +1,10 @@
 /** The only way in to an execution: a worker asks for work, and gets leases together with all it needs to begin. */
 import { payloadKey, resultKey } from '../../model/blob-keys.ts'
-import { cancelIfAsked } from './fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { stopsMembers } from '../../rules/flow-state.ts'
-import { findInputs, handedPayload, sendInputs } from '../flows/member-inputs.ts'
-import type { FoundInputs, HandedPayload, MemberInput } from '../flows/member-inputs.ts'
+import { findInputs, handedPayload, sendInputs } from '../../lifecycle/flows/upstream-results.ts'
+import type { FoundInputs, HandedPayload, MemberInput } from '../../lifecycle/flows/upstream-results.ts'
 import { DUE_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
 import type { Journal, ResumeCause } from '../../model/journal-records.ts'
 import {
@@ -17,6 +17,7 @@ import {
   FLOW_ITEM_WORK,
 } from '../../limits.ts'
 import { mergeOrdered } from '../../model/order.ts'
+import type { IndexEntry, Position } from '../../model/order.ts'
 import { activate } from '../../lifecycle/phases.ts'
 import type {
   AttemptKind,
@@ -30,7 +31,7 @@ import type {
   Tag,
 } from '../../model/records.ts'
 import { runDueForClaim } from '../due/run-due.ts'
-import type { IndexEntry, Position, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
 
 export interface QueueName {
   readonly lane: string

@@ -2,14 +2,13 @@
 import { resultKey } from '../../model/blob-keys.ts'
 import { claimForWorker, recoverClaim } from './claim-for-worker.ts'
 import type { ClaimInput, ClaimResult } from './claim-for-worker.ts'
-import type { BlobInput } from '../executions/create-execution.ts'
+import type { BlobInput, Tx } from '../../tx.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import type { ExecutionId, Fence, FlowId } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import type { Tx } from '../../tx.ts'
 
 export interface CompleteInput {
   readonly executionId: ExecutionId

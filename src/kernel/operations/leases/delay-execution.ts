@@ -1,5 +1,5 @@
 /** A holder parks its execution for a while; the same attempt goes on afterwards, under a new lease. */
-import { cancelIfAsked } from './fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { delayExecutionUntil } from '../../lifecycle/phases.ts'

@@ -1,31 +1,13 @@
 /** A holder reports that its attempt failed. The policy on the record decides whether another follows. */
-import { recordAttempt } from '../../lifecycle/attempts.ts'
-import { cancelWish } from '../../lifecycle/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import { endCancelled, endExecution } from '../../lifecycle/endings/end-execution.ts'
-import { delayExecutionUntil } from '../../lifecycle/phases.ts'
-import type {
-  AttemptOutcome,
-  Execution,
-  ExecutionId,
-  Failure,
-  Fence,
-  FlowId,
-  Instant,
-  LeaseEnd,
-} from '../../model/records.ts'
+import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import type { ExecutionId, Failure, FailureInput, Fence, FlowId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { mayRetry, retryDelayMs } from '../../rules/retry-policy.ts'
 import type { Tx } from '../../tx.ts'
-
-export interface FailureInput {
-  /** `permanent` and `cancelled` are never retried; any other word is judged by the retry policy. */
-  readonly category: string
-  readonly message: string
-  readonly stack?: string | undefined
-}
+import { scheduleRetry } from '../../lifecycle/schedule-retry.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 
 export interface FailInput {
   readonly executionId: ExecutionId
@@ -74,36 +56,4 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
     attemptOutcome: 'failed',
   })
   return { kind: 'failed' }
-}
-
-/**
- * An attempt that ends without a result, where somebody wants the execution or its flow cancelled, ends that execution
- * too: it is not queued again.
- */
-export function cancelIfAsked(tx: Tx, execution: Execution, how: LeaseEnd = 'cancelled'): boolean {
-  const wish = cancelWish(tx, execution)
-  if (wish === undefined) return false
-  endCancelled(tx, execution, wish.reason, wish.by, how)
-  return true
-}
-
-/** Ends the attempt and parks the execution until its next one. Undefined, and nothing written, if none follows. */
-export function scheduleRetry(
-  tx: Tx,
-  execution: Execution,
-  failure: Failure,
-  how: LeaseEnd,
-  attemptOutcome: AttemptOutcome,
-  retryAfterMs: number | undefined,
-  seed: number,
-): Instant | undefined {
-  if (!mayRetry(execution, failure.category)) return undefined
-  const retryAt = tx.now + retryDelayMs(execution, retryAfterMs, seed)
-  recordAttempt(tx, execution, attemptOutcome, tx.now, failure)
-  execution.failureCount = execution.failureCount + 1
-  execution.failure = failure
-  const journal = execution.journal
-  if (journal !== undefined) journal.round = journal.round + 1
-  delayExecutionUntil(tx, execution, retryAt, 'retry', how, 'attempt_failed', failure)
-  return retryAt
 }

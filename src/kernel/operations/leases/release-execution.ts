@@ -1,5 +1,5 @@
 /** A holder hands an execution back, as at shutdown: another worker goes on with the same attempt, none is burnt. */
-import { cancelIfAsked } from './fail-execution.ts'
+import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { makeEligible } from '../../lifecycle/phases.ts'

@@ -1,5 +1,5 @@
 /** An operator takes a lease away. The execution is offered to other workers at once, as if the lease had expired. */
-import { requeueLostLease } from '../due/lease-expiry.ts'
+import { requeueLostLease } from '../../lifecycle/endings/lost-lease.ts'
 import type { ExecutionId, Outcome } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'

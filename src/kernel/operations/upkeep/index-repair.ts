@@ -1,11 +1,13 @@
 /** The two halves of every proof that records and indexes agree: a record has all its entries, an entry has its record. */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
-import { OPEN_WAITPOINTS_INDEX, entriesOf } from '../../model/indexes.ts'
+import { OPEN_WAITPOINTS_INDEX } from '../../model/indexes.ts'
+import { entriesOf } from '../../rules/index-entries.ts'
 import { OPERATION_WORK_LIMIT, RECONCILE_SCAN_COUNT } from '../../limits.ts'
 import type { AnyRecord, Execution, Flow } from '../../model/records.ts'
 import { isFlowId, nameStart } from '../../model/names.ts'
-import type { IndexEntry, Position, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
+import type { IndexEntry, Position } from '../../model/order.ts'
 
 export interface IndexProblem {
   readonly problem: 'missing_entry' | 'wrong_score' | 'extra_entry'
@@ -93,12 +95,6 @@ export function repairEntriesOf(tx: Tx, record: AnyRecord, repaired: IndexProble
 /** Whether one step has repaired as much as it may. */
 export function hasRepairedEnough(repaired: readonly IndexProblem[]): boolean {
   return repaired.length >= OPERATION_WORK_LIMIT
-}
-
-export function idsOf(entries: readonly IndexEntry[]): string[] {
-  const ids: string[] = []
-  for (const entry of entries) ids.push(entry.id)
-  return ids
 }
 
 /** Where the walk over an index goes on: behind the entry at which it stopped, else behind a full page. */

@@ -6,7 +6,8 @@ import { hasRepairedEnough, proveEntry } from './index-repair.ts'
 import type { IndexProblem, ProofInput } from './index-repair.ts'
 import { RECONCILE_SCAN_COUNT } from '../../limits.ts'
 import type { AnyRecord } from '../../model/records.ts'
-import type { IndexEntry, Position, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
+import type { IndexEntry, Position } from '../../model/order.ts'
 
 /** Records that own indexes, in the order of an index of their own. */
 export interface Owners {

@@ -8,9 +8,10 @@ import { PURGE_INDEX } from '../../model/indexes.ts'
 import { PURGE_COUNT_MAX } from '../../limits.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import { removeExecution } from '../../lifecycle/endings/remove-execution.ts'
-import { inDueOrder } from '../due/run-due.ts'
+import { inDueOrder } from '../../rules/due-order.ts'
 import { isFlowId } from '../../model/names.ts'
-import type { IndexEntry, Position, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
+import type { IndexEntry, Position } from '../../model/order.ts'
 
 export interface PurgeInput {
   readonly filter?: TenantFilter | undefined

@@ -8,7 +8,8 @@ import { CANCEL_BACKLOG_INDEX, OPEN_EDGES, SIBLING_CANCELS_INDEX, inboundIndex }
 import { COUNT_MAX, FLOW_ITEM_WORK, FLOW_RECONCILE_COUNT, RESOLVE_PAGE_COUNT } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
 import { isExecutionId } from '../../model/names.ts'
-import type { IndexEntry, Position, Tx } from '../../tx.ts'
+import type { Tx } from '../../tx.ts'
+import type { IndexEntry, Position } from '../../model/order.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 
 export interface ReconcileCancelsInput {

@@ -4,8 +4,9 @@
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { flowOwners, memberOwners } from './reconcile-graph.ts'
-import { idsOf, hasRepairedEnough, positionAfter, repairEntriesOf, walkIndex } from './index-repair.ts'
+import { hasRepairedEnough, positionAfter, repairEntriesOf, walkIndex } from './index-repair.ts'
 import type { IndexProblem, ProofInput } from './index-repair.ts'
+import { idsOf } from '../../model/order.ts'
 import {
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,
@@ -24,7 +25,7 @@ import { RECONCILE_SCAN_COUNT } from '../../limits.ts'
 import { walkOwners } from './owned-indexes.ts'
 import type { OwnerCursor, Owners } from './owned-indexes.ts'
 import type { Execution, Flow, Queue } from '../../model/records.ts'
-import { publicStates } from '../../rules/execution-state.ts'
+import { publicStates } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
 
 /** Whose indexes are walked: those of flows, of members, and of executions with a journal. */

@@ -1,12 +1,12 @@
-/** What a member is given of those that it waited for: by reference, so that a result is stored once whoever reads it. */
+/** Collects the upstream results of a member. A result is passed by reference: it is stored once, however many members read it. */
+import { CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT, GIVEN_INPUT_MAX } from '../../limits.ts'
+import type { BlobInfo, ExecutionId } from '../../model/base-records.ts'
+import type { Tx } from '../../tx.ts'
+import type { Execution, Flow, GivenInput } from '../../model/records.ts'
+
+import { resolvedEdges } from './inbound.ts'
 import { resultKey } from '../../model/blob-keys.ts'
 import { edgeId } from '../../model/indexes.ts'
-import { CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT, GIVEN_INPUT_MAX } from '../../limits.ts'
-import type { BlobInfo, Execution, ExecutionId, Flow, GivenInput } from '../../model/records.ts'
-import { refused } from '../../results.ts'
-import type { Refused } from '../../results.ts'
-import type { Tx } from '../../tx.ts'
-import { readEdgeGuard, resolvedEdges } from '../../lifecycle/flows/inbound.ts'
 
 /** One named result of an upstream that completed. */
 export interface MemberInput {
@@ -43,7 +43,7 @@ export function findInputs(tx: Tx, flow: Flow | undefined, execution: Execution)
 }
 
 /** The next inputs of a member, up to a count and a number of bytes; at least one if there is any. */
-function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined): FoundInputs {
+export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined): FoundInputs {
   if ((execution.member?.inputCount ?? 0) === 0) return NOTHING
   const edges = resolvedEdges(tx, execution.id, from, CLAIM_INPUT_COUNT + 1)
   const inputs: GivenInput[] = []
@@ -87,18 +87,4 @@ export function handedPayload(tx: Tx, execution: Execution): HandedPayload | und
   if (upstreamId === undefined) return undefined
   const info = tx.get('execution', upstreamId)?.result ?? tx.get('edge', edgeId(upstreamId, execution.id))?.result
   return info === undefined ? undefined : { upstreamId, info }
-}
-
-export interface ReadInputsInput {
-  readonly executionId: ExecutionId
-  readonly from?: ExecutionId | undefined
-}
-
-export type ReadInputsResult = { readonly kind: 'read'; readonly page: InputPage } | Refused<'execution_not_found'>
-
-export function readInputs(tx: Tx, input: ReadInputsInput): ReadInputsResult {
-  const execution = tx.get('execution', input.executionId)
-  if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
-  readEdgeGuard(tx, execution)
-  return { kind: 'read', page: sendInputs(tx, lookUpInputs(tx, execution, input.from)) }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Tag } from '../../model/records.ts'
-import { mergeTags } from './set-tags.ts'
+import type { Tag } from '../model/records.ts'
+import { mergeTags } from './tags.ts'
 
 function tag(name: string, value = 'v'): Tag {
   return { name, value, indexed: false }

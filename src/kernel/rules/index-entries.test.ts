@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { noMembers } from '../rules/flow-state.ts'
+import { noMembers } from './flow-state.ts'
 import {
   edgeId,
-  entriesOf,
   inboundIndex,
   inboxIndex,
   isReadyIndex,
@@ -14,9 +13,10 @@ import {
   stepsIndex,
   tagIndex,
   waitpointsIndex,
-} from './indexes.ts'
-import { newJournal, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from '../rules/journal-ids.ts'
-import type { Signal, Step, Waitpoint } from './journal-records.ts'
+} from '../model/indexes.ts'
+import { entriesOf } from './index-entries.ts'
+import { newJournal, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './journal-ids.ts'
+import type { Signal, Step, Waitpoint } from '../model/journal-records.ts'
 import type {
   Attempt,
   Edge,
@@ -28,9 +28,9 @@ import type {
   Flow,
   FlowId,
   Membership,
-} from './records.ts'
-import { unpackRecord } from './schema.ts'
-import { claimScore } from '../rules/execution-state.ts'
+} from '../model/records.ts'
+import { unpackRecord } from '../model/schema.ts'
+import { claimScore } from './execution-state.ts'
 
 const id = '0-a' as ExecutionId
 

@@ -1,0 +1,41 @@
+/** Handles a lease that expired or was revoked. */
+import { RECLAIM_CAP } from '../../limits.ts'
+import type { Failure } from '../../model/base-records.ts'
+import type { Execution, Outcome } from '../../model/records.ts'
+import type { Tx } from '../../tx.ts'
+import { recordAttempt } from '../attempts.ts'
+import { makeEligible } from '../phases.ts'
+import { endExecution } from './end-execution.ts'
+import { cancelIfAsked } from './pending-cancel.ts'
+
+/**
+ * The one way out of a lost lease: ended if somebody had asked for that or if leases were lost too often, else eligible
+ * for a new attempt. Says the outcome if it ended.
+ */
+export function requeueLostLease(
+  tx: Tx,
+  execution: Execution,
+  how: 'lease_expired' | 'lease_revoked',
+  reason: string,
+  by: string | undefined,
+): Outcome | undefined {
+  const state = execution.state
+  if (state.phase !== 'active') return tx.fault('a lease is lost that nobody holds', execution.id)
+  if (cancelIfAsked(tx, execution, how)) return 'cancelled'
+  const failure: Failure = { category: how, message: reason, stack: undefined, at: tx.now }
+  if (execution.reclaimCount >= RECLAIM_CAP) {
+    endExecution(tx, execution, {
+      outcome: 'failed',
+      how,
+      reason: 'reclaims_exhausted',
+      by,
+      failure,
+      attemptOutcome: how,
+    })
+    return 'failed'
+  }
+  recordAttempt(tx, execution, how, tx.now, failure)
+  execution.reclaimCount = execution.reclaimCount + 1
+  makeEligible(tx, execution, { next: 'reclaim', how, event: how, reason, by })
+  return undefined
+}

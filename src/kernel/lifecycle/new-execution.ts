@@ -1,0 +1,84 @@
+/** Builds the record of a new execution from its input and stores it with its payload. */
+import type { BlobInfo, ExecutionId, Instant } from '../model/base-records.ts'
+import type { Execution, ExecutionState, RetryPolicy, Tag } from '../model/records.ts'
+import { mergeTags } from '../rules/tags.ts'
+import type { BlobInput, Tx } from '../tx.ts'
+import { payloadKey } from '../model/blob-keys.ts'
+
+export interface CreateInput {
+  readonly executionId: ExecutionId
+  readonly key?: string | undefined
+  /** Minted by the caller, the same for every repetition of one submit. An id that was minted for one submit needs none. */
+  readonly requestId?: string | undefined
+  readonly namespace: string
+  readonly task: string
+  readonly lane: string
+  readonly class: string
+  readonly priority: number
+  readonly tags: readonly Tag[]
+  readonly retry: RetryPolicy
+  readonly delayMs?: number | undefined
+  readonly attemptTimeoutMs?: number | undefined
+  readonly totalTimeoutMs?: number | undefined
+  readonly retentionMs: number
+  readonly payload?: BlobInput | undefined
+  readonly ifExists: 'join' | 'reject' | 'replace'
+}
+
+/** What is to be run, as its input says, and in the state that it would have by itself. */
+export function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
+  return {
+    type: 'execution',
+    id: input.executionId,
+    key: input.key,
+    requestId: input.requestId,
+    namespace: input.namespace,
+    task: input.task,
+    lane: input.lane,
+    class: input.class,
+    priority: input.priority,
+    tags: mergeTags([], input.tags, []),
+    retry: input.retry,
+    attemptTimeoutMs: input.attemptTimeoutMs,
+    totalTimeoutMs: input.totalTimeoutMs,
+    deadlineAt: input.totalTimeoutMs === undefined ? undefined : tx.now + input.totalTimeoutMs,
+    retentionMs: input.retentionMs,
+    payload: blobInfo(input.payload),
+    result: undefined,
+    createdAt: tx.now,
+    changedAt: tx.now,
+    startedAt: undefined,
+    state: firstState(tx, input.delayMs),
+    next: 'initial',
+    epoch,
+    attempt: undefined,
+    failureCount: 0,
+    reclaimCount: 0,
+    replayCount: 0,
+    failure: undefined,
+    progress: undefined,
+    lastLease: undefined,
+    lastReplay: undefined,
+    member: undefined,
+    journal: undefined,
+  }
+}
+
+/** State and index follow from one comparison made here, so a delay of nothing cannot lose the execution. */
+function firstState(tx: Tx, delayMs: number | undefined): ExecutionState {
+  if (delayMs === undefined || delayMs <= 0) return { phase: 'eligible' }
+  return { phase: 'delayed', until: tx.now + delayMs, cause: 'submitted' }
+}
+
+export function storeExecution(tx: Tx, execution: Execution, input: CreateInput): void {
+  tx.put(execution)
+  if (input.payload !== undefined) tx.keep(payloadKey(execution.id), input.payload.blob)
+}
+
+function blobInfo(blob: BlobInput | undefined): BlobInfo | undefined {
+  return blob === undefined ? undefined : { size: blob.size, encoding: blob.encoding }
+}
+
+export function delayOf(execution: Execution): Instant | undefined {
+  return execution.state.phase === 'delayed' ? execution.state.until : undefined
+}
