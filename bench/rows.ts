@@ -1,8 +1,8 @@
 /** The rows by which a partition of a file store differs from what it was before, as statements that write them. */
 import { packEvent, packRecord } from '../src/kernel/index.ts'
 import type { AnyRecord, IndexEntry } from '../src/kernel/index.ts'
-import { eventColumns, recordColumns } from '../src/stores/columns.ts'
-import type { Column } from '../src/stores/columns.ts'
+import { eventColumns, recordColumns } from '../src/stores/sql/columns.ts'
+import type { Column } from '../src/stores/sql/columns.ts'
 import type { PartitionDump, StoredEvent } from '../src/stores/store.ts'
 
 export type Value = string | number | Uint8Array | null

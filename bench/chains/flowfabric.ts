@@ -2,7 +2,7 @@
 import { allOf, flow, task } from '../../src/client/index.ts'
 import type { FlowNode } from '../../src/client/index.ts'
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../../src/kernel/index.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { LANE } from '../workload.ts'
 import type { ChainPeer } from './chain-peer.ts'
 

@@ -1,6 +1,6 @@
 /** Times flows of one root, many children and one join, one flow at a time. */
-import { createFabric } from '../../src/worker/fabric.ts'
-import type { Fabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
+import type { Fabric } from '../../src/fabric/fabric.ts'
 import { freshStore } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
 import type { Child } from '../processes/child.ts'

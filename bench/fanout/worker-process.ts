@@ -1,6 +1,6 @@
 /** The program of one process that completes members of flows which another process has submitted. */
-import { createFabric } from '../../src/worker/fabric.ts'
-import type { Fabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
+import type { Fabric } from '../../src/fabric/fabric.ts'
 import { serveParent } from '../processes/duties.ts'
 import { ownUse } from '../processes/process-use.ts'
 import type { ProcessUse } from '../processes/process-use.ts'

@@ -1,7 +1,7 @@
 /** One process of a fleet of FlowFabric: a fabric that submits, with a worker and the engine. */
 import { task } from '../../src/client/index.ts'
 import type { SubmitOptions } from '../../src/client/index.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { ownUse } from '../processes/process-use.ts'
 import { LANE, TASK_NAME } from '../workload.ts'
 import type { Load } from '../workload.ts'

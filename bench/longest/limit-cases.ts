@@ -19,7 +19,7 @@ import {
 } from '../../src/kernel/index.ts'
 import type { Claimed } from '../../src/kernel/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
-import type { Fabric } from '../../src/worker/fabric.ts'
+import type { Fabric } from '../../src/fabric/fabric.ts'
 import { claimByHand, completeByHand } from '../by-hand.ts'
 import { fan, pieceHandler } from '../fanout/fan-flow.ts'
 import { CONCURRENCY } from '../stages.ts'

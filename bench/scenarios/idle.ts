@@ -1,7 +1,7 @@
 /** What a fabric asks of its servers while nothing happens: one engine, no worker, nothing stored. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine } from '../../src/engine/index.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { until } from '../../test/servers/until.ts'
 import { freshStore, storeSettings, valkeyNodes } from '../bench-store.ts'
 import { machineSettings } from '../machine.ts'

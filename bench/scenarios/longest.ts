@@ -1,5 +1,5 @@
 /** How long one `load` or `commit` keeps a Valkey server busy at the limits of the kernel: all other clients wait as long. */
-import { createFabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { freshStore, storeSettings, valkeyNodes } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
 import { callTimes } from '../longest/call-times.ts'

@@ -3,8 +3,8 @@
  * waited for the first of them needs the others no more. They are all running when the first one completes.
  */
 import { anyOf, flow, task } from '../../src/client/index.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
-import type { Fabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
+import type { Fabric } from '../../src/fabric/fabric.ts'
 import { freshStore, storeSettings } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
 import { machineSettings } from '../machine.ts'

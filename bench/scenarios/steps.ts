@@ -3,7 +3,7 @@
  * when several handlers take theirs at once.
  */
 import { task } from '../../src/client/index.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { freshStore, storeSettings } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
 import { machineSettings } from '../machine.ts'

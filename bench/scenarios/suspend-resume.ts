@@ -3,7 +3,7 @@
  * it is parked, and its handler runs on. One at a time, so that nothing but the way there and back is measured.
  */
 import { signal, task } from '../../src/client/index.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { freshStore, storeSettings } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'
 import { machineSettings } from '../machine.ts'

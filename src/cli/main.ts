@@ -3,8 +3,8 @@
  * The `flowfabric` command. This file and what it imports at once run on any Node, so that one that is too old is told so
  * in a sentence; everything else is imported after the check.
  */
-import { nodeRefusal } from './node-version.ts'
-import { silenceSqliteWarning } from './sqlite-warning.ts'
+import { nodeRefusal } from './process/node-version.ts'
+import { silenceSqliteWarning } from './process/sqlite-warning.ts'
 
 const refusal = nodeRefusal(process.versions.node)
 if (refusal === undefined) {

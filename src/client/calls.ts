@@ -20,18 +20,26 @@ import type {
 } from '../kernel/index.ts'
 import type { Reply } from '../stores/batcher.ts'
 import { executionPartition } from '../stores/store.ts'
-import { CANCEL_KEYS } from './cancel-options.ts'
-import type { CancelOptions } from './cancel-options.ts'
-import { parseDuration } from './duration.ts'
-import { executionIdFromKey, mintExecutionId, partitionOf } from './ids.ts'
-import { JournalCalls } from './journal-calls.ts'
-import { checkBoolean, checkKey, checkKeys, checkObject, checkOptions, checkPriority, checkReason } from './names.ts'
-import { stagingOf } from './staging.ts'
-import type { StagedResult, StagedSubmitOptions } from './staging.ts'
-import { checkSubmitOptions, prepareSubmit } from './submit.ts'
-import type { SubmitOptions } from './submit.ts'
-import { splitTags } from './tag-changes.ts'
-import type { AnyTask, Task } from './task.ts'
+import { CANCEL_KEYS } from './executions/cancel-options.ts'
+import type { CancelOptions } from './executions/cancel-options.ts'
+import { parseDuration } from './define/duration.ts'
+import { executionIdFromKey, mintExecutionId, partitionOf } from './checks/ids.ts'
+import { JournalCalls } from './journal/journal-calls.ts'
+import {
+  checkBoolean,
+  checkKey,
+  checkKeys,
+  checkObject,
+  checkOptions,
+  checkPriority,
+  checkReason,
+} from './checks/names.ts'
+import { stagingOf } from './executions/staging.ts'
+import type { StagedResult, StagedSubmitOptions } from './executions/staging.ts'
+import { checkSubmitOptions, prepareSubmit } from './executions/submit.ts'
+import type { SubmitOptions } from './executions/submit.ts'
+import { splitTags } from './executions/tag-changes.ts'
+import type { AnyTask, Task } from './define/task.ts'
 
 export interface ReplayOptions {
   readonly reason?: string

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { virtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { Client } from './client.ts'
-import { checkKeys } from './names.ts'
-import { task } from './task.ts'
+import { checkKeys } from './checks/names.ts'
+import { task } from './define/task.ts'
 
 const plain = task('plain')
 const run = () => 1

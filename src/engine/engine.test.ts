@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { DUE_INDEX } from '../kernel/index.ts'
 import { silentLog } from '../runtime/index.ts'
 import { Batcher } from '../stores/batcher.ts'
-import type { EngineError } from '../stores/engine-error.ts'
+import type { EngineError } from '../kernel/engine-error.ts'
 import { createWorld, storeWith, valueOf } from './engine.fixture.ts'
 import type { World } from './engine.fixture.ts'
 import { CLOSE_GRACE_MS, LEAST_INTERVAL_MS, startEngine } from './engine.ts'
 import type { EngineOptions } from './engine.ts'
 import { only } from './flow.fixture.ts'
-import { metricsRegistry } from './metrics.ts'
+import { metricsRegistry } from './runner/metrics.ts'
 
 function start(world: World, options: Partial<EngineOptions> = {}) {
   return startEngine({ batcher: world.batcher, runtime: world.runtime, log: silentLog, ...options })

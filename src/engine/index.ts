@@ -1,2 +1,2 @@
 export * from './engine.ts'
-export * from './metrics.ts'
+export * from './runner/metrics.ts'

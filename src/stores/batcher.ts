@@ -9,7 +9,7 @@
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { ExecutionId, OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
 import type { Runtime, Timer } from '../runtime/index.ts'
-import { EngineError } from './engine-error.ts'
+import { EngineError } from '../kernel/engine-error.ts'
 import { executionPartition } from './store.ts'
 import type { Answer, Call, Partition, Store } from './store.ts'
 

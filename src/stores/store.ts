@@ -9,7 +9,7 @@ import type {
   OperationResult,
 } from '../kernel/index.ts'
 import type { AnyRecord } from '../kernel/index.ts'
-import type { EngineError } from './engine-error.ts'
+import type { EngineError } from '../kernel/engine-error.ts'
 
 /** `<family>:<number>`. Everything that one operation touches lives in one partition. */
 export type Partition = `${PartitionFamily}:${number}`

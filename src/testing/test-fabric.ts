@@ -13,7 +13,7 @@ import type {
   SignalReceipt,
   Vote,
 } from '../client/index.ts'
-import { KeyRing } from '../client/key-ring.ts'
+import { KeyRing } from '../client/tokens/key-ring.ts'
 import type { ScannerName } from '../engine/engine.ts'
 import { publicFlowStates, publicStates } from '../kernel/index.ts'
 import type { ExecutionId, PublicFlowState, PublicState } from '../kernel/index.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { flow } from '../client/flow.ts'
-import { task } from '../client/task.ts'
-import { allOf } from '../client/upstreams.ts'
-import type { FlowNode } from '../client/flow-node.ts'
+import { flow } from '../client/define/flow.ts'
+import { task } from '../client/define/task.ts'
+import { allOf } from '../client/define/upstreams.ts'
+import type { FlowNode } from '../client/define/flow-node.ts'
 import type { Call } from '../stores/store.ts'
 import { createWorld } from './worker.fixture.ts'
 

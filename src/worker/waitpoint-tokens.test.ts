@@ -6,9 +6,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { KeyRing, approval, mintKey, task } from '../client/index.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import type { Log } from '../runtime/index.ts'
-import { EngineError } from '../stores/engine-error.ts'
-import { createFabric } from './fabric.ts'
-import type { Fabric } from './fabric.ts'
+import { EngineError } from '../kernel/engine-error.ts'
+import { createFabric } from '../fabric/fabric.ts'
+import type { Fabric } from '../fabric/fabric.ts'
 
 const HOUR_MS = 3_600_000
 const VOTERS = ['ada', 'bob', 'eve']

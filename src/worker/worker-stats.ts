@@ -1,4 +1,4 @@
-import type { Settled } from './settlement.ts'
+import type { Settled } from './attempt/report-outcome.ts'
 
 /** In this order, never back. */
 export type WorkerState = 'running' | 'draining' | 'stopping' | 'stopped'

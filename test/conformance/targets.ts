@@ -1,7 +1,7 @@
 /** The stores that the suites run on. A new store joins with one entry here; no test knows which store it meets. */
 import { ConditionalMemoryStore } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import type { Unsteadiness } from '../../src/stores/memory/conditional-memory.fixture.ts'
-import { openStore } from '../../src/stores/open-store.ts'
+import { openStore } from '../../src/stores/open/open-store.ts'
 import { serverLocations } from '../servers/server-locations.ts'
 import { postgresTarget } from './postgres-target.ts'
 import { serverTarget } from './server-target.ts'

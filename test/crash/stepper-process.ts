@@ -5,7 +5,7 @@
  *   node stepper-process.ts <store> <side record> <number of the work> <before or after> <number of the call>
  */
 import { systemRuntime } from '../../src/runtime/index.ts'
-import { openStore } from '../../src/stores/open-store.ts'
+import { openStore } from '../../src/stores/open/open-store.ts'
 import type { Call, Store } from '../../src/stores/store.ts'
 import { Fabric } from '../../src/worker/index.ts'
 import { complainingLog, sayReady, untilStopped } from './process.ts'

@@ -5,7 +5,7 @@
  *   node submitter-process.ts <store> <side record> <name> <per second>
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import { createFabric } from '../../src/worker/index.ts'
 import type { Fabric } from '../../src/worker/index.ts'
 import { complainingLog, sayReady, untilStopped } from './process.ts'

@@ -1,6 +1,6 @@
 /** What the processes around a store saw, apart from the store: what was acknowledged, what handlers did, what went wrong. */
 import type { Log, LogFields } from '../../src/runtime/index.ts'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import type { BodyEntry } from '../crash/work.ts'
 
 export interface Acknowledgement {

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mintExecutionId, partitionOf, prepareSubmit } from '../../src/client/index.ts'
 import type { Handler } from '../../src/client/index.ts'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import type { Call, Partition } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/worker/index.ts'
 import type { EngineSettings, Fabric, FabricOptions } from '../../src/worker/index.ts'

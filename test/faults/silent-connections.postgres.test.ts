@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/runtime/index.ts'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import { createFabric } from '../../src/worker/index.ts'
 import { startPostgres } from '../servers/postgres-server.ts'

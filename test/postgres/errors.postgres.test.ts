@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import {
   asEngineError,
   isConnectionLost,
   isRefusedRow,
   isServerError,
   refusedRowText,
-} from '../../src/stores/postgres/postgres-error.ts'
-import type { Session } from '../../src/stores/postgres/session.ts'
-import { migrateStore } from '../../src/stores/migrate-store.ts'
+} from '../../src/stores/postgres/wire/postgres-error.ts'
+import type { Session } from '../../src/stores/postgres/transaction/session.ts'
+import { migrateStore } from '../../src/stores/open/migrate-store.ts'
 import { until } from '../servers/until.ts'
 import { lifeOn, open, submitInto } from '../valkey/fabrics.ts'
 import { asNewRole, failureOf, newPlace, runAt, sessionAt, versions } from './places.ts'

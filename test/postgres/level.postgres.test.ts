@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { migrateAs } from '../../src/stores/migrate-store.ts'
+import { migrateAs } from '../../src/stores/open/migrate-store.ts'
 import { until } from '../servers/until.ts'
 import { versions } from './places.ts'
 import { LIMIT_MS, holdLock, newStore } from './store-place.ts'

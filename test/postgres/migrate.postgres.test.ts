@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { recordTypes } from '../../src/kernel/index.ts'
-import { migrate } from '../../src/stores/postgres/migrate.ts'
-import { migrations } from '../../src/stores/postgres/migrations.ts'
-import { migrateStore } from '../../src/stores/migrate-store.ts'
+import { migrate } from '../../src/stores/postgres/schema/migrate.ts'
+import { migrations } from '../../src/stores/postgres/schema/migrations.ts'
+import { migrateStore } from '../../src/stores/open/migrate-store.ts'
 import {
   PARTITION,
   claimAll,

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { expect, onTestFinished } from 'vitest'
-import type { EngineError } from '../../src/stores/engine-error.ts'
-import { parseLocation } from '../../src/stores/location.ts'
-import { Connection } from '../../src/stores/postgres/connection.ts'
-import type { PostgresLocation } from '../../src/stores/postgres/postgres-location.ts'
+import type { EngineError } from '../../src/kernel/engine-error.ts'
+import { parseLocation } from '../../src/stores/open/location.ts'
+import { Connection } from '../../src/stores/postgres/wire/connection.ts'
+import type { PostgresLocation } from '../../src/stores/postgres/options/postgres-location.ts'
 import { serverLocations } from '../servers/server-locations.ts'
 
 export const versions = ['postgres', 'postgresNewest'] as const

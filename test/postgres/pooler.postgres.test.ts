@@ -1,8 +1,8 @@
 /** Two programs whose connections go through a pooler that gives a connection of the server away after each transaction. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { task } from '../../src/client/index.ts'
-import type { FabricOptions } from '../../src/worker/fabric.ts'
-import { createFabric } from '../../src/worker/fabric.ts'
+import type { FabricOptions } from '../../src/fabric/fabric.ts'
+import { createFabric } from '../../src/fabric/fabric.ts'
 import { startPgbouncer } from '../servers/pgbouncer.ts'
 import type { Pgbouncer } from '../servers/pgbouncer.ts'
 import { startPostgres } from '../servers/postgres-server.ts'

@@ -4,7 +4,7 @@ import { Client, DatabaseError } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ExecutionHandle } from '../../src/client/index.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
-import { INBOX_TAKE_MAX } from '../../src/stores/postgres/inbox.ts'
+import { INBOX_TAKE_MAX } from '../../src/stores/postgres/staging/inbox.ts'
 import { until } from '../servers/until.ts'
 import { LIMIT_MS, StagingPlace, commit, echo, echoHandler } from './staging-place.ts'
 

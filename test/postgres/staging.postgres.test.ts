@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { partitionOf, task } from '../../src/client/index.ts'
 import { PAYLOAD_BYTES } from '../../src/kernel/index.ts'
 import type { ExecutionId } from '../../src/kernel/index.ts'
-import type { Fabric } from '../../src/worker/fabric.ts'
+import type { Fabric } from '../../src/fabric/fabric.ts'
 import { LIMIT_MS, StagingPlace, commit, echo, echoHandler } from './staging-place.ts'
 
 const signal = () => AbortSignal.timeout(LIMIT_MS)

@@ -4,7 +4,7 @@ import { eventTypes, flowSubject, recordTypes, unpackRecord } from '../../src/ke
 import type { EventType, FlowId } from '../../src/kernel/index.ts'
 import { virtualRuntime } from '../../src/runtime/index.ts'
 import type { VirtualRuntime } from '../../src/runtime/index.ts'
-import { eventColumns, recordColumns } from '../../src/stores/columns.ts'
+import { eventColumns, recordColumns } from '../../src/stores/sql/columns.ts'
 import { PARTITION, claim, creation, run, signalTo, stepOf, submit, waitAt } from '../../src/stores/store.fixture.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { writeInProcess } from '../conformance/write-in-process.ts'

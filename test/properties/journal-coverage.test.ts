@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { virtualRuntime } from '../../src/runtime/index.ts'
-import { openStore } from '../../src/stores/open-store.ts'
+import { openStore } from '../../src/stores/open/open-store.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call } from '../../src/stores/store.ts'
 import type { Batch } from './commands.ts'

@@ -2,7 +2,7 @@
 import { KeyRing } from '../../src/client/index.ts'
 import type { Handler } from '../../src/client/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import { Fabric } from '../../src/worker/index.ts'
 import type { Worker, WorkerOptions } from '../../src/worker/index.ts'
 import type { Chance } from './chance.ts'

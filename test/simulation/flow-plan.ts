@@ -1,5 +1,5 @@
 /** What a client does with a flow. One that dies begins again, and meets what it had made. */
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import { allOf } from '../../src/client/index.ts'
 import type { FlowHandle, FlowMember } from '../../src/client/index.ts'
 import { sleep } from '../../src/runtime/index.ts'

@@ -1,5 +1,5 @@
 /** What clients tell executions that wait: early and late, twice, with old links, and again after they died. */
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import type { ExecutionHandle, SignalReceipt } from '../../src/client/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import { refusable } from './refusable.ts'

@@ -4,7 +4,7 @@
  * be overtaken between the two.
  */
 import { isReadOperation } from '../../src/kernel/index.ts'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import { MemoryStore } from '../../src/stores/memory/memory-store.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type {

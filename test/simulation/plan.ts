@@ -1,7 +1,7 @@
 /** What the clients of a world set out to do. A client that dies begins what it had not finished again when it is back. */
 import { ExecutionEndedError } from '../../src/client/index.ts'
 import type { ExecutionHandle } from '../../src/client/index.ts'
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import type { Fabric } from '../../src/worker/index.ts'
 import type { Chance } from './chance.ts'

@@ -1,13 +1,13 @@
 /** Mistakes outside the kernel: in a worker, an engine, a client or a store. */
-import { EventReader } from '../../src/client/event-reader.ts'
-import { Runner } from '../../src/engine/runner.ts'
-import { Schedule } from '../../src/engine/schedule.ts'
+import { EventReader } from '../../src/client/events/event-reader.ts'
+import { Runner } from '../../src/engine/runner/runner.ts'
+import { Schedule } from '../../src/engine/runner/schedule.ts'
 import type { OperationInput } from '../../src/kernel/index.ts'
 import type { Answer, Call, EventPage } from '../../src/stores/store.ts'
-import { Claimer } from '../../src/worker/claimer.ts'
-import type { HeldExecution } from '../../src/worker/held-execution.ts'
-import { LeaseKeeper } from '../../src/worker/lease-keeper.ts'
-import { Slots } from '../../src/worker/slots.ts'
+import { Claimer } from '../../src/worker/claim/claimer.ts'
+import type { HeldExecution } from '../../src/worker/lease/leased-execution.ts'
+import { LeaseKeeper } from '../../src/worker/lease/lease-keeper.ts'
+import { Slots } from '../../src/worker/claim/slots.ts'
 import type { Plant } from './plant.ts'
 
 /** Puts another method in the place of one; answers how to put the right one back. */

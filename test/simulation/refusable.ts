@@ -1,4 +1,4 @@
-import { EngineError } from '../../src/stores/engine-error.ts'
+import { EngineError } from '../../src/kernel/engine-error.ts'
 
 /** Undefined if the call was refused in a way that this caller has to expect. */
 export async function refusable<T>(codes: readonly string[], call: () => Promise<T>): Promise<T | undefined> {

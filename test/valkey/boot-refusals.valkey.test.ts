@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { EngineError } from '../../src/stores/engine-error.ts'
+import type { EngineError } from '../../src/kernel/engine-error.ts'
 import { startServer } from '../servers/server.ts'
 import type { ServerProgram } from '../servers/server-process.ts'
 import { lifeOn, locations, newPrefix, refusalOf } from './fabrics.ts'

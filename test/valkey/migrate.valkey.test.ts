@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { recordTypes } from '../../src/kernel/index.ts'
-import { migrateStore } from '../../src/stores/migrate-store.ts'
+import { migrateStore } from '../../src/stores/open/migrate-store.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { ordered } from '../conformance/ordered-dump.ts'

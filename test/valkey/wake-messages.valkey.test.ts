@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { systemRuntime } from '../../src/runtime/index.ts'
-import { parseLocation } from '../../src/stores/location.ts'
+import { parseLocation } from '../../src/stores/open/location.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Store, Wake } from '../../src/stores/store.ts'
-import { Connection } from '../../src/stores/valkey/connection.ts'
-import { Keys } from '../../src/stores/valkey/keys.ts'
+import { Connection } from '../../src/stores/valkey/connection/connection.ts'
+import { Keys } from '../../src/stores/valkey/wire/keys.ts'
 import { until } from '../servers/until.ts'
 import { locations, newPrefix, open, submitInto } from './fabrics.ts'
 

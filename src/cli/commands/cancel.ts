@@ -1,11 +1,11 @@
 import { Command } from 'commander'
 import { accept } from '../../client/index.ts'
 import type { CancelResult, Refused } from '../../kernel/index.ts'
-import { COMMAND_LINE } from '../actor.ts'
-import { defined, given } from '../defined.ts'
-import { examples } from '../help.ts'
-import type { Shell } from '../shell.ts'
-import { parseDurationFlag, timeText } from '../time-text.ts'
+import { COMMAND_LINE } from '../args/operator-identity.ts'
+import { defined, given } from '../args/drop-undefined.ts'
+import { examples } from '../args/help.ts'
+import type { Shell } from '../process/shell.ts'
+import { parseDurationFlag, timeText } from '../text/time-text.ts'
 
 interface CancelFlags {
   readonly reason: string

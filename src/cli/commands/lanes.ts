@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { publicStates } from '../../kernel/index.ts'
 import type { LaneSummary } from '../../client/index.ts'
-import { examples } from '../help.ts'
-import type { Output } from '../output.ts'
-import type { Shell } from '../shell.ts'
-import { table } from '../table.ts'
+import { examples } from '../args/help.ts'
+import type { Output } from '../process/output.ts'
+import type { Shell } from '../process/shell.ts'
+import { table } from '../text/table.ts'
 
 export function lanesCommand(shell: Shell): Command {
   return new Command('lanes')

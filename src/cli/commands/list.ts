@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import type { ExecutionPage, ExecutionSummary, ListOptions } from '../../client/index.ts'
-import { defined, given } from '../defined.ts'
-import { parseInteger, parseState, parseTag } from '../flags.ts'
-import { examples } from '../help.ts'
-import { printable } from '../output.ts'
-import type { Output } from '../output.ts'
-import type { Shell } from '../shell.ts'
-import { stateText } from '../state-text.ts'
-import { table } from '../table.ts'
-import { isoTime, parseSince } from '../time-text.ts'
+import { defined, given } from '../args/drop-undefined.ts'
+import { parseInteger, parseState, parseTag } from '../args/flags.ts'
+import { examples } from '../args/help.ts'
+import { printable } from '../process/output.ts'
+import type { Output } from '../process/output.ts'
+import type { Shell } from '../process/shell.ts'
+import { stateText } from '../text/state-text.ts'
+import { table } from '../text/table.ts'
+import { isoTime, parseSince } from '../text/time-text.ts'
 
 interface ListFlags {
   readonly lane?: string

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { migrateStore } from '../../stores/migrate-store.ts'
-import type { MigrateStoreResult, MovedCounts } from '../../stores/migrate-store.ts'
-import { examples } from '../help.ts'
-import { levelText } from '../level-text.ts'
-import type { Shell } from '../shell.ts'
-import { terminalLog } from '../terminal-log.ts'
+import { migrateStore } from '../../stores/open/migrate-store.ts'
+import type { MigrateStoreResult, MovedCounts } from '../../stores/open/migrate-store.ts'
+import { examples } from '../args/help.ts'
+import { levelText } from '../text/level-text.ts'
+import type { Shell } from '../process/shell.ts'
+import { terminalLog } from '../process/terminal-log.ts'
 
 interface MigrateFlags {
   readonly dryRun?: boolean

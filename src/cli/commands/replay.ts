@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { accept, invalidInput } from '../../client/index.ts'
 import type { ReplayOptions } from '../../client/index.ts'
-import { COMMAND_LINE } from '../actor.ts'
-import { defined } from '../defined.ts'
-import { examples } from '../help.ts'
-import type { Shell } from '../shell.ts'
+import { COMMAND_LINE } from '../args/operator-identity.ts'
+import { defined } from '../args/drop-undefined.ts'
+import { examples } from '../args/help.ts'
+import type { Shell } from '../process/shell.ts'
 
 interface ReplayFlags {
   readonly reason?: string

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { accept, describe } from '../../client/index.ts'
-import { executionText } from '../execution-text.ts'
-import type { ShownExecution } from '../execution-text.ts'
-import { examples } from '../help.ts'
-import type { Shell } from '../shell.ts'
-import { valueForJson } from '../value-text.ts'
+import { executionText } from '../text/execution-text.ts'
+import type { ShownExecution } from '../text/execution-text.ts'
+import { examples } from '../args/help.ts'
+import type { Shell } from '../process/shell.ts'
+import { valueForJson } from '../text/value-text.ts'
 
 interface ShowFlags {
   readonly payload?: boolean

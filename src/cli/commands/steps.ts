@@ -1,8 +1,8 @@
 import { Command } from 'commander'
-import { examples } from '../help.ts'
-import type { Shell } from '../shell.ts'
-import { recordedText } from '../steps-text.ts'
-import { valueForJson } from '../value-text.ts'
+import { examples } from '../args/help.ts'
+import type { Shell } from '../process/shell.ts'
+import { recordedText } from '../text/steps-text.ts'
+import { valueForJson } from '../text/value-text.ts'
 
 interface StepsFlags {
   readonly values?: boolean

@@ -1,13 +1,13 @@
 import { Command, Option } from 'commander'
 import { accept } from '../../client/index.ts'
-import { defined } from '../defined.ts'
-import { subscriptionText } from '../event-text.ts'
-import { collect, parseEventType } from '../flags.ts'
-import { followEvents } from '../follow-events.ts'
-import { examples } from '../help.ts'
-import { Interruption } from '../interruption.ts'
-import type { EngineError } from '../../stores/engine-error.ts'
-import type { Shell } from '../shell.ts'
+import { defined } from '../args/drop-undefined.ts'
+import { subscriptionText } from '../text/event-text.ts'
+import { collect, parseEventType } from '../args/flags.ts'
+import { followEvents } from './follow-events.ts'
+import { examples } from '../args/help.ts'
+import { Interruption } from '../process/interruption.ts'
+import type { EngineError } from '../../kernel/engine-error.ts'
+import type { Shell } from '../process/shell.ts'
 
 interface TailFlags {
   readonly flow?: string

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { examples } from '../help.ts'
-import { printable } from '../output.ts'
-import type { Shell } from '../shell.ts'
+import { examples } from '../args/help.ts'
+import { printable } from '../process/output.ts'
+import type { Shell } from '../process/shell.ts'
 
 export function whyCommand(shell: Shell): Command {
   return new Command('why')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CANCEL_BACKLOG_INDEX } from '../../kernel/index.ts'
 import { Batcher } from '../../stores/batcher.ts'
-import { EngineError } from '../../stores/engine-error.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { createWorld, storeWith, valueOf } from '../engine.fixture.ts'
 import type { World } from '../engine.fixture.ts'
 import { startEngine } from '../engine.ts'

@@ -1,7 +1,7 @@
 import type { Position } from '../../kernel/index.ts'
 import { cancelBacklogDepth } from '../flow-metrics.ts'
-import { scanner } from '../scanner.ts'
-import type { Scanner } from '../scanner.ts'
+import { scanner } from '../runner/scanner.ts'
+import type { Scanner } from '../runner/scanner.ts'
 
 const FROM_THE_START: Position = { score: 0 }
 

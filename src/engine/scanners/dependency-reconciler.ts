@@ -1,6 +1,6 @@
 import type { DependencyCursor } from '../../kernel/index.ts'
-import { countCases, scanner } from '../scanner.ts'
-import type { Scanner } from '../scanner.ts'
+import { countCases, scanner } from '../runner/scanner.ts'
+import type { Scanner } from '../runner/scanner.ts'
 
 /** Pages that one pass looks at; the next pass goes on where this one stopped, so that nobody waits behind many others. */
 const PAGES_PER_PASS = 100

@@ -1,8 +1,8 @@
 import { DUE_SCAN_COUNT } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
 import { siblingCancelsDispatched } from '../flow-metrics.ts'
-import { countCases, scanner } from '../scanner.ts'
-import type { Scanner } from '../scanner.ts'
+import { countCases, scanner } from '../runner/scanner.ts'
+import type { Scanner } from '../runner/scanner.ts'
 
 /**
  * Does what time alone brings about: delays, sleeps and waits end, leases and attempts run out, deadlines and graces pass.

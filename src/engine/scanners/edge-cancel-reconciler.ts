@@ -1,7 +1,7 @@
 import type { Position, SiblingCancelOutcome } from '../../kernel/index.ts'
 import { siblingCancelsReconciled } from '../flow-metrics.ts'
-import { countCases, scanner } from '../scanner.ts'
-import type { CaseCounter, Scanner } from '../scanner.ts'
+import { countCases, scanner } from '../runner/scanner.ts'
+import type { CaseCounter, Scanner } from '../runner/scanner.ts'
 
 const counters: Record<SiblingCancelOutcome, CaseCounter> = {
   removed_stale: { counter: siblingCancelsReconciled, labels: { action: 'removed_stale' } },

@@ -1,6 +1,6 @@
 import type { AuditCursor } from '../../kernel/index.ts'
-import { countCases, scanner } from '../scanner.ts'
-import type { Scanner } from '../scanner.ts'
+import { countCases, scanner } from '../runner/scanner.ts'
+import type { Scanner } from '../runner/scanner.ts'
 
 /** Pages of members that one pass counts; the next pass goes on where this one stopped. */
 const PAGES_PER_PASS = 200

@@ -1,7 +1,7 @@
 import { SEPARATOR } from '../../kernel/index.ts'
 import type { ReconcileCursor } from '../../kernel/index.ts'
-import { countCases, scanner } from '../scanner.ts'
-import type { Scanner } from '../scanner.ts'
+import { countCases, scanner } from '../runner/scanner.ts'
+import type { Scanner } from '../runner/scanner.ts'
 
 /** Pages that one pass looks at; the next pass goes on where this one stopped, so that any store is walked in the end. */
 const PAGES_PER_PASS = 100

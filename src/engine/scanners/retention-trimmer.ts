@@ -1,6 +1,6 @@
 import type { Position } from '../../kernel/index.ts'
-import { scanner } from '../scanner.ts'
-import type { Scanner } from '../scanner.ts'
+import { scanner } from '../runner/scanner.ts'
+import type { Scanner } from '../runner/scanner.ts'
 
 /** Events of a partition are kept this long … */
 export const EVENT_RETENTION_MS = 86_400_000

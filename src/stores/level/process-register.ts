@@ -5,7 +5,7 @@
 import { hostname } from 'node:os'
 import { errorFields, packageVersion, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../runtime/index.ts'
-import { EngineError } from '../engine-error.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { ANNOUNCE_EVERY_MS } from './level-place.ts'
 import type { LevelPlace, ProcessInfo } from './level-place.ts'
 import type { LevelGuard, Levels } from './store-level.ts'

@@ -2,7 +2,7 @@
  * The level of a store. New record types, phases and timers are written only from their level on, so that every program that
  * uses the store knows them. A program refuses a store whose level it cannot run. A level is only ever raised.
  */
-import { EngineError } from '../engine-error.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 
 /** The levels that a program can run, both included. A new store gets the highest one. */
 export interface Levels {

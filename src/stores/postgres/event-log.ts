@@ -1,13 +1,13 @@
 /** The event log of a partition, in which each batch is one row: pages of it, and trimming it from its old end. */
 import { unpackEvent } from '../../kernel/index.ts'
 import type { Cell, Instant } from '../../kernel/index.ts'
-import { cellsOf, cellsText } from '../record-text.ts'
+import { cellsOf, cellsText } from '../sql/record-text.ts'
 import type { EventPage, StoredEvent } from '../store.ts'
-import type { Connection } from './connection.ts'
-import type { Statement } from './round-trip.ts'
-import type { Pool } from './pool.ts'
-import { snapshot } from './read-side.ts'
-import { BEGIN, COMMIT, SETTINGS, refuseUnlessCommitted } from './transaction.ts'
+import type { Connection } from './wire/connection.ts'
+import type { Statement } from './wire/round-trip.ts'
+import type { Pool } from './wire/pool.ts'
+import { snapshot } from './transaction/snapshot-reader.ts'
+import { BEGIN, COMMIT, SETTINGS, refuseUnlessCommitted } from './transaction/transaction.ts'
 
 /** Batches that one transaction drops at most, so that others get their turn in between. */
 const TRIM_BATCHES_MAX = 500

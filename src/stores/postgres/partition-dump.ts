@@ -1,10 +1,10 @@
 import { recordTypes, unpackRecord } from '../../kernel/index.ts'
-import { cellsOf } from '../record-text.ts'
+import { cellsOf } from '../sql/record-text.ts'
 import type { PartitionDump } from '../store.ts'
-import { nameOf } from './arrays.ts'
+import { nameOf } from './wire/arrays.ts'
 import { eventsIn } from './event-log.ts'
-import type { Pool } from './pool.ts'
-import { snapshot } from './read-side.ts'
+import type { Pool } from './wire/pool.ts'
+import { snapshot } from './transaction/snapshot-reader.ts'
 
 /** Everything in a partition, without a bound: for tests that prove invariants. */
 export async function dumpPartition(pool: Pool, schema: string, number: number): Promise<PartitionDump> {

@@ -3,11 +3,11 @@ import { isReadOperation } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
 import { quietLog, silentLog } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
-import { EngineError } from '../engine-error.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
-import type { Synchronous } from '../location.ts'
+import type { Synchronous } from '../open/location.ts'
 import { executionPartition } from '../store.ts'
 import type {
   Answer,
@@ -21,15 +21,15 @@ import type {
   Wake,
 } from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
-import { FileIdentity } from './file-identity.ts'
-import { FileLevel } from './file-level.ts'
-import { FileWatch, WATCH_INTERVAL_MS } from './file-watch.ts'
-import { MEMORY_FILE, openFile } from './file.ts'
-import type { OpenFile } from './file.ts'
-import { ReadSide } from './read-side.ts'
-import { failureInUse } from './sqlite-error.ts'
+import { FileIdentity } from './file/file-identity.ts'
+import { FileLevel } from './file/file-level.ts'
+import { FileWatch, WATCH_INTERVAL_MS } from './file/file-watch.ts'
+import { MEMORY_FILE, openFile } from './file/file.ts'
+import type { OpenFile } from './file/file.ts'
+import { ReadSide } from './transaction/snapshot-reader.ts'
+import { failureInUse } from './file/sqlite-error.ts'
 import { reportOf } from './store-report.ts'
-import { WriteSide } from './write-side.ts'
+import { WriteSide } from './transaction/write-queue.ts'
 
 export interface SqliteOptions {
   readonly runtime: Runtime

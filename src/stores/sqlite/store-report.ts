@@ -1,8 +1,8 @@
 /** What an operator should know of a file: read from SQLite and the system, not from what was asked for. */
 import { existsSync, statfsSync } from 'node:fs'
 import type { StoreReport } from '../store.ts'
-import { MEMORY_FILE } from './file.ts'
-import type { OpenFile } from './file.ts'
+import { MEMORY_FILE } from './file/file.ts'
+import type { OpenFile } from './file/file.ts'
 
 const SYNCHRONOUS_NORMAL = 1
 

@@ -8,7 +8,7 @@ import { BATCH_OPERATION_LIMIT } from '../../kernel/index.ts'
 import type { Claimed, ExecutionId } from '../../kernel/index.ts'
 import { systemRuntime } from '../../runtime/index.ts'
 import { Batcher } from '../batcher.ts'
-import { EngineError } from '../engine-error.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { PARTITION, claim, creation } from '../store.fixture.ts'
 import { SqliteStore } from './sqlite-store.ts'
 

@@ -1,9 +1,9 @@
 /** The event log of a partition: a list whose entries are numbered without gaps, from the first that was ever written. */
 import type { Instant } from '../../kernel/index.ts'
 import type { EventPage, Partition } from '../store.ts'
-import type { FunctionLoader } from './function-loader.ts'
-import type { Keys } from './keys.ts'
-import { readEventValue } from './stored-value.ts'
+import type { FunctionLoader } from './library/function-loader.ts'
+import type { Keys } from './wire/keys.ts'
+import { readEventValue } from './wire/stored-value.ts'
 import { storedForm } from './valkey-backend.ts'
 
 /** Events that one call removes at most, so that trimming a long log does not hold up the server. */

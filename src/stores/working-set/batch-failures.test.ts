@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { laneIndex, queueId } from '../../kernel/index.ts'
 import type { Tx } from '../../kernel/index.ts'
-import { EngineError } from '../engine-error.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import { PARTITION, call, creation, kindsOf } from '../store.fixture.ts'
 import type { Call } from '../store.ts'
 import type { Commit, CommitReply } from './backend.ts'

@@ -1,6 +1,6 @@
 /** What delays a batch, and for how long the batch retries. */
 import type { Runtime } from '../../runtime/index.ts'
-import { EngineError } from '../engine-error.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition } from '../store.ts'
 
 /** How often the operations of a batch may run again, for whatever reason but the lock of another program. */

@@ -16,7 +16,7 @@ import type {
 } from '../../kernel/index.ts'
 import { call, claim, creation, kindsOf, signalTo, stepOf, waitAt } from '../store.fixture.ts'
 import type { Answer, Call } from '../store.ts'
-import { SMALL_PAYLOAD_BYTES } from '../postgres/load-range.ts'
+import { SMALL_PAYLOAD_BYTES } from '../postgres/load/load-range.ts'
 import { LoadedPartition } from './passes.fixture.ts'
 import { PASS_MAX, Passes } from './passes.ts'
 import { WorkingSet } from './working-set.ts'

@@ -5,7 +5,7 @@
  */
 import { guardOf } from '../../kernel/index.ts'
 import type { AnyRecord, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
-import { readRecordText } from '../record-text.ts'
+import { readRecordText } from '../sql/record-text.ts'
 import type { Call } from '../store.ts'
 import { planCalls } from './batch-plan.ts'
 import { flowIdIn } from './held-record.ts'

@@ -1,8 +1,8 @@
 /** The keys of layout 3, and what becomes of each. Every kind of key got the number of the layout into its name. */
 import type { Redis } from 'ioredis'
 import type { RecordType } from '../../../kernel/index.ts'
-import type { Connection } from '../connection.ts'
-import { keyKinds } from '../keys.ts'
+import type { Connection } from '../connection/connection.ts'
+import { keyKinds } from '../wire/keys.ts'
 
 export type OldKind = RecordType | 'index' | 'blob' | 'events' | 'trimmed'
 

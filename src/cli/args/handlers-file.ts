@@ -1,0 +1,53 @@
+/** Loads the handlers that a user's module exports, under any names, singly or in lists. */
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { invalidInput, isHandler } from '../../client/index.ts'
+import type { Handler } from '../../client/index.ts'
+
+const FIELD = 'handlers-file'
+/** Lines of a module's own error that are shown: the sentence, and where it happened. */
+const STACK_LINES = 6
+
+export async function loadHandlers(file: string): Promise<Handler[]> {
+  // A location may hold a password, so it is not repeated.
+  if (isLocation(file)) {
+    throw invalidInput(FIELD, 'The handlers file looks like the location of a store, which is given with --store.')
+  }
+  const location = path.resolve(file)
+  if (!existsSync(location)) throw invalidInput(FIELD, `The handlers file ${file} does not exist.`)
+  refuseTypes(file)
+  const exported = Object.values(await load(location, file)).flatMap((value: unknown): unknown[] =>
+    Array.isArray(value) ? value : [value],
+  )
+  const handlers = [...new Set(exported.filter(isHandler))]
+  if (handlers.length === 0) {
+    throw invalidInput(
+      FIELD,
+      `${file} exports no handler. Export what task(…).handle(…) returns, for example: export const greetHandler = greet.handle(async (input) => …).`,
+    )
+  }
+  return handlers
+}
+
+function isLocation(text: string): boolean {
+  return /^[a-z][a-z-]+:/.test(text) && !existsSync(path.resolve(text))
+}
+
+/** Node runs TypeScript by stripping its types, if it is new enough or told to. */
+function refuseTypes(file: string): void {
+  if (!/\.[cm]?ts$/.test(file) || process.features.typescript !== false) return
+  throw invalidInput(
+    FIELD,
+    `${file} is TypeScript, which Node ${process.versions.node} does not run by itself. Use Node 22.18 or later, compile the file, or set NODE_OPTIONS=--experimental-strip-types.`,
+  )
+}
+
+async function load(location: string, file: string): Promise<object> {
+  try {
+    return (await import(pathToFileURL(location).href)) as object
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    throw invalidInput(FIELD, `${file} cannot be loaded: ${text.split('\n').slice(0, STACK_LINES).join('\n')}`)
+  }
+}

@@ -1,0 +1,36 @@
+import { Command } from 'commander'
+import { accept } from '../../../client/index.ts'
+import { COMMAND_LINE } from '../../args/operator-identity.ts'
+import { defined } from '../../args/drop-undefined.ts'
+import { findMember } from './find-member.ts'
+import { examples } from '../../args/help.ts'
+import type { Shell } from '../../process/shell.ts'
+
+interface FlowReplayFlags {
+  readonly subtree: boolean
+  readonly reason?: string
+}
+
+export function flowReplayCommand(shell: Shell): Command {
+  return new Command('replay')
+    .description('run an ended node again, with everything that was skipped because of it')
+    .argument('<id>', "the flow's id or key")
+    .argument('<node>', "the node's name")
+    .option('--no-subtree', 'the node alone')
+    .option('--reason <text>', 'why, for its history')
+    .addHelpText('after', examples(['flow replay release:42 e2e --reason "the browser is back"']))
+    .action(async (id: string, node: string, flags: FlowReplayFlags, command: Command) => {
+      const { subtree, reason } = flags
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const flowId = fabric.try.resolveFlow(id)
+        const executionId = await findMember(fabric, flowId, node)
+        const result = accept(
+          await fabric.try.replay(executionId, { by: COMMAND_LINE, subtree, ...defined({ reason }) }),
+        )
+        await output.answer(
+          { flowId, node, id: executionId, ...result },
+          () => `${executionId} (${node}) runs again (replay ${result.replayCount})`,
+        )
+      })
+    })
+}

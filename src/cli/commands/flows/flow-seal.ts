@@ -1,0 +1,22 @@
+import { Command } from 'commander'
+import { accept } from '../../../client/index.ts'
+import { examples } from '../../args/help.ts'
+import type { Shell } from '../../process/shell.ts'
+
+export function flowSealCommand(shell: Shell): Command {
+  return new Command('seal')
+    .description('close the graph of a flow: what was held begins, and the flow ends with its last member')
+    .argument('<id>', "the flow's id or key")
+    .addHelpText('after', examples(['flow seal import:7']))
+    .action(async (id: string, _flags: object, command: Command) => {
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const flowId = fabric.try.resolveFlow(id)
+        const result = accept(await fabric.try.sealFlow(id))
+        const what = result.kind === 'sealed' ? 'sealed' : 'was sealed already'
+        await output.answer(
+          { id: flowId, ...result },
+          () => `${flowId} ${what} (${result.state}, ${result.memberCount} members)`,
+        )
+      })
+    })
+}

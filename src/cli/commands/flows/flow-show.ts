@@ -1,0 +1,59 @@
+import { Command } from 'commander'
+import { accept, summariseFlow, summariseMember } from '../../../client/index.ts'
+import type { FlowDescription } from '../../../client/index.ts'
+import type { MemberView } from '../../../kernel/index.ts'
+import { graphOf, nameOf } from '../../text/flow-levels.ts'
+import { flowText } from '../../text/flow-text.ts'
+import { graphText, isFolded } from '../../text/graph-text.ts'
+import { examples } from '../../args/help.ts'
+import type { Output } from '../../process/output.ts'
+import { readMembers } from './read-members.ts'
+import type { Shell } from '../../process/shell.ts'
+
+interface FlowShowFlags {
+  readonly members?: boolean
+}
+
+export function flowShowCommand(shell: Shell): Command {
+  return new Command('show')
+    .description('one flow: its state, its counts, and its graph with the state of every node')
+    .argument('<id>', "the flow's id or key")
+    .option('--members', 'every member, however many there are; with --json, a list of them')
+    .addHelpText('after', examples(['flow show release:42', 'flow show release:42 --members --json']))
+    .action(async (id: string, flags: FlowShowFlags, command: Command) => {
+      const isWhole = flags.members === true
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const { view, at } = accept(await fabric.try.describeFlow(id))
+        const description = { ...summariseFlow(view), at }
+        if (output.isJson && !isWhole) {
+          await output.answer(description, () => '')
+          return
+        }
+        const members = await readMembers(fabric.try, view.flow.id)
+        await output.answer(document(description, members), () => pageText(description, members, isWhole, output))
+        if (isFolded(members, isWhole)) output.remark('The graph is folded: --members shows every member.')
+      })
+    })
+}
+
+function document(description: FlowDescription, members: readonly MemberView[]): unknown {
+  const { levels, members: byId } = graphOf(members)
+  const nodes = new Map([...byId.values()].map((view) => [view.execution.id, nameOf(view)]))
+  return {
+    ...description,
+    members: levels.flatMap((views, level) =>
+      views.map((view) => ({ ...summariseMember(view, nodes), level: level + 1 })),
+    ),
+  }
+}
+
+function pageText(
+  description: FlowDescription,
+  members: readonly MemberView[],
+  isWhole: boolean,
+  output: Output,
+): string {
+  const page = flowText(description, output)
+  if (members.length === 0) return page
+  return `${page}\n\n${graphText(members, { at: description.at, painter: output, isWhole })}`
+}

@@ -1,0 +1,55 @@
+import { Command } from 'commander'
+import { APPROVE, REJECT, invalidInput } from '../../../client/index.ts'
+import { loginName } from '../../args/operator-identity.ts'
+import { defined } from '../../args/drop-undefined.ts'
+import { exitCodes } from '../../process/exit-codes.ts'
+import { examples } from '../../args/help.ts'
+import { readInput } from '../../args/input-argument.ts'
+import { printable } from '../../process/output.ts'
+import { receiptText } from '../../text/receipt-text.ts'
+import type { Shell } from '../../process/shell.ts'
+
+interface ApproveFlags {
+  readonly reject?: boolean
+  readonly by?: string
+  readonly note?: string
+  readonly key?: string
+}
+
+export function approveCommand(shell: Shell): Command {
+  return new Command('approve')
+    .description('vote where an execution waits for approval; exits with 1 if the vote does not count')
+    .argument('<id>', "the execution's id or key")
+    .argument('<waitpoint>', 'where it waits: the name of the wait, unless its handler said otherwise')
+    .argument('[answer]', 'what is said with the vote: JSON, @file, or - for standard input')
+    .option('--reject', 'vote against it')
+    .option('--by <name>', 'who votes (default: your login name)')
+    .option('--note <text>', 'a remark, sent as { "note": … }')
+    .option('--key <key>', 'a key of your own; a vote sent twice with one key is taken once')
+    .addHelpText(
+      'after',
+      examples(['approve deploy:42 review --by ada', 'approve deploy:42 review --reject --note "not on a Friday"']),
+    )
+    .action(
+      async (id: string, waitpoint: string, argument: string | undefined, flags: ApproveFlags, command: Command) => {
+        const value = await answerOf(argument, flags)
+        const name = flags.reject === true ? REJECT : APPROVE
+        const by = flags.by ?? loginName()
+        await shell.withFabric(command, {}, async ({ fabric, output }) => {
+          const options = { by, as: 'operator', ...defined({ key: flags.key }) } as const
+          const receipt = await fabric.signalAt(id, waitpoint, name, value, options)
+          const executionId = fabric.try.resolve(id)
+          if (receipt.effect === 'not_awaited') shell.exitCode = exitCodes.failed
+          await output.answer({ id: executionId, waitpoint, name, by, ...receipt }, () =>
+            printable(receiptText(executionId, `${name} by ${by}`, receipt)),
+          )
+        })
+      },
+    )
+}
+
+async function answerOf(argument: string | undefined, { note }: ApproveFlags): Promise<unknown> {
+  if (note === undefined) return await readInput(argument, process.stdin)
+  if (argument === undefined) return { note }
+  throw invalidInput('--note', 'An answer and --note are both given: put the note into the answer.')
+}

@@ -1,0 +1,47 @@
+import { Command } from 'commander'
+import { accept } from '../../../client/index.ts'
+import type { TokenOptions } from '../../../client/index.ts'
+import { COMMAND_LINE } from '../../args/operator-identity.ts'
+import { defined, given } from '../../args/drop-undefined.ts'
+import { collect } from '../../args/flags.ts'
+import { examples } from '../../args/help.ts'
+import type { Shell } from '../../process/shell.ts'
+import { parseDurationFlag } from '../../text/time-text.ts'
+
+interface ReissueFlags {
+  readonly for?: string[]
+  readonly expires?: string
+  readonly name?: string[]
+}
+
+export function reissueCommand(shell: Shell): Command {
+  return new Command('reissue')
+    .description('new tokens for a waitpoint; every token handed out for it before is worthless from then on')
+    .argument('<id>', "the execution's id or key")
+    .argument('<waitpoint>', "the waitpoint's key")
+    .option('--for <name>', 'whom a token is made for; can be repeated, one token each', collect)
+    .option('--expires <duration>', 'how long they are good')
+    .option('--name <signal>', 'the only name of signals that may be sent with them; can be repeated', collect)
+    .addHelpText('after', examples(['reissue deploy:42 review --for ada --for bob --expires 2d']))
+    .action(async (id: string, waitpoint: string, flags: ReissueFlags, command: Command) => {
+      const expires = given(flags.expires, (text) => parseDurationFlag(text, '--expires', 1))
+      const wanted = holdersOf(flags).map((holder) => defined({ for: holder, expires, names: flags.name }))
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        for (const options of wanted) fabric.try.checkTokenOptions(options)
+        const { waitpoint: view } = accept(await fabric.try.reissueWaitpoint(id, waitpoint, COMMAND_LINE))
+        const tokens = wanted.map((options) => ({ for: options.for, token: fabric.try.tokenFor(id, view, options) }))
+        const document = { id: fabric.try.resolve(id), waitpoint, tokens }
+        await output.answer(document, () => tokens.map(tokenLine).join('\n'))
+      })
+    })
+}
+
+/** Without a name there is one token, whose holder is nobody in particular. */
+function holdersOf(flags: ReissueFlags): readonly (TokenOptions['for'] | undefined)[] {
+  return flags.for ?? [undefined]
+}
+
+/** Alone on its line, a token can be piped on. */
+function tokenLine({ for: holder, token }: { readonly for?: string | undefined; readonly token: string }): string {
+  return holder === undefined ? token : `${holder}\t${token}`
+}

@@ -1,0 +1,32 @@
+import { Command } from 'commander'
+import { accept } from '../../../client/index.ts'
+import { loginName } from '../../args/operator-identity.ts'
+import { defined } from '../../args/drop-undefined.ts'
+import { examples } from '../../args/help.ts'
+import { printable } from '../../process/output.ts'
+import type { Shell } from '../../process/shell.ts'
+
+interface ResumeFlags {
+  readonly by?: string
+  readonly reason?: string
+  readonly step?: string
+}
+
+export function resumeCommand(shell: Shell): Command {
+  return new Command('resume')
+    .description('let a suspended execution go on without what it waits for; its handler is told')
+    .argument('<id>', "the execution's id or key")
+    .option('--by <name>', 'who says so (default: your login name)')
+    .option('--reason <text>', 'why, for its handler and its history')
+    .option('--step <name>', 'only if it is in this wait')
+    .addHelpText('after', examples(['resume deploy:42 --reason "approved by phone"']))
+    .action(async (id: string, { by = loginName(), reason, step }: ResumeFlags, command: Command) => {
+      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+        const result = accept(await fabric.try.resume(id, { by, ...defined({ reason, step }) }))
+        const executionId = fabric.try.resolve(id)
+        await output.answer({ id: executionId, ...result }, () =>
+          printable(`${executionId} goes on; its wait '${result.step}' has ended (${result.state})`),
+        )
+      })
+    })
+}

@@ -1,0 +1,40 @@
+/** The log of a program that a person watches: a line each on standard error, or an object each with --json. */
+import type { Log, LogFields, Runtime } from '../../runtime/index.ts'
+import { printable } from './output.ts'
+import type { Output, Style } from './output.ts'
+import { isoTime } from '../text/time-text.ts'
+
+type Level = 'info' | 'warn' | 'error'
+
+const styles: Readonly<Record<Level, Style>> = { info: 'dim', warn: 'yellow', error: 'red' }
+
+export function terminalLog(output: Output, runtime: Runtime): Log {
+  const say = (level: Level) => (fields: LogFields, message: string) => {
+    const at = runtime.now()
+    if (output.isJson) {
+      output.problem(jsonText({ ...fields, level, at, message }) ?? jsonText({ level, at, message }) ?? '')
+      return
+    }
+    const [time, word] = [output.styleProblem('dim', isoTime(at)), output.styleProblem(styles[level], level)]
+    output.problem(`${time} ${word} ${lineText(fields, message)}`)
+  }
+  return { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') }
+}
+
+/** A stack comes last, on lines of its own. */
+function lineText({ stack, ...fields }: LogFields, message: string): string {
+  const parts = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : (jsonText(value) ?? String(value))}`)
+  const line = [message, ...parts].join(' ')
+  return printable(typeof stack === 'string' ? `${line}\n${stack}` : line)
+}
+
+/** Handlers log what they like, and a log never throws: what has no JSON is undefined. */
+function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,161 @@
+/** Everything that is known of one execution, as a page for people. */
+import type { Execution, Failure } from '../../kernel/index.ts'
+import type { ExecutionDescription } from '../../client/index.ts'
+import { firstLine, printable } from '../process/output.ts'
+import type { Output } from '../process/output.ts'
+import { rowsText } from './rows-text.ts'
+import type { Row } from './rows-text.ts'
+import { stateText } from './state-text.ts'
+import { table } from './table.ts'
+import { durationText, isoTime, timeText } from './time-text.ts'
+import { valueText } from './value-text.ts'
+
+export interface ShownExecution {
+  readonly description: ExecutionDescription
+  readonly execution: Execution
+  readonly withPayload: boolean
+}
+
+export function executionText(shown: ShownExecution, output: Output): string {
+  const { description } = shown
+  const sections = [
+    `${output.style('bold', description.id)} ${description.task} ${stateText(description.state, output)}`,
+    rowsText([...identityRows(shown), ...timeRows(shown), ...policyRows(shown), ...stateRows(shown)], output),
+    attemptsText(shown, output),
+    failureText(description.failure, output),
+    shown.withPayload ? payloadText(description, output) : '',
+  ]
+  return sections.filter((section) => section !== '').join('\n')
+}
+
+function identityRows({ description }: ShownExecution): Row[] {
+  const tags = Object.entries(description.tags).map(([name, value]) => `${name}=${printable(value)}`)
+  return [
+    ['key', description.key],
+    ['namespace', description.namespace],
+    ['lane', description.lane],
+    ['priority', String(description.priority)],
+    ['tags', tags.length === 0 ? undefined : tags.join(' ')],
+    ['flow', description.flowId],
+    ['node', description.node],
+    ['after', dependenciesText(description.dependencies)],
+  ]
+}
+
+/** What it waits for, or has waited for: `flow show` names them. */
+function dependenciesText(group: ExecutionDescription['dependencies']): string | undefined {
+  if (group === undefined || group.total === 0) return undefined
+  const { policy, need, total, completed, verdict } = group
+  const wanted = policy === 'all_of' ? `all of ${total}` : `${need} of ${total}`
+  const lost = group.failed + group.skipped
+  return `${wanted} others: ${completed} completed${lost === 0 ? '' : `, ${lost} did not`} (${verdict})`
+}
+
+function timeRows({ description, execution }: ShownExecution): Row[] {
+  const { at, lease, cancelRequested } = description
+  const time = (instant: number | undefined) => (instant === undefined ? undefined : timeText(instant, at))
+  const timeoutAt = execution.state.phase === 'active' ? execution.state.timeoutAt : undefined
+  return [
+    ['created', time(description.createdAt)],
+    ['started', time(description.startedAt)],
+    ['changed', time(description.changedAt)],
+    ['ended', time(description.endedAt)],
+    ['delayed until', time(description.delayedUntil)],
+    ['waits until', time(description.suspension?.until)],
+    ['lease until', time(lease?.expiresAt)],
+    ['attempt until', time(timeoutAt)],
+    ['ends by cancel', time(cancelRequested?.forceAt)],
+    ['deadline', time(description.deadlineAt)],
+    ['kept until', time(description.purgeAt)],
+  ]
+}
+
+function policyRows({ execution }: ShownExecution): Row[] {
+  const { retry, attemptTimeoutMs, payload, result } = execution
+  const { backoff } = retry
+  const wait =
+    backoff.kind === 'fixed'
+      ? `fixed ${durationText(backoff.delayMs)}`
+      : `exponential ${durationText(backoff.initialMs)} to ${durationText(backoff.maxMs)}`
+  return [
+    ['attempts', retry.attempts === 1 ? '1' : `${retry.attempts}, ${wait}${retry.jitter ? ', jitter' : ''}`],
+    ['timeout', attemptTimeoutMs === undefined ? undefined : `${durationText(attemptTimeoutMs)} an attempt`],
+    ['input', payload === undefined ? 'none' : `${payload.size} bytes of ${payload.encoding}`],
+    ['result', result === undefined ? undefined : `${result.size} bytes of ${result.encoding}`],
+  ]
+}
+
+function stateRows({ description }: ShownExecution): Row[] {
+  const { suspension, journal } = description
+  const { progress, lease, cancelRequested, reason, by, replayCount, reclaimCount, failureCount, at } = description
+  const progressText = [
+    progress?.percent === undefined ? undefined : `${progress.percent}%`,
+    progress?.message === undefined ? undefined : firstLine(progress.message),
+    progress === undefined ? undefined : `at ${timeText(progress.at, at)}`,
+  ].filter((part) => part !== undefined)
+  return [
+    ['waits in', suspension === undefined ? undefined : `${suspension.step} (${suspension.reason})`],
+    ['steps', journal.stepCount === 0 ? undefined : `${journal.stepCount}, ${journal.stepBytes} bytes`],
+    [
+      'signals',
+      journal.signalCount === 0 ? undefined : `${journal.signalCount}, ${journal.bufferedCount} not looked at`,
+    ],
+    ['open waitpoints', journal.openWaitpointCount === 0 ? undefined : String(journal.openWaitpointCount)],
+    ['worker', lease === undefined ? undefined : `${lease.workerId} (${lease.workerInstanceId})`],
+    ['progress', progressText.length === 0 ? undefined : progressText.join(' ')],
+    [
+      'cancel wished',
+      cancelRequested === undefined ? undefined : `${firstLine(cancelRequested.reason)} (${cancelRequested.by})`,
+    ],
+    ['reason', reason === undefined ? undefined : firstLine(reason)],
+    ['by', by],
+    ['failures', failureCount === 0 ? undefined : String(failureCount)],
+    ['leases lost', reclaimCount === 0 ? undefined : String(reclaimCount)],
+    ['replays', replayCount === 0 ? undefined : String(replayCount)],
+  ]
+}
+
+/** Attempts that ended, and the one that runs now. */
+function attemptsText({ description, execution }: ShownExecution, output: Output): string {
+  const rows = description.attempts.map((attempt) => [
+    String(attempt.number),
+    attempt.kind,
+    attempt.outcome,
+    isoTime(attempt.startedAt),
+    durationText(attempt.endedAt - attempt.startedAt),
+    attempt.workerId,
+    attempt.failure === undefined ? '' : `${attempt.failure.category}: ${firstLine(attempt.failure.message)}`,
+  ])
+  const current = execution.state.phase === 'active' ? execution.attempt : undefined
+  if (current !== undefined) {
+    const ran = durationText(description.at - current.startedAt)
+    rows.push([String(current.number), current.kind, 'running', isoTime(current.startedAt), ran, current.workerId, ''])
+  }
+  if (rows.length === 0) return ''
+  const header = ['ATTEMPT', 'KIND', 'OUTCOME', 'STARTED', 'TOOK', 'WORKER', 'ERROR'].map((name) =>
+    output.style('dim', name),
+  )
+  return `\n${table([header, ...rows], { alignRight: [0], indent: '  ' })}`
+}
+
+/** The last error in full, with its stack. */
+function failureText(failure: Failure | undefined, output: Output): string {
+  if (failure === undefined) return ''
+  const text = failure.stack ?? `${failure.category}: ${failure.message}`
+  return `\n  ${output.style('dim', 'last error')}\n${indent(printable(text))}`
+}
+
+function payloadText({ input, result }: ExecutionDescription, output: Output): string {
+  const parts: readonly Row[] = [
+    ['input', input === undefined ? undefined : valueText(input)],
+    ['result', result === undefined ? undefined : valueText(result)],
+  ]
+  return parts
+    .filter(([, text]) => text !== undefined)
+    .map(([name, text]) => `\n  ${output.style('dim', name)}\n${indent(printable(text ?? ''))}`)
+    .join('\n')
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '    ')
+}

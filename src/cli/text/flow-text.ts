@@ -1,0 +1,59 @@
+/** Everything that is known of one flow besides its graph, as a page for people. */
+import type { FlowDescription } from '../../client/index.ts'
+import { countsText } from './collapse-levels.ts'
+import { firstLine } from '../process/output.ts'
+import type { Output } from '../process/output.ts'
+import { rowsText } from './rows-text.ts'
+import type { Row } from './rows-text.ts'
+import { stateText } from './state-text.ts'
+import type { Painter } from './state-text.ts'
+import { timeText } from './time-text.ts'
+
+/** The line that counts members is read, not scanned for colours; the graph below it has them. */
+const PLAIN: Painter = { style: (_style, text) => text }
+
+export function flowText(description: FlowDescription, output: Output): string {
+  const { id, name, state } = description
+  const heading = `${output.style('bold', id)} ${name} ${stateText(state, output)}`
+  return [heading, rowsText(rowsOf(description), output)].join('\n')
+}
+
+function rowsOf(description: FlowDescription): Row[] {
+  const { at, cancel, memberCount, edgeCount, counts } = description
+  const time = (instant: number | undefined) => (instant === undefined ? undefined : timeText(instant, at))
+  const tags = Object.entries(description.tags).map(([name, value]) => `${name}=${value}`)
+  return [
+    ['key', description.key],
+    ['namespace', description.namespace],
+    ['tags', tags.length === 0 ? undefined : tags.join(' ')],
+    ['created', time(description.createdAt)],
+    ['changed', time(description.changedAt)],
+    ['ended', time(description.endedAt)],
+    ['kept until', time(description.purgeAt)],
+    ['members', memberCount === 0 ? 'none' : `${memberCount}: ${countsText(counts, PLAIN)}`],
+    ['edges', edgeCount === 0 ? undefined : String(edgeCount)],
+    ['outcome of', description.outcomeRule === 'sinks' ? 'nodes that nothing depends on' : undefined],
+    ['graph', phaseText(description)],
+    ['cancelled', cancel === undefined ? undefined : `${firstLine(cancel.reason)} (${cancel.by}), ${cancel.policy}`],
+    ['left to end', cancel === undefined || cancel.policy === 'flow_only' ? undefined : leftText(description)],
+  ]
+}
+
+/** What the graph waits for, if it is not complete. */
+function phaseText({ phase, submission, memberCount, edgeCount }: FlowDescription): string | undefined {
+  switch (phase) {
+    case 'held':
+      if (submission === undefined) return 'held: nothing runs before it is sealed'
+      return `being submitted: ${memberCount} of ${submission.nodeCount} nodes, ${edgeCount} of ${submission.edgeCount} edges`
+    case 'open':
+      return 'open: it takes more members, and does not end before it is sealed'
+    case 'sealed':
+    case 'ended':
+    case 'cancelled':
+      return undefined
+  }
+}
+
+function leftText({ liveCount }: FlowDescription): string | undefined {
+  return liveCount === 0 ? undefined : String(liveCount)
+}

@@ -1,0 +1,85 @@
+/**
+ * A flow's graph in a terminal: level by level from top to bottom, one line for each member. A large one is folded: each
+ * level is counted, and only those members have a line that somebody looks for.
+ */
+import type { Instant, MemberView } from '../../kernel/index.ts'
+import { graphOf } from './flow-levels.ts'
+import { foldedLevels } from './collapse-levels.ts'
+import { memberRow } from './member-text.ts'
+import type { Scene } from './member-text.ts'
+import type { Painter } from './state-text.ts'
+import { table } from './table.ts'
+
+/** Members up to which each has its line. */
+const FOLD_ABOVE_COUNT = 60
+
+export interface GraphOptions {
+  readonly at: Instant
+  readonly painter: Painter
+  /** Whether every member has its line, however many there are. */
+  readonly isWhole?: boolean
+}
+
+export function isFolded(members: readonly MemberView[], isWhole: boolean): boolean {
+  return !isWhole && members.length > FOLD_ABOVE_COUNT
+}
+
+export function graphText(members: readonly MemberView[], options: GraphOptions): string {
+  const { at, painter, isWhole = false } = options
+  const scene = { graph: graphOf(members), at, painter }
+  const lines = isFolded(members, isWhole) ? foldedLines(scene) : wholeLines(scene)
+  return lines.length === 0 ? '' : drawn(lines, scene)
+}
+
+/** Headings and members hang on the line that leads down the left side; what is named hangs on the heading above it. */
+type Line =
+  | { readonly kind: 'gap' }
+  | { readonly kind: 'heading'; readonly text: string }
+  | { readonly kind: 'member' | 'named'; readonly view: MemberView }
+
+function wholeLines({ graph }: Scene): Line[] {
+  return joined(graph.levels.map((members) => members.map((view) => ({ kind: 'member', view }))))
+}
+
+function foldedLines({ graph, painter }: Scene): Line[] {
+  return joined(
+    foldedLevels(graph, painter).map(({ heading, named }) => [
+      { kind: 'heading', text: heading },
+      ...named.map((view): Line => ({ kind: 'named', view })),
+    ]),
+  )
+}
+
+function joined(levels: readonly (readonly Line[])[]): Line[] {
+  return levels.flatMap((lines, i): readonly Line[] => (i === 0 ? lines : [{ kind: 'gap' }, ...lines]))
+}
+
+function drawn(lines: readonly Line[], scene: Scene): string {
+  const isStop = ({ kind }: Line) => kind === 'heading' || kind === 'member'
+  const first = lines.findIndex(isStop)
+  const last = lines.findLastIndex(isStop)
+  const gutters = lines.map((line, i) => {
+    const text = isStop(line) ? cornerOf(i, first, last) : i > last ? ' ' : '│'
+    return scene.painter.style('dim', text)
+  })
+  const rows = lines.map((line, i) => {
+    const gutter = gutters[i] ?? ''
+    if (line.kind === 'gap') return [gutter]
+    // A heading in a column would widen it.
+    if (line.kind === 'heading') return []
+    return memberRow(line.view, line.kind === 'member' ? `${gutter} ` : `${gutter}   `, scene)
+  })
+  return table(rows)
+    .split('\n')
+    .map((text, i) => {
+      const line = lines[i]
+      return line?.kind === 'heading' ? `${gutters[i] ?? ''} ${line.text}` : text
+    })
+    .join('\n')
+}
+
+function cornerOf(i: number, first: number, last: number): string {
+  if (first === last) return '─'
+  if (i === first) return '┌'
+  return i === last ? '└' : '├'
+}

@@ -1,0 +1,110 @@
+/**
+ * The ids of executions, `<partition>-<uuid>`, and of flows, `f<partition>-<uuid>`: minted for each submit or derived from
+ * the caller's own key. Members of a flow are in its partition, and their ids follow from the flow's and the node's name.
+ */
+import { hash } from 'node:crypto'
+import { SEPARATOR, isFlowId } from '../../kernel/index.ts'
+import type { ExecutionId, FlowId } from '../../kernel/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Partition } from '../../stores/store.ts'
+import { checkKey, invalidInput, show } from './names.ts'
+
+const EXECUTION_ID = /^(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
+const FLOW_ID = /^f(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
+/** What a flow's id is derived from differs from all that an execution's can be: no key contains the separator. */
+const FLOW_WORD = 'flow'
+
+/** The one parser of execution ids at the boundary. A partition that this store does not have is refused. */
+export function parseExecutionId(text: string, partitionCount: number): ExecutionId {
+  checkId(text, EXECUTION_ID.exec(text), 'an execution id of the form <partition>-<uuid>', partitionCount)
+  return text as ExecutionId
+}
+
+/** The one parser of flow ids at the boundary. */
+export function parseFlowId(text: string, partitionCount: number): FlowId {
+  checkId(text, FLOW_ID.exec(text), "a flow's id of the form f<partition>-<uuid>", partitionCount)
+  return text as FlowId
+}
+
+function checkId(text: string, match: RegExpExecArray | null, form: string, partitionCount: number): void {
+  if (match === null) throw invalidInput('id', `${show(text)} is not ${form}.`)
+  if (Number(match[1]) >= partitionCount) {
+    throw invalidInput('id', `${show(text)} names partition ${match[1]}, but this store has ${partitionCount}.`)
+  }
+}
+
+/** Whether a text has the form of an execution's id. */
+export function isExecutionId(text: string): text is ExecutionId {
+  return EXECUTION_ID.test(text)
+}
+
+export function mintExecutionId(partitionNumber: number, runtime: Runtime): ExecutionId {
+  return `${partitionNumber}-${runtime.uuid()}` as ExecutionId
+}
+
+export function mintFlowId(partitionNumber: number, runtime: Runtime): FlowId {
+  return `f${partitionNumber}-${runtime.uuid()}` as FlowId
+}
+
+/** The same namespace and key always give the same id, so that starting twice meets itself. */
+export function executionIdFromKey(namespace: string, key: string, partitionCount: number): ExecutionId {
+  refuseOwnForm(key, "an execution's")
+  const { number, uuid } = derive(namespace + SEPARATOR + checkKey(key), partitionCount)
+  return `${number}-${uuid}` as ExecutionId
+}
+
+export function flowIdFromKey(namespace: string, key: string, partitionCount: number): FlowId {
+  refuseOwnForm(key, "a flow's")
+  const { number, uuid } = derive(namespace + SEPARATOR + FLOW_WORD + SEPARATOR + checkKey(key), partitionCount)
+  return `f${number}-${uuid}` as FlowId
+}
+
+/** The same flow and node always give the same id, so that a graph submitted twice meets itself member by member. */
+export function memberIdOf(flowId: FlowId, node: string): ExecutionId {
+  return `${partitionNumberOf(flowId)}-${derive(flowId + SEPARATOR + node, 1).uuid}` as ExecutionId
+}
+
+function derive(text: string, partitionCount: number): { readonly number: number; readonly uuid: string } {
+  const hex = hash('sha256', text)
+  const number = parseInt(hex.slice(32, 40), 16) % partitionCount
+  const variant = (8 + (parseInt(hex.charAt(16), 16) & 3)).toString(16)
+  const uuid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return { number, uuid }
+}
+
+function refuseOwnForm(key: string, whose: string): void {
+  if (!EXECUTION_ID.test(key) && !FLOW_ID.test(key)) return
+  throw invalidInput(
+    'id',
+    `${show(key)} has the form of ${whose} own id and would be taken for one: put a word before it.`,
+  )
+}
+
+/** An id as it is, or the id that belongs to a key: a key is accepted wherever an id is. */
+export function resolveExecutionId(idOrKey: string, namespace: string, partitionCount: number): ExecutionId {
+  if (FLOW_ID.test(idOrKey)) {
+    throw invalidInput('id', `${show(idOrKey)} is the id of a flow: fabric.flow(id) is the handle for it.`)
+  }
+  return EXECUTION_ID.test(idOrKey)
+    ? parseExecutionId(idOrKey, partitionCount)
+    : executionIdFromKey(namespace, idOrKey, partitionCount)
+}
+
+export function resolveFlowId(idOrKey: string, namespace: string, partitionCount: number): FlowId {
+  if (EXECUTION_ID.test(idOrKey)) {
+    throw invalidInput('id', `${show(idOrKey)} is the id of an execution: fabric.execution(id) is the handle for it.`)
+  }
+  return FLOW_ID.test(idOrKey)
+    ? parseFlowId(idOrKey, partitionCount)
+    : flowIdFromKey(namespace, idOrKey, partitionCount)
+}
+
+/** The id routes itself. */
+export function partitionOf(id: ExecutionId | FlowId): Partition {
+  return executionPartition(partitionNumberOf(id))
+}
+
+function partitionNumberOf(id: ExecutionId | FlowId): number {
+  return Number(id.slice(isFlowId(id) ? 1 : 0, id.indexOf('-')))
+}

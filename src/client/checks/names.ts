@@ -1,0 +1,199 @@
+/** One validator for each kind of name and for the form of options, used wherever such a value comes in. */
+import {
+  KEY_BYTES,
+  LANE_BYTES,
+  NAME_BYTES,
+  PRIORITY_MAX,
+  REASON_BYTES,
+  TAG_COUNT_MAX,
+  TAG_VALUE_BYTES,
+} from '../../kernel/index.ts'
+import type { Tag } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { TAG_NAME } from '../../stores/sql/tag-name.ts'
+
+const TAG_QUERY_KEYS = ['name', 'value'] as const satisfies readonly (keyof Tag)[]
+
+export type Tags = Readonly<Record<string, string>>
+
+const PRINTABLE_ASCII = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
+// eslint-disable-next-line no-control-regex -- names must not contain control bytes, the index separator among them
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+export function invalidInput(field: string, message: string): EngineError {
+  return new EngineError('invalid_input', { field, message })
+}
+
+/** Settings that consist of several are an object; `form` shows what it looks like. */
+export function checkObject(value: unknown, field: string, form: string): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  throw invalidInput(field, `${field} is ${show(value)}, but must be an object such as ${form}.`)
+}
+
+/** A key that nobody reads is a typing error: what it was to say would be lost in silence. */
+export function checkKeys(value: object, known: readonly string[], field: string): void {
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue
+    throw invalidInput(field, `${field} has the unknown key ${show(key)}; the known ones are ${known.join(', ')}.`)
+  }
+}
+
+/** The options of a call: an object of known keys. */
+export function checkOptions(options: unknown, known: readonly string[], form: string): void {
+  checkObject(options, 'options', form)
+  checkKeys(options, known, 'options')
+}
+
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw invalidInput('signal', `signal is ${show(signal)}, but must be an AbortSignal.`)
+}
+
+export function checkList(value: unknown, field: string): void {
+  if (!Array.isArray(value)) throw invalidInput(field, `${field} is ${show(value)}, but must be a list.`)
+}
+
+export function checkBoolean(value: unknown, field: string): void {
+  if (value === undefined || typeof value === 'boolean') return
+  throw invalidInput(field, `${field} is ${show(value)}, but must be true or false.`)
+}
+
+function checkAsciiName(value: unknown, field: string, maximumBytes: number): string {
+  if (typeof value !== 'string' || value.length > maximumBytes || !PRINTABLE_ASCII.test(value)) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but must be 1 to ${maximumBytes} printable ASCII characters, without spaces at its ends.`,
+    )
+  }
+  return value
+}
+
+export function checkLane(value: unknown, field = 'lane'): string {
+  return checkAsciiName(value, field, LANE_BYTES)
+}
+
+export function checkTaskName(value: unknown, field = 'task'): string {
+  return checkAsciiName(value, field, NAME_BYTES)
+}
+
+export function checkNamespace(value: unknown, field = 'namespace'): string {
+  return checkAsciiName(value, field, NAME_BYTES)
+}
+
+export function checkWorkerId(value: unknown, field = 'workerId'): string {
+  return checkAsciiName(value, field, NAME_BYTES)
+}
+
+export function checkKey(value: unknown, field = 'id'): string {
+  return checkPlainText(value, field, KEY_BYTES)
+}
+
+/** A text that is not empty and that every store keeps as it is. */
+export function checkPlainText(value: unknown, field: string, maximumBytes: number): string {
+  if (!isPlainText(value) || value === '' || Buffer.byteLength(value) > maximumBytes) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but must be a text of 1 to ${maximumBytes} bytes without control characters.`,
+    )
+  }
+  return value
+}
+
+export function checkReason(value: unknown, field = 'reason'): string {
+  if (typeof value !== 'string' || Buffer.byteLength(value) > REASON_BYTES) {
+    throw invalidInput(field, `${field} must be a text of at most ${REASON_BYTES} bytes.`)
+  }
+  return value
+}
+
+export function checkPriority(value: unknown, field = 'priority'): number {
+  if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > PRIORITY_MAX) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but must be a whole number from 0 to ${PRIORITY_MAX}; higher goes first.`,
+    )
+  }
+  return value as number
+}
+
+export function checkTagName(value: unknown, field = 'tags'): string {
+  if (typeof value !== 'string' || !TAG_NAME.test(value)) {
+    throw invalidInput(
+      field,
+      `${field} has the name ${show(value)}, but a tag's name must begin with a-z and have at most 64 characters of a-z, 0-9, '_', '.' and '-'.`,
+    )
+  }
+  return value
+}
+
+function checkTagValue(value: unknown, field: string): string {
+  if (!isPlainText(value) || Buffer.byteLength(value) > TAG_VALUE_BYTES) {
+    throw invalidInput(
+      field,
+      `${field} is ${show(value)}, but a tag's value must be a text of at most ${TAG_VALUE_BYTES} bytes without control characters.`,
+    )
+  }
+  return value
+}
+
+/** Tags as they are stored: in the order of their names, each marked if the store indexes it. */
+export function checkTags(tags: unknown, indexedTags: readonly string[], field = 'tags'): Tag[] {
+  if (tags === undefined) return []
+  checkTagObject(tags, field)
+  const entries = Object.entries(tags)
+  if (entries.length > TAG_COUNT_MAX)
+    throw invalidInput(field, `${field} has ${entries.length} tags, but at most ${TAG_COUNT_MAX} are allowed.`)
+  return entries
+    .map(([name, value]) => ({
+      name: checkTagName(name, field),
+      value: checkTagValue(value, `${field}.${name}`),
+      indexed: indexedTags.includes(name),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** A map or another instance of a class has no tags as its own keys: taken for an object, it would lose them all. */
+export function checkTagObject(tags: unknown, field = 'tags'): asserts tags is Record<string, unknown> {
+  if (isPlainObject(tags)) return
+  throw invalidInput(field, `${field} must be an object of texts such as { plan: 'pro' }.`)
+}
+
+/** A tag to look for. */
+export function checkTagQuery(tag: unknown, field = 'tag'): void {
+  checkObject(tag, field, "{ name: 'plan', value: 'pro' }")
+  checkKeys(tag, TAG_QUERY_KEYS, field)
+  const { name, value } = tag as Record<string, unknown>
+  checkTagName(name, field)
+  checkTagValue(value, `${field}.value`)
+}
+
+export function tagsToObject(tags: readonly Tag[]): Tags {
+  return Object.fromEntries(tags.map((tag) => [tag.name, tag.value]))
+}
+
+/** One whose prototype is nobody's or that of literals, also of literals from another realm. */
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype = Object.getPrototypeOf(value) as object | null
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** Text that every store keeps as it is: half of a surrogate pair has no bytes, and control characters separate names. */
+function isPlainText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !CONTROL.test(value)
+}
+
+/** A value as an error may show it: short, and on one line. */
+export function show(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : textOf(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/** An object may have no text at all, or throw when it is asked for one. */
+function textOf(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return `an ${typeof value} without a text`
+  }
+}

@@ -1,0 +1,91 @@
+/** Values to bytes and back. Bytes stay bytes; everything else is JSON. */
+import type { BlobInfo, BlobInput, ErrorCode, PayloadEncoding } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+
+export interface EncodedValue {
+  readonly input: BlobInput
+  readonly bytes: Uint8Array
+}
+
+/** Undefined has no bytes: it is stored as nothing and read back as undefined. */
+export function encodeValue(value: unknown, field: string, limitBytes: number): EncodedValue | undefined {
+  if (value === undefined) return undefined
+  const encoding: PayloadEncoding = value instanceof Uint8Array ? 'bytes' : 'json'
+  const bytes = value instanceof Uint8Array ? value : Buffer.from(toJson(value, field))
+  if (bytes.byteLength > limitBytes) {
+    throw new EngineError('payload_too_large', {
+      field,
+      limit: limitBytes,
+      message: `${field} has ${bytes.byteLength} bytes, the limit is ${limitBytes}.`,
+    })
+  }
+  return { input: { blob: 0, size: bytes.byteLength, encoding }, bytes }
+}
+
+function toJson(value: unknown, field: string): string {
+  refuseWhatJsonLoses(value, field)
+  const text = jsonOf(value, field)
+  if (text === undefined) throw unwritable(field, `${field} is a ${typeof value}, which cannot be written as JSON.`)
+  return text
+}
+
+/** What JSON would silently turn into an empty object or null. Only the value itself is looked at, not what it holds. */
+function refuseWhatJsonLoses(value: unknown, field: string): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw unwritable(field, `${field} is ${value}, which JSON cannot carry: pass null or a text instead.`)
+  }
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return
+  const loss = losses.find((known) => known.is(value))
+  if (loss === undefined) return
+  throw unwritable(field, `${field} is ${loss.what}, which JSON cannot carry: ${loss.instead}.`)
+}
+
+interface Loss {
+  readonly is: (value: object) => boolean
+  readonly what: string
+  /** What to do instead. */
+  readonly instead: string
+}
+
+const losses: readonly Loss[] = [
+  { is: isStream, what: 'a stream', instead: 'read it first, or store it elsewhere and pass a reference' },
+  { is: (value) => value instanceof Promise, what: 'a Promise', instead: 'await it first' },
+  { is: (value) => value instanceof Map, what: 'a Map', instead: 'pass Object.fromEntries(map) or [...map]' },
+  { is: (value) => value instanceof Set, what: 'a Set', instead: 'pass [...set]' },
+  {
+    is: (value) => value instanceof WeakMap || value instanceof WeakSet,
+    what: 'a weak collection',
+    instead: 'pass an object or an array',
+  },
+  {
+    is: (value) => value instanceof ArrayBuffer || value instanceof SharedArrayBuffer || ArrayBuffer.isView(value),
+    what: 'a buffer',
+    instead: 'pass a Uint8Array of its bytes, or an array of numbers',
+  },
+  { is: (value) => value instanceof RegExp, what: 'a RegExp', instead: 'pass its source as a text' },
+]
+
+function isStream(value: object): boolean {
+  return Symbol.asyncIterator in value || ('pipe' in value && typeof value.pipe === 'function')
+}
+
+/** What a handler gave back is not the caller's input: each has its own code. */
+function unwritable(field: string, message: string, options?: ErrorOptions): EngineError {
+  const code: ErrorCode = field === 'result' ? 'invalid_output' : 'invalid_input'
+  return new EngineError(code, { field, message }, options)
+}
+
+/** Functions and symbols have no JSON: the answer is then undefined, whatever its declared type says. */
+function jsonOf(value: unknown, field: string): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw unwritable(field, `${field} cannot be written as JSON.`, { cause })
+  }
+}
+
+export function decodeValue(info: BlobInfo | undefined, bytes: Uint8Array | undefined): unknown {
+  if (info === undefined || bytes === undefined) return undefined
+  if (info.encoding === 'bytes') return bytes
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
+}

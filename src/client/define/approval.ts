@@ -1,0 +1,162 @@
+/** Asking people: as many of them as are needed say `approve`, or one says `reject`. */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Instant } from '../../kernel/index.ts'
+import { checkSenders, layFlat } from './condition-draft.ts'
+import type { ConditionDraft } from './condition-draft.ts'
+import { checkBoolean, checkOptions, invalidInput, show } from '../checks/names.ts'
+import { checkWaitpointKey } from '../checks/signal-names.ts'
+import { checkValue, unansweredOf } from './signal-wait.ts'
+import type { Sender } from './signal-wait.ts'
+import { checkSchema } from './validation.ts'
+import { WAITABLE } from './waitable.ts'
+import type { WaitOutcome, WaitPlan, Waitable } from './waitable.ts'
+import { WAIT_SETTING_KEYS, parseWaitSettings } from './wait-options.ts'
+import type { WaitSettings } from './wait-options.ts'
+
+/** The names of the signals that are votes. */
+export const APPROVE = 'approve'
+export const REJECT = 'reject'
+
+/** A waitpoint that a handler has opened, by its key. */
+export interface WaitpointReference {
+  readonly key: string
+}
+
+export interface ApprovalOptions<S extends StandardSchemaV1 = StandardSchemaV1> extends WaitSettings {
+  /** How many must approve; 1 unless given. */
+  readonly need?: number
+  /** Who is asked, by the identities that their links or programs carry. Votes of anybody else do not count. */
+  readonly of?: readonly string[]
+  /** False counts every vote, also several of one person. */
+  readonly distinct?: boolean
+  /** How many rejections decide against it; 1 unless given. */
+  readonly rejections?: number
+  /** What the value of an approving vote is checked with when the handler is given it. */
+  readonly answer?: S
+  /** Where votes are sent: a waitpoint opened before, so that links exist already. Else the wait opens one of its own name. */
+  readonly on?: WaitpointReference
+}
+
+const APPROVAL_KEYS = [
+  'need',
+  'of',
+  'distinct',
+  'rejections',
+  'answer',
+  'on',
+  ...WAIT_SETTING_KEYS,
+] as const satisfies readonly (keyof ApprovalOptions)[]
+
+/** Who said what, and when. */
+export interface Vote<Value = unknown> {
+  readonly verdict: typeof APPROVE | typeof REJECT
+  readonly by: Sender
+  readonly at: Instant
+  readonly value: Value
+}
+
+interface Unapproved {
+  readonly ok: false
+  /** Those that counted, in the order of their arrival, as they were sent. */
+  readonly votes: readonly Vote[]
+  readonly at: Instant
+}
+
+export type ApprovalAnswer<Value = unknown> =
+  | {
+      readonly ok: true
+      /** The approving votes, in the order of their arrival. */
+      readonly votes: readonly Vote<Value>[]
+      readonly at: Instant
+    }
+  | (Unapproved & { readonly reason: 'rejected' | 'timed_out' })
+  /** An operator ended the wait: it was not decided. */
+  | (Unapproved & { readonly reason: 'resumed'; readonly by: Sender; readonly note: string | undefined })
+  /** Enough approved, but the schema refuses what one of them said with it. */
+  | (Unapproved & { readonly reason: 'invalid_answer'; readonly message: string })
+
+/**
+ * Waits until enough people have approved, or one too many has not. Each person counts once, by the identity of their
+ * signed link or by the name that a trusted program gives.
+ *
+ * @example
+ * const review = await ctx.waitFor('review', approval({ need: 2, of: ['ada', 'bob', 'eve'], timeout: '3d', remind: '1d' }))
+ * if (!review.ok) throw new PermanentError(`review ${review.reason}`)
+ */
+export function approval<Value = unknown>(
+  options?: Omit<ApprovalOptions, 'answer'> & { readonly answer?: never },
+): Waitable<ApprovalAnswer<Value>>
+export function approval<S extends StandardSchemaV1>(
+  options: ApprovalOptions<S> & { readonly answer: S },
+): Waitable<ApprovalAnswer<StandardSchemaV1.InferOutput<S>>>
+export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer> {
+  checkOptions(options, APPROVAL_KEYS, "{ need: 2, of: ['ada', 'bob', 'eve'], timeout: '3d' }")
+  const { need = 1, of, distinct, rejections = 1, answer, on, ...settings } = options
+  checkBoolean(distinct, 'distinct')
+  checkSchema(answer, 'answer')
+  const voters = checkSenders(of, 'of')
+  const isDistinct = distinct ?? true
+  checkVotes(need, 'need', isDistinct ? voters : [])
+  checkVotes(rejections, 'rejections', isDistinct ? voters : [])
+  const timing = parseWaitSettings(settings)
+  const key = on === undefined ? undefined : keyOf(on, 'on')
+  const plan = (name: string): WaitPlan => {
+    const target = key ?? checkWaitpointKey(name, 'name of the wait')
+    const count = (verdict: string, votes: number): ConditionDraft => ({
+      kind: 'leaf',
+      need: votes,
+      by: isDistinct ? 'sources' : 'signals',
+      name: verdict,
+      from: voters,
+      targets: [target],
+    })
+    const nodes = layFlat({ kind: 'group', need: 1, parts: [count(APPROVE, need), count(REJECT, rejections)] })
+    return { nodes, opens: key === undefined ? [target] : [], reason: 'approval', ...timing }
+  }
+  // Whatever is wrong with the options is said here and not first when a handler waits.
+  plan(APPROVE)
+  return { [WAITABLE]: { plan, answer: (outcome) => answerApproval(outcome, answer) } }
+}
+
+/** The key of a waitpoint that a handler has opened. */
+export function keyOf(waitpoint: unknown, field: string): string {
+  if (typeof waitpoint === 'object' && waitpoint !== null && 'key' in waitpoint) {
+    return checkWaitpointKey(waitpoint.key, `${field}.key`)
+  }
+  throw invalidInput(field, `${field} is ${show(waitpoint)}, but must be what ctx.waitpoint(…) gave.`)
+}
+
+function checkVotes(count: unknown, field: string, voters: readonly string[]): void {
+  if (!Number.isInteger(count) || (count as number) < 1) {
+    throw invalidInput(field, `${field} is ${show(count)}, but must be a whole number of at least 1.`)
+  }
+  if (voters.length === 0 || (count as number) <= voters.length) return
+  throw invalidInput(
+    field,
+    `${field} is ${show(count)}, but \`of\` names only ${voters.length}: ask more people, or lower ${field}.`,
+  )
+}
+
+async function answerApproval(outcome: WaitOutcome, schema: StandardSchemaV1 | undefined): Promise<ApprovalAnswer> {
+  const { at } = outcome
+  const votes = votesOf(outcome)
+  const unanswered = unansweredOf(outcome)
+  if (unanswered !== undefined) return { ...unanswered, votes }
+  // What met the condition came last. How many were needed then stands in the record, and the handler may ask for others now.
+  if (outcome.signals.at(-1)?.name !== APPROVE) return { ok: false, reason: 'rejected', votes, at }
+  const approvals = votes.filter((vote) => vote.verdict === APPROVE)
+  const checked: Vote[] = []
+  for (const vote of approvals) {
+    const result = await checkValue(schema, vote.by.identity, vote.value)
+    if (!result.isValid) return { ok: false, reason: 'invalid_answer', message: result.message, votes, at }
+    checked.push({ ...vote, value: result.value })
+  }
+  return { ok: true, votes: checked, at }
+}
+
+/** The engine's own signal that time is up is no vote. */
+function votesOf({ signals }: WaitOutcome): Vote[] {
+  return signals.flatMap(({ name, by, at, value }) => {
+    return name === APPROVE || name === REJECT ? [{ verdict: name, by, at, value }] : []
+  })
+}

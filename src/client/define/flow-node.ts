@@ -1,0 +1,36 @@
+/** A node of a flow: how it is declared, and what its types promise to those behind it. */
+import type { SubmitOptions } from '../executions/submit.ts'
+import type { AfterOption, NoInputs, Upstream } from './upstreams.ts'
+
+/** How one node is treated; what is left out is as its task says. Members are kept as long as their flow. */
+export type NodeSettings = Pick<SubmitOptions, 'lane' | 'priority' | 'retry' | 'timeout' | 'delay' | 'tags'>
+
+export const NODE_SETTING_KEYS = [
+  'lane',
+  'priority',
+  'retry',
+  'timeout',
+  'delay',
+  'tags',
+] as const satisfies readonly (keyof NodeSettings)[]
+
+type InputOption<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }
+
+export type NodeOptions<Input, Given> = NodeSettings & AfterOption<Given> & InputOption<Input>
+
+/** The settings of a node, or a function that makes its input from the flow's. */
+type NodeDetail<FlowInput, Input, Given> =
+  NodeOptions<Input, Given> | (NoInputs extends Given ? (scope: { readonly input: FlowInput }) => Input : never)
+
+export type NodeArguments<FlowInput, Input, Given> =
+  NoInputs extends NodeOptions<Input, Given>
+    ? [detail?: NodeDetail<FlowInput, Input, Given>]
+    : [detail: NodeDetail<FlowInput, Input, Given>]
+
+/** A node of a graph. `Result` is what its handler returns and others are handed, `Output` what `result()` answers. */
+export interface FlowNode<Output = unknown, Name extends string = string, Result = Output> extends Upstream<
+  Result,
+  Name
+> {
+  readonly types?: { readonly result: Result; readonly output: Output }
+}

@@ -1,0 +1,153 @@
+/**
+ * A flow is declared once: a name, and a function that draws its graph from the input of each submit. A node names only
+ * nodes that were made before it, so a graph without cycles is the only one that can be written.
+ */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { RETENTION_DEFAULT_MS } from '../../kernel/index.ts'
+import type { OutcomeRule } from '../../kernel/index.ts'
+import { parseDuration } from './duration.ts'
+import type { Duration } from './duration.ts'
+import type { FlowNode, NodeArguments } from './flow-node.ts'
+import { GraphBuilder } from './graph-builder.ts'
+import type { DeclaredGraph } from './graph-builder.ts'
+import { checkOptions, checkTagObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import type { Tags } from '../checks/names.ts'
+import type { Task } from './task.ts'
+import { checkSchema } from './validation.ts'
+
+export interface FlowBuilder<FlowInput> {
+  /** Adds a node. Its name is what survives: ids, inputs and replays go by it. */
+  node<const Name extends string, Input, Parsed, Returned, Output, Inputs, Given>(
+    name: Name,
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
+    ...detail: NodeArguments<FlowInput, NoInfer<Input>, NoInfer<Given>>
+  ): FlowNode<Output, Name, Returned>
+}
+
+/** What a graph's function may return: the node, or the nodes, whose results are the flow's. */
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a function without a return statement returns void
+export type FlowReturn = FlowNode | Readonly<Record<string, FlowNode>> | void
+
+type OutputOf<N> = N extends { readonly types?: { readonly output: infer Output } } ? Output : never
+
+export type FlowOutput<R> = R extends FlowNode
+  ? OutputOf<R>
+  : R extends Readonly<Record<string, FlowNode>>
+    ? { readonly [K in keyof R]: OutputOf<R[K]> }
+    : undefined
+
+export interface FlowSettings {
+  /** `all_members` (the default): no member may fail. `sinks`: only those that nothing depends on count. */
+  readonly outcome?: OutcomeRule
+  /** How long an ended flow is kept, with all its members. */
+  readonly retention?: Duration
+  readonly tags?: Tags
+}
+
+export const FLOW_SETTING_KEYS = ['outcome', 'retention', 'tags'] as const satisfies readonly (keyof FlowSettings)[]
+
+export interface FlowOptions<S extends StandardSchemaV1> extends FlowSettings {
+  readonly input?: S
+}
+
+const FLOW_KEYS = ['input', ...FLOW_SETTING_KEYS] as const satisfies readonly (keyof FlowOptions<StandardSchemaV1>)[]
+
+/** What the settings come to once they are checked. */
+export interface FlowPolicy {
+  readonly outcomeRule: OutcomeRule
+  readonly retentionMs: number
+  readonly tags: Tags
+}
+
+/** `Input` is what a submit takes, `Output` what the handle's `result()` answers. */
+export interface FlowDefinition<Input, Output> {
+  readonly name: string
+  readonly policy: FlowPolicy
+  readonly inputSchema: StandardSchemaV1 | undefined
+  /**
+   * The graph for an input that has passed the schema.
+   * @internal
+   */
+  readonly draw: (input: unknown) => DeclaredGraph
+  /** Carries the types; never has a value. */
+  readonly types?: { readonly input: Input; readonly output: Output }
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any flow whatever; its input is checked by its schema
+export type AnyFlow = FlowDefinition<any, any>
+
+type Draw<Input, Returned> = (f: FlowBuilder<Input>, input: Input) => Returned
+
+/** Marks what `flow` made, and is the same in every copy of the library. */
+const FLOW_MARK = Symbol.for('flowfabric.flow')
+
+export function isFlow(value: unknown): value is AnyFlow {
+  return typeof value === 'object' && value !== null && FLOW_MARK in value
+}
+
+/**
+ * Declares a flow. The function runs at every submit, before anything is sent: it is not async and does no work.
+ *
+ * @example
+ * const release = flow('release', (f, input: { sha: string }) => {
+ *   const image = f.node('build', build, { input: { sha: input.sha } })
+ *   return f.node('deploy', deploy, { after: allOf({ image }), input: { env: 'prod' } })
+ * })
+ * const handle = await fabric.submit(release, { sha: 'f00' }, { id: 'release:f00' })
+ */
+export function flow<Input, Returned extends FlowReturn = FlowReturn>(
+  name: string,
+  draw: Draw<Input, Returned>,
+): FlowDefinition<Input, FlowOutput<Returned>>
+export function flow<S extends StandardSchemaV1, Returned extends FlowReturn = FlowReturn>(
+  name: string,
+  options: FlowOptions<S> & { readonly input: S },
+  draw: Draw<StandardSchemaV1.InferOutput<S>, Returned>,
+): FlowDefinition<StandardSchemaV1.InferInput<S>, FlowOutput<Returned>>
+export function flow<Input, Returned extends FlowReturn = FlowReturn>(
+  name: string,
+  options: FlowSettings,
+  draw: Draw<Input, Returned>,
+): FlowDefinition<Input, FlowOutput<Returned>>
+export function flow(
+  name: string,
+  ...parts: [Draw<unknown, FlowReturn>] | [FlowOptions<StandardSchemaV1>, Draw<unknown, FlowReturn>]
+): FlowDefinition<unknown, unknown> {
+  checkTaskName(name, 'flow name')
+  const [options, draw] = parts.length === 1 ? [{}, parts[0]] : parts
+  checkOptions(options, FLOW_KEYS, "{ outcome: 'sinks', retention: '7d' }")
+  checkSchema(options.input, 'input')
+  if (typeof draw !== 'function')
+    throw invalidInput('flow', `What draws the graph of flow '${name}' must be a function.`)
+  const self: FlowDefinition<unknown, unknown> = {
+    name,
+    policy: overrideFlowPolicy(DEFAULT_POLICY, options),
+    inputSchema: options.input,
+    draw: (input) => {
+      const builder = new GraphBuilder(name, input)
+      return builder.finish(draw(builder as unknown as FlowBuilder<unknown>, input))
+    },
+  }
+  return Object.defineProperty(self, FLOW_MARK, { value: true })
+}
+
+const DEFAULT_POLICY: FlowPolicy = { outcomeRule: 'all_members', retentionMs: RETENTION_DEFAULT_MS, tags: {} }
+const OUTCOME_RULES = ['all_members', 'sinks'] as const satisfies readonly OutcomeRule[]
+
+/** A policy with what some settings change about it. Tags add up. */
+export function overrideFlowPolicy(policy: FlowPolicy, settings: FlowSettings): FlowPolicy {
+  const { outcome = policy.outcomeRule, retention, tags } = settings
+  if (!OUTCOME_RULES.includes(outcome)) {
+    throw invalidInput('outcome', `outcome is ${show(outcome)}, but must be 'all_members' or 'sinks'.`)
+  }
+  if (tags !== undefined) checkTagObject(tags)
+  return {
+    outcomeRule: outcome,
+    retentionMs: retention === undefined ? policy.retentionMs : parseDuration(retention, 'retention'),
+    tags: tags === undefined ? policy.tags : { ...policy.tags, ...tags },
+  }
+}
+
+export function flowPolicyOf(settings: FlowSettings): FlowPolicy {
+  return overrideFlowPolicy(DEFAULT_POLICY, settings)
+}

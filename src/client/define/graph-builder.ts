@@ -1,0 +1,139 @@
+/** Collects the nodes that a graph's function declares, and refuses at once what cannot be. Errors name the node. */
+import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX } from '../../kernel/index.ts'
+import type { PolicyInput } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { NODE_SETTING_KEYS } from './flow-node.ts'
+import type { FlowNode, NodeOptions, NodeSettings } from './flow-node.ts'
+import { checkBoolean, checkKeys, checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkTask } from '../executions/submit.ts'
+import type { AnyTask } from './task.ts'
+import { UPSTREAM_MARK, checkUpstreams } from './upstreams.ts'
+import type { NamedUpstream, NoInputs, Upstream, Upstreams } from './upstreams.ts'
+
+/** A node as it was declared. */
+export interface DeclaredNode {
+  readonly name: string
+  readonly task: AnyTask
+  readonly input: unknown
+  readonly settings: NodeSettings
+  readonly policy: PolicyInput | undefined
+  readonly edges: readonly NamedUpstream[]
+  readonly handsInputs: boolean
+}
+
+/** Which nodes' results are the flow's: that of one, an object of several, or none. */
+export type FlowResults = string | Readonly<Record<string, string>> | undefined
+
+export interface DeclaredGraph {
+  readonly nodes: readonly DeclaredNode[]
+  readonly edgeCount: number
+  readonly results: FlowResults
+}
+
+const DETAIL_KEYS = ['input', 'after', 'inputs', ...NODE_SETTING_KEYS]
+
+export class GraphBuilder {
+  readonly #input: unknown
+  readonly #flowName: string
+  readonly #nodes = new Map<string, { readonly made: FlowNode; readonly declared: DeclaredNode }>()
+  #edgeCount = 0
+  #isFinished = false
+
+  constructor(flowName: string, input: unknown) {
+    this.#flowName = flowName
+    this.#input = input
+  }
+
+  readonly node = (name: string, task: AnyTask, detail: unknown = {}): FlowNode => {
+    this.#refuse(name)
+    const declared = this.#declare(checkTaskName(name, 'node name'), checkTask(task), detail)
+    this.#edgeCount += declared.edges.length
+    if (this.#edgeCount > FLOW_EDGE_MAX) throw this.#tooMany(name, 'edges', FLOW_EDGE_MAX)
+    const made: FlowNode = Object.defineProperty({ node: name }, UPSTREAM_MARK, { value: true })
+    this.#nodes.set(name, { made, declared })
+    return made
+  }
+
+  finish(returned: unknown): DeclaredGraph {
+    this.#isFinished = true
+    if (returned instanceof Promise) {
+      returned.catch(() => undefined)
+      throw invalidInput(
+        'flow',
+        `What draws flow '${this.#flowName}' is async: do what takes time before the submit, and pass it as the input.`,
+      )
+    }
+    if (this.#nodes.size === 0) throw invalidInput('flow', `Flow '${this.#flowName}' has no nodes.`)
+    return {
+      nodes: [...this.#nodes.values()].map(({ declared }) => declared),
+      edgeCount: this.#edgeCount,
+      results: this.#resultsOf(returned),
+    }
+  }
+
+  #refuse(name: string): void {
+    if (this.#isFinished) {
+      throw invalidInput('flow', `Flow '${this.#flowName}' has been drawn: '${name}' comes too late.`)
+    }
+    if (this.#nodes.has(name)) {
+      throw invalidInput('flow', `Flow '${this.#flowName}' has two nodes of the name '${name}'.`)
+    }
+    if (this.#nodes.size === FLOW_MEMBER_MAX) throw this.#tooMany(name, 'nodes', FLOW_MEMBER_MAX)
+  }
+
+  #tooMany(name: string, what: string, limit: number): EngineError {
+    return new EngineError('graph_limit_exceeded', {
+      limit,
+      nodes: [name],
+      message: `With node '${name}', flow '${this.#flowName}' has more than ${limit} ${what}.`,
+    })
+  }
+
+  #declare(name: string, task: AnyTask, detail: unknown): DeclaredNode {
+    if (typeof detail === 'function') {
+      const input: unknown = (detail as (scope: { input: unknown }) => unknown)({ input: this.#input })
+      return { name, task, input, settings: {}, policy: undefined, edges: [], handsInputs: true }
+    }
+    const field = `the options of node '${name}'`
+    checkObject(detail, field, "{ after: allOf(build), input: { env: 'prod' } }")
+    checkKeys(detail, DETAIL_KEYS, field)
+    const { input, after, inputs = true, ...settings } = detail as NodeOptions<unknown, NoInputs>
+    checkBoolean(inputs, 'inputs')
+    const waits = after === undefined ? undefined : checkUpstreams(after, name)
+    for (const { upstream } of waits?.edges ?? []) this.#checkOwn(upstream, name)
+    return { name, task, input, settings, policy: policyOf(waits), edges: waits?.edges ?? [], handsInputs: inputs }
+  }
+
+  #checkOwn(upstream: Upstream, name: string): void {
+    if (this.#nodes.get(upstream.node)?.made === upstream) return
+    throw invalidInput(
+      'after',
+      `Node '${name}' waits for '${upstream.node}', which is not of this graph: nodes belong to the flow, and to the submit, for which they were made.`,
+    )
+  }
+
+  #resultsOf(returned: unknown): FlowResults {
+    if (returned === undefined || returned === null) return undefined
+    if (typeof returned !== 'object') throw this.#noResult(returned)
+    if (UPSTREAM_MARK in returned) return this.#resultOf(returned)
+    return Object.fromEntries(Object.entries(returned).map(([key, node]) => [key, this.#resultOf(node)]))
+  }
+
+  #resultOf(value: unknown): string {
+    const name = typeof value === 'object' && value !== null && 'node' in value ? value.node : undefined
+    if (typeof name !== 'string' || this.#nodes.get(name)?.made !== value) throw this.#noResult(value)
+    return name
+  }
+
+  #noResult(value: unknown): EngineError {
+    return invalidInput(
+      'flow',
+      `What draws flow '${this.#flowName}' returns ${show(value)}, but must return one of its nodes, an object of them, or nothing.`,
+    )
+  }
+}
+
+/** What waits for all, or for nothing, needs no policy of its own. */
+function policyOf(waits: Upstreams | undefined): PolicyInput | undefined {
+  return waits === undefined || waits.policy.policy === 'all_of' ? undefined : waits.policy
+}

@@ -1,0 +1,202 @@
+/**
+ * A task is a contract: a name, schemas and how its executions are to be treated. It can be imported anywhere, also
+ * where its handler cannot. A handler is one ordinary async function that fulfils the contract in a worker.
+ */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { TaskContext } from './context.ts'
+import { checkObject, checkOptions, checkTaskName, invalidInput } from '../checks/names.ts'
+import { checkSignalName } from '../checks/signal-names.ts'
+import { DEFAULT_POLICY, TASK_SETTING_KEYS, overridePolicy } from './task-settings.ts'
+import type { TaskPolicy, TaskSettings } from './task-settings.ts'
+import type { AnyInputs } from './upstreams.ts'
+import { checkSchema } from './validation.ts'
+
+/** One schema for each upstream whose result the handler wants, under the name that it has in `ctx.inputs`. */
+export type InputSchemas = Readonly<Record<string, StandardSchemaV1>>
+
+/** One schema for each signal that the handler waits for by its name. */
+export type SignalSchemas = Readonly<Record<string, StandardSchemaV1>>
+
+export interface TaskOptions<
+  I extends StandardSchemaV1,
+  O extends StandardSchemaV1,
+  U extends InputSchemas = InputSchemas,
+  G extends SignalSchemas = SignalSchemas,
+> extends TaskSettings {
+  readonly input?: I
+  readonly output?: O
+  /** What a flow has to hand on to it. One that may be missing is optional in its schema. */
+  readonly inputs?: U
+  /** What may be sent to its executions. No other name is then accepted by their handles, and every value is checked. */
+  readonly signals?: G
+}
+
+const TASK_KEYS = [
+  'input',
+  'output',
+  'inputs',
+  'signals',
+  ...TASK_SETTING_KEYS,
+] as const satisfies readonly (keyof TaskOptions<StandardSchemaV1, StandardSchemaV1>)[]
+
+type MayMiss<S extends StandardSchemaV1> = undefined extends StandardSchemaV1.InferInput<S> ? true : false
+
+/** What upstreams must hand on to satisfy the schemas. */
+export type InputsGiven<U extends InputSchemas> = string extends keyof U
+  ? AnyInputs
+  : { readonly [K in keyof U as MayMiss<U[K]> extends true ? never : K]: StandardSchemaV1.InferInput<U[K]> } & {
+      readonly [K in keyof U as MayMiss<U[K]> extends true ? K : never]?: StandardSchemaV1.InferInput<U[K]>
+    }
+
+/** What the handler finds once the schemas have seen it. */
+export type InputsSeen<U extends InputSchemas> = string extends keyof U
+  ? AnyInputs
+  : { readonly [K in keyof U]: StandardSchemaV1.InferOutput<U[K]> }
+
+/** What senders must give for the signals of a task. One that does not say which it takes may be sent anything. */
+export type SignalsSent<G extends SignalSchemas> = string extends keyof G
+  ? AnySignals
+  : { readonly [K in keyof G]: StandardSchemaV1.InferInput<G[K]> }
+
+export type AnySignals = Readonly<Record<string, unknown>>
+
+export interface HandlerOptions {
+  /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
+  readonly concurrency?: number
+}
+
+const HANDLER_KEYS = ['concurrency'] as const satisfies readonly (keyof HandlerOptions)[]
+
+export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
+  input: Parsed,
+  context: TaskContext<Inputs>,
+) => Promise<Returned> | Returned
+
+/** A task together with the function that does its work: what a worker is given. */
+export interface Handler {
+  readonly task: AnyTask
+  readonly options: HandlerOptions
+  readonly run: (input: unknown, context: TaskContext) => Promise<unknown>
+}
+
+/** By its shape: whoever made it may have a copy of the library of its own. */
+export function isHandler(value: unknown): value is Handler {
+  if (typeof value !== 'object' || value === null || !('run' in value) || !('task' in value)) return false
+  const { run, task } = value
+  return typeof run === 'function' && typeof task === 'object' && task !== null && 'name' in task
+}
+
+/**
+ * `Input` is what a submit takes, `Parsed` what the handler sees after the schema, `Returned` what the handler gives
+ * back, `Output` what the caller's `result()` answers. In a flow, `Inputs` is what the handler finds in `ctx.inputs`, and
+ * `Given` what its upstreams must hand on for that.
+ */
+export interface Task<
+  Input,
+  Parsed,
+  Returned,
+  Output,
+  Inputs = AnyInputs,
+  Given = Inputs,
+  Signals extends SignalSchemas = SignalSchemas,
+> {
+  readonly name: string
+  readonly policy: TaskPolicy
+  readonly inputSchema: StandardSchemaV1 | undefined
+  readonly outputSchema: StandardSchemaV1 | undefined
+  /** For the results that upstreams hand on, by name. */
+  readonly inputSchemas: InputSchemas | undefined
+  /** The schemas of its signals by name: `signal('review', { schema: brief.signals.review })`. Empty if it names none. */
+  readonly signals: Signals
+  handle(run: HandlerFunction<Parsed, Returned, Inputs>): Handler
+  handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned, Inputs>): Handler
+  /** Carries the types; never has a value. */
+  readonly types?: {
+    readonly input: Input
+    readonly returned: Returned
+    readonly output: Output
+    readonly given: Given
+  }
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
+export type AnyTask = Task<any, any, any, any, any, any>
+
+/** Marks what `task` made, and is the same in every copy of the library. A copy of a task does not have it. */
+const TASK_MARK = Symbol.for('flowfabric.task')
+
+export function isTask(value: unknown): value is AnyTask {
+  return typeof value === 'object' && value !== null && TASK_MARK in value
+}
+
+/**
+ * Defines a task by its schemas, or by type parameters alone.
+ *
+ * @example
+ * const greet = task<{ name: string }, string>('greet', { retry: { attempts: 3 } })
+ * const greetHandler = greet.handle(({ name }) => `Hello, ${name}`)
+ */
+export function task<Input = unknown, Output = unknown, Inputs = AnyInputs>(
+  name: string,
+  settings?: TaskSettings,
+): Task<Input, Input, Output, Output, Inputs>
+export function task<
+  I extends StandardSchemaV1,
+  O extends StandardSchemaV1,
+  U extends InputSchemas = InputSchemas,
+  G extends SignalSchemas = SignalSchemas,
+>(
+  name: string,
+  options: TaskOptions<I, O, U, G> &
+    ({ readonly input: I } | { readonly output: O } | { readonly inputs: U } | { readonly signals: G }),
+): Task<
+  StandardSchemaV1.InferInput<I>,
+  StandardSchemaV1.InferOutput<I>,
+  StandardSchemaV1.InferInput<O>,
+  StandardSchemaV1.InferOutput<O>,
+  InputsSeen<U>,
+  InputsGiven<U>,
+  G
+>
+export function task(
+  name: string,
+  options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
+): Task<unknown, unknown, unknown, unknown> {
+  checkTaskName(name, 'task name')
+  checkOptions(options, TASK_KEYS, "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }")
+  checkSchema(options.input, 'input')
+  checkSchema(options.output, 'output')
+  checkSchemas(options.inputs, 'inputs', 'input')
+  checkSchemas(options.signals, 'signals', 'signal')
+  for (const signal of Object.keys(options.signals ?? {})) checkSignalName(signal, 'signals')
+  const self: Task<unknown, unknown, unknown, unknown> = {
+    name,
+    policy: overridePolicy(DEFAULT_POLICY, options),
+    inputSchema: options.input,
+    outputSchema: options.output,
+    inputSchemas: options.inputs,
+    signals: options.signals ?? {},
+    handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
+      const [handlerOptions, run] = parts.length === 1 ? [{}, parts[0]] : parts
+      if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)
+      checkOptions(handlerOptions, HANDLER_KEYS, '{ concurrency: 4 }')
+      checkConcurrency(handlerOptions.concurrency, name)
+      return { task: self, options: handlerOptions, run: async (input, context) => await run(input, context) }
+    },
+  }
+  return Object.defineProperty(self, TASK_MARK, { value: true })
+}
+
+function checkSchemas(schemas: InputSchemas | SignalSchemas | undefined, field: string, noun: string): void {
+  if (schemas === undefined) return
+  checkObject(schemas, field, '{ build: schema }')
+  if ('~standard' in schemas) {
+    throw invalidInput(field, `${field} is one schema, but must be an object with one for each ${noun} by name.`)
+  }
+  for (const [name, schema] of Object.entries(schemas)) checkSchema(schema, `${field}.${name}`)
+}
+
+function checkConcurrency(value: unknown, taskName: string): void {
+  if (value === undefined || (Number.isInteger(value) && (value as number) >= 1)) return
+  throw invalidInput('concurrency', `concurrency of task '${taskName}' must be a whole number of at least 1.`)
+}

@@ -1,0 +1,202 @@
+/** What a node of a flow waits for: all of some others, any of them, or a number of them. */
+import { IN_DEGREE_MAX } from '../../kernel/index.ts'
+import type { Losers, PolicyInput } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { checkKeys, checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
+
+/** The inputs of a task that does not say which it wants. */
+export type AnyInputs = Readonly<Record<string, unknown>>
+
+/** One that others can wait for: a node of a graph that is being declared, or a member of a flow that exists. */
+export interface Upstream<Result = unknown, Name extends string = string> {
+  /** Its name in the flow. */
+  readonly node: Name
+  /** Carries the types; never has a value. */
+  readonly types?: { readonly result: Result }
+}
+
+/** Marks what can be waited for, and is the same in every copy of the library. */
+export const UPSTREAM_MARK = Symbol.for('flowfabric.upstream')
+const UPSTREAMS_MARK = Symbol.for('flowfabric.upstreams')
+
+export interface NamedUpstream {
+  readonly upstream: Upstream
+  /** The name of its result among the inputs of whoever waits for it. */
+  readonly input: string
+}
+
+/** Upstreams and how they are judged together. `Inputs` is what they hand on. */
+export interface Upstreams<Inputs = AnyInputs> {
+  readonly policy: PolicyInput
+  readonly edges: readonly NamedUpstream[]
+  /** Carries the types; never has a value. */
+  readonly types?: { readonly inputs: Inputs }
+}
+
+/** Nothing that can be relied on. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- what everything can be given for
+export type NoInputs = {}
+
+/** What a member waits for: it must be said where the member's task wants inputs. */
+export type AfterOption<Given> = NoInputs extends Given
+  ? {
+      readonly after?: Upstreams<Given>
+      /** False only waits: no results are handed on. */
+      readonly inputs?: boolean
+    }
+  : { readonly after: Upstreams<Given>; readonly inputs?: true }
+
+type Named = Readonly<Record<string, Upstream>>
+/** Upstreams whose inputs have the names of their nodes, or an object that names them. */
+export type UpstreamSource = Upstream | readonly Upstream[] | Named
+
+/** A name that is known only when the program runs tells nothing about types. */
+type HandedOn<U> =
+  U extends Upstream<infer Result, infer Name>
+    ? string extends Name
+      ? NoInputs
+      : { readonly [K in Name]: Result }
+    : never
+
+type ResultOf<U> = U extends Upstream<infer Result> ? Result : never
+
+type InputsOf<S> = S extends Upstream
+  ? HandedOn<S>
+  : S extends readonly Upstream[]
+    ? HandedOn<S[number]>
+    : S extends Named
+      ? { readonly [K in keyof S]: ResultOf<S[K]> }
+      : never
+
+type Together<U> = [U] extends [never]
+  ? NoInputs
+  : (U extends unknown ? (each: U) => void : never) extends (all: infer All) => void
+    ? All
+    : never
+
+/** What becomes of those that still run once enough others have completed, or once it is clear that too few will. */
+export interface RaceOptions {
+  /** `cancel` unless given. */
+  readonly losers?: Losers
+}
+
+const RACE_KEYS = ['losers'] as const satisfies readonly (keyof RaceOptions)[]
+const LOSERS = ['cancel', 'let_run'] as const satisfies readonly Losers[]
+
+/**
+ * Waits until every one has completed. Their results come in `ctx.inputs` under the names of their nodes, or under names
+ * of your own.
+ *
+ * @example
+ * f.node('deploy', deploy, { after: allOf({ image: build }, tests), input: { env: 'prod' } })
+ */
+export function allOf<const S extends readonly UpstreamSource[]>(
+  ...sources: S
+): Upstreams<Together<InputsOf<S[number]>>> {
+  return upstreams({ policy: 'all_of' }, sources)
+}
+
+/** Waits until one has completed. Which one is only known then, so every input is optional. */
+export function anyOf<const S extends UpstreamSource>(
+  source: S,
+  options: RaceOptions = {},
+): Upstreams<Partial<Together<InputsOf<S>>>> {
+  return upstreams({ policy: 'any_of', losers: losersOf(options) }, [source])
+}
+
+/** Waits until as many as the number says have completed. */
+export function quorum<const S extends UpstreamSource>(
+  need: number,
+  source: S,
+  options: RaceOptions = {},
+): Upstreams<Partial<Together<InputsOf<S>>>> {
+  if (!Number.isInteger(need) || need < 1) {
+    throw invalidInput('quorum', `A quorum of ${show(need)} cannot be: it must be a whole number of at least 1.`)
+  }
+  return upstreams({ policy: 'quorum', need, losers: losersOf(options) }, [source])
+}
+
+function losersOf(options: RaceOptions): Losers {
+  checkObject(options, 'options', "{ losers: 'let_run' }")
+  checkKeys(options, RACE_KEYS, 'options')
+  return checkLosers(options.losers ?? 'cancel')
+}
+
+export function checkLosers(losers: Losers): Losers {
+  if (LOSERS.includes(losers)) return losers
+  throw invalidInput('losers', `losers is ${show(losers)}, but must be 'cancel' or 'let_run'.`)
+}
+
+function upstreams<Inputs>(policy: PolicyInput, sources: readonly UpstreamSource[]): Upstreams<Inputs> {
+  const made: Upstreams<Inputs> = { policy, edges: sources.flatMap(edgesOf) }
+  return Object.defineProperty(made, UPSTREAMS_MARK, { value: true })
+}
+
+function edgesOf(source: UpstreamSource): NamedUpstream[] {
+  if (isUpstream(source)) return [{ upstream: source, input: source.node }]
+  if (Array.isArray(source)) return source.map((each: unknown) => namedByNode(each))
+  if (typeof (source as unknown) !== 'object' || (source as unknown) === null) throw noUpstream(source)
+  return Object.entries(source as Named).map(([input, upstream]) => ({
+    upstream: checkUpstream(upstream),
+    input: checkTaskName(input, 'input name'),
+  }))
+}
+
+function namedByNode(value: unknown): NamedUpstream {
+  const upstream = checkUpstream(value)
+  return { upstream, input: upstream.node }
+}
+
+function isUpstream(value: unknown): value is Upstream {
+  return typeof value === 'object' && value !== null && UPSTREAM_MARK in value
+}
+
+function checkUpstream(value: unknown): Upstream {
+  if (isUpstream(value)) return value
+  throw noUpstream(value)
+}
+
+function noUpstream(value: unknown): EngineError {
+  return invalidInput('after', `${show(value)} cannot be waited for: name nodes of the flow, as f.node(…) gave them.`)
+}
+
+/** What a node waits for, checked before anything is sent. Errors name the node. */
+export function checkUpstreams(given: unknown, node: string): Upstreams {
+  if (!isUpstreams(given)) {
+    throw invalidInput(
+      'after',
+      `after of node '${node}' is ${show(given)}, but must be what allOf(…), anyOf(…) or quorum(…) made.`,
+    )
+  }
+  const { policy, edges } = given
+  if (edges.length > IN_DEGREE_MAX) {
+    throw new EngineError('graph_limit_exceeded', {
+      limit: IN_DEGREE_MAX,
+      nodes: [node],
+      message: `Node '${node}' waits for ${edges.length} others; the limit is ${IN_DEGREE_MAX}.`,
+    })
+  }
+  const need = policy.policy === 'any_of' ? 1 : (policy.need ?? 0)
+  if (need > edges.length) {
+    throw invalidInput('after', `Node '${node}' waits for ${need} of ${edges.length}, which can never be.`)
+  }
+  refuseTwice(node, edges)
+  return given
+}
+
+function isUpstreams(value: unknown): value is Upstreams {
+  return typeof value === 'object' && value !== null && UPSTREAMS_MARK in value
+}
+
+function refuseTwice(node: string, edges: readonly NamedUpstream[]): void {
+  const inputs = new Set<string>()
+  const seen = new Set<Upstream>()
+  for (const { upstream, input } of edges) {
+    if (seen.has(upstream)) throw invalidInput('after', `Node '${node}' waits for '${upstream.node}' twice.`)
+    if (inputs.has(input)) {
+      throw invalidInput('after', `Node '${node}' has two inputs of the name '${input}': name one of them otherwise.`)
+    }
+    seen.add(upstream)
+    inputs.add(input)
+  }
+}

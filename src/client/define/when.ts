@@ -1,0 +1,167 @@
+/**
+ * Waiting for several things at once: for every one of them, for either, or for a number of signals. They nest, and every
+ * count is its own: what meets one part may be counted by another as well.
+ */
+import type { CountBy, Instant } from '../../kernel/index.ts'
+import { keyOf } from './approval.ts'
+import type { WaitpointReference } from './approval.ts'
+import { checkSenders, layFlat, singleLeaf } from './condition-draft.ts'
+import type { ConditionDraft } from './condition-draft.ts'
+import { checkList, checkOptions, invalidInput, show } from '../checks/names.ts'
+import { checkSignalName } from '../checks/signal-names.ts'
+import { CONDITION, ownOptionsOf, unansweredOf } from './signal-wait.ts'
+import type { ConditionPart, Sender, Unanswered } from './signal-wait.ts'
+import { WAITABLE } from './waitable.ts'
+import type { ReceivedSignal, WaitOutcome, Waitable } from './waitable.ts'
+import { WAIT_SETTING_KEYS, parseWaitSettings } from './wait-options.ts'
+import type { WaitSettings } from './wait-options.ts'
+
+/** What a condition is made of: a signal by its name, any signal at a waitpoint, or another condition. */
+export type Part = ConditionPart | WaitpointReference
+
+/** The signals that counted, in the order of their arrival. */
+export type ConditionAnswer =
+  | { readonly ok: true; readonly signals: readonly ReceivedSignal[]; readonly at: Instant }
+  | (Unanswered & { readonly signals: readonly ReceivedSignal[] })
+
+/** A condition: waited for by itself, or a part of another one. */
+export interface ConditionWait extends Waitable<ConditionAnswer>, ConditionPart {}
+
+export interface CountOptions extends WaitSettings {
+  /** The name that a signal must have; any will do if left out. */
+  readonly name?: string
+  /**
+   * What is counted: the places at which a signal came (unless given), who sent one, or every signal.
+   */
+  readonly by?: Exclude<CountBy, 'once'>
+  /** Whose signals count; anybody's if left out. */
+  readonly from?: readonly string[]
+}
+
+const COUNT_KEYS = ['name', 'by', 'from', ...WAIT_SETTING_KEYS] as const satisfies readonly (keyof CountOptions)[]
+const COUNTED = ['waitpoints', 'sources', 'signals'] as const satisfies readonly CountOptions['by'][]
+
+export type OperatorAnswer =
+  | { readonly ok: true; readonly by: Sender; readonly note: string | undefined; readonly at: Instant }
+  | { readonly ok: false; readonly reason: 'timed_out'; readonly at: Instant }
+
+/**
+ * Conditions over several signals.
+ *
+ * @example
+ * const ready = await ctx.waitFor('ready', when.every([signal('paid'), when.either([signal('packed'), courier])], { timeout: '2d' }))
+ */
+export const when = {
+  /** Met once all parts are. */
+  every(parts: readonly Part[], settings: WaitSettings = {}): ConditionWait {
+    return group('every', parts, settings)
+  },
+
+  /** Met once one part is. */
+  either(parts: readonly Part[], settings: WaitSettings = {}): ConditionWait {
+    return group('either', parts, settings, 1)
+  },
+
+  /** Met once as many as the number says have been counted at these places. */
+  count(need: number, places: readonly Part[], options: CountOptions = {}): ConditionWait {
+    checkOptions(options, COUNT_KEYS, "{ name: 'approve', by: 'sources' }")
+    const { name, by = 'waitpoints', from, ...settings } = options
+    if (!COUNTED.includes(by)) {
+      throw invalidInput(
+        'by',
+        `by is ${show(by)}, but must be one of ${COUNTED.map((each) => `'${each}'`).join(', ')}.`,
+      )
+    }
+    checkList(places, 'places')
+    const draft: ConditionDraft = {
+      kind: 'leaf',
+      need,
+      by,
+      name: name === undefined ? undefined : checkSignalName(name),
+      from: checkSenders(from, 'from'),
+      targets: places.map(placeOf),
+    }
+    return conditionWait(draft, settings)
+  },
+
+  /** Met by no signal at all: an operator has to let the execution go on. */
+  operator(settings: WaitSettings = {}): Waitable<OperatorAnswer> {
+    checkOptions(settings, WAIT_SETTING_KEYS, "{ timeout: '3d' }")
+    const root = { kind: 'operator', parent: undefined, need: 1, by: 'once', name: undefined } as const
+    const nodes = [{ ...root, from: [], targets: [] }]
+    const plan = { nodes, opens: [], reason: 'operator_review', ...parseWaitSettings(settings) }
+    return { [WAITABLE]: { plan: () => plan, answer: (outcome) => Promise.resolve(answerOperator(outcome)) } }
+  },
+} as const
+
+/** All parts are needed unless a number is given. */
+function group(word: string, parts: readonly Part[], settings: WaitSettings, need?: number): ConditionWait {
+  checkList(parts, `the parts of when.${word}`)
+  checkOptions(settings, WAIT_SETTING_KEYS, "{ timeout: '3d' }")
+  return conditionWait(
+    { kind: 'group', need: need ?? parts.length, parts: parts.map((part, i) => draftOf(part, i, word)) },
+    settings,
+  )
+}
+
+function conditionWait(draft: ConditionDraft, settings: WaitSettings): ConditionWait {
+  const plan = { nodes: layFlat(draft), opens: [], reason: 'signal', ...parseWaitSettings(settings) }
+  return {
+    [WAITABLE]: { plan: () => plan, answer: (outcome) => Promise.resolve(answerCondition(outcome)) },
+    [CONDITION]: { draft, ownOptions: ownOptionsOf(settings) },
+  }
+}
+
+function draftOf(part: Part, index: number, word: string): ConditionDraft {
+  const field = `when.${word}[${index}]`
+  if (!isConditionPart(part)) return singleLeaf(placeKey(part, field), undefined)
+  const { draft, ownOptions } = part[CONDITION]
+  if (ownOptions.length === 0) return draft
+  throw invalidInput(
+    field,
+    `${field} has ${ownOptions.join(', ')} of its own: a part of a condition has none. Say how long to wait on the outermost condition, and check values in the handler.`,
+  )
+}
+
+/** Where a count looks: one place for each signal or waitpoint. */
+function placeOf(part: Part, index: number): string {
+  const field = `when.count[${index}]`
+  if (!isConditionPart(part)) return placeKey(part, field)
+  const draft = draftOf(part, index, 'count')
+  const target = draft.kind === 'leaf' && draft.by === 'once' && draft.from.length === 0 ? draft.targets[0] : undefined
+  if (target !== undefined) return target
+  throw invalidInput(
+    field,
+    `${field} is a condition of its own, but when.count looks at places: name waitpoints or signals, and say whose count with { from }.`,
+  )
+}
+
+function placeKey(part: unknown, field: string): string {
+  if (isWaitOfItsOwn(part)) {
+    throw invalidInput(
+      field,
+      `${field} is a wait with an answer of its own, such as an approval or an operator's: wait for it by itself, or count its signals with when.count(2, [waitpoint], { name: 'approve', by: 'sources' }).`,
+    )
+  }
+  return keyOf(part, field)
+}
+
+function isConditionPart(part: unknown): part is ConditionPart {
+  return typeof part === 'object' && part !== null && CONDITION in part
+}
+
+function isWaitOfItsOwn(part: unknown): boolean {
+  return typeof part === 'object' && part !== null && WAITABLE in part && !('key' in part)
+}
+
+function answerCondition(outcome: WaitOutcome): ConditionAnswer {
+  const { signals, at } = outcome
+  const unanswered = unansweredOf(outcome)
+  return unanswered === undefined ? { ok: true, signals, at } : { ...unanswered, signals }
+}
+
+function answerOperator(outcome: WaitOutcome): OperatorAnswer {
+  const { at, by, reason } = outcome
+  if (outcome.how === 'timed_out') return { ok: false, reason: 'timed_out', at }
+  return { ok: true, by: { type: 'operator', identity: by ?? '' }, note: reason, at }
+}

@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest'
+import { virtualRuntime } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { MemoryStore } from '../../stores/memory/memory-store.ts'
+import { Client } from '../client.ts'
+import { EVENT_SWEEP_MS } from './event-reader.ts'
+import type { SubscriptionItem } from './subscription.ts'
+import { task } from '../define/task.ts'
+import { UnsteadyStore } from '../transport/unsteady-store.fixture.ts'
+
+const plain = task<number, number>('plain')
+
+function createClient(partitionCount = 1) {
+  const runtime = virtualRuntime()
+  const client = new Client(new MemoryStore(runtime, { executionPartitions: partitionCount, indexedTags: [] }), runtime)
+  return { client, runtime }
+}
+
+async function take(items: AsyncIterable<SubscriptionItem>, count: number): Promise<SubscriptionItem[]> {
+  const taken: SubscriptionItem[] = []
+  for await (const item of items) {
+    taken.push(item)
+    if (taken.length === count) break
+  }
+  return taken
+}
+
+function typesOf(items: readonly SubscriptionItem[]): string[] {
+  return items.map((item) => (item.kind === 'event' ? item.event.type : item.kind))
+}
+
+test('a subscription sees what happens after it was asked for, even before it is read', async () => {
+  const { client } = createClient()
+  await using _ = client
+  await client.submit(plain, 1, { id: 'before' })
+  const events = client.subscribe()
+  await client.submit(plain, 2, { id: 'after' })
+  await client.cancel('after', 'enough')
+
+  expect(typesOf(await take(events, 2))).toEqual(['execution_created', 'execution_ended'])
+})
+
+test('a subscription goes on from the cursor of an earlier one and misses nothing', async () => {
+  const { client } = createClient(4)
+  await using _ = client
+  const events = client.subscribe()
+  for (let i = 0; i < 20; i++) await client.submit(plain, i, { id: `key ${i}` })
+  const first = await take(events, 7)
+  const rest = await take(client.subscribe({ cursor: first.at(-1)!.cursor }), 13)
+
+  const ids = [...first, ...rest].map((item) => (item.kind === 'event' ? item.event.executionId : ''))
+  expect(new Set(ids).size).toBe(20)
+})
+
+test('a subscription may begin at the oldest event kept', async () => {
+  const { client } = createClient()
+  await using _ = client
+  await client.submit(plain, 1)
+
+  expect(typesOf(await take(client.subscribe({ fromStart: true }), 1))).toEqual(['execution_created'])
+})
+
+test('events that were trimmed before they could be read are counted', async () => {
+  const { client, runtime } = createClient()
+  await using _ = client
+  const events = client.subscribe()
+  for (let i = 0; i < 5; i++) await client.submit(plain, i)
+  await client.store.trimEvents('fp:0', runtime.now(), 2)
+
+  expect(await take(events, 3)).toMatchObject([{ kind: 'trimmed', missed: 3 }, { kind: 'event' }, { kind: 'event' }])
+})
+
+test('a subscription tells only what was asked for', async () => {
+  const { client } = createClient()
+  await using _ = client
+  const wanted = await client.submit(plain, 1, { tags: { plan: 'pro' } })
+  await client.submit(plain, 2, { tags: { plan: 'free' } })
+  await client.cancel(wanted.id, 'enough')
+
+  const byTag = client.subscribe({ fromStart: true, tag: { name: 'plan', value: 'pro' } })
+  expect(typesOf(await take(byTag, 2))).toEqual(['execution_created', 'execution_ended'])
+  const byType = client.subscribe({ fromStart: true, types: ['execution_ended'] })
+  expect(typesOf(await take(byType, 1))).toEqual(['execution_ended'])
+  const byId = client.subscribe({ fromStart: true, executionId: wanted.id })
+  expect(typesOf(await take(byId, 2))).toEqual(['execution_created', 'execution_ended'])
+})
+
+test('a subscription ends when its signal aborts or the client closes', async () => {
+  const { client } = createClient()
+  const abort = new AbortController()
+  const aborted = take(client.subscribe({ signal: abort.signal }), 1)
+  const closed = take(client.subscribe(), 1)
+
+  abort.abort()
+  expect(await aborted).toEqual([])
+  await client.close()
+  expect(await closed).toEqual([])
+})
+
+test('a cursor that is none is refused when the first event is asked for', async () => {
+  const { client } = createClient()
+  await using _ = client
+
+  await expect(client.subscribe({ cursor: 'nonsense' }).next()).rejects.toMatchObject({ code: 'invalid_cursor' })
+})
+
+test('a cursor from beyond the end of the log is refused, not waited for', async () => {
+  const { client } = createClient()
+  await using _ = client
+  await client.submit(plain, 1)
+  const [item] = await take(client.subscribe({ fromStart: true }), 1)
+  const other = createClient().client
+  await using __ = other
+
+  await expect(other.subscribe({ cursor: item!.cursor }).next()).rejects.toMatchObject({
+    code: 'invalid_cursor',
+    detail: { field: 'cursor' },
+  })
+})
+
+test('whoever waits for a result meets the failure that ends the reading of events', async () => {
+  const { client, runtime } = createClient()
+  await using _ = client
+  const { store } = client
+  const execution = await client.submit(plain, 1)
+  const waiting = execution.wait()
+  const failed = expect(waiting).rejects.toMatchObject({ code: 'corruption' })
+  await runtime.advance(0)
+
+  store.readEvents = () => Promise.reject(new EngineError('corruption'))
+  await runtime.advance(EVENT_SWEEP_MS)
+
+  await failed
+})
+
+test('whoever waits for a result is told, however many wait', async () => {
+  const { client, runtime } = createClient()
+  await using _ = client
+  const execution = await client.submit(plain, 1)
+  const waits = Array.from({ length: 50 }, () => client.execution(execution.id).wait())
+  await runtime.advance(0)
+
+  await execution.cancel('enough')
+
+  for (const description of await Promise.all(waits))
+    expect(description).toMatchObject({ state: 'cancelled', reason: 'enough' })
+})
+
+test('waiting for a result ends when its signal aborts, and says so', async () => {
+  const { client } = createClient()
+  await using _ = client
+  const execution = await client.submit(plain, 1)
+  const abort = new AbortController()
+  const waiting = execution.result({ signal: abort.signal })
+
+  abort.abort(new Error('the request was closed'))
+
+  await expect(waiting).rejects.toMatchObject({ code: 'aborted', cause: { message: 'the request was closed' } })
+})
+
+test('a result that never comes because the execution ended otherwise is an error with its outcome', async () => {
+  const { client } = createClient()
+  await using _ = client
+  const execution = await client.submit(plain, 1)
+  await execution.cancel('the user closed the tab')
+
+  await expect(execution.result()).rejects.toMatchObject({
+    name: 'ExecutionEndedError',
+    outcome: 'cancelled',
+    code: 'execution_cancelled',
+  })
+  await expect(execution.result()).rejects.toThrow('the user closed the tab')
+})
+
+test('a subscription that is left while events are on their way ends all the same', async () => {
+  const runtime = virtualRuntime()
+  const store = new UnsteadyStore(runtime)
+  await using client = new Client(store, runtime)
+  const abort = new AbortController()
+  const next = client.subscribe({ fromStart: true, signal: abort.signal }).next()
+  await runtime.advance(0)
+  const hold = Promise.withResolvers<undefined>()
+  store.hold = hold.promise
+  await client.submit(plain, 1)
+  await runtime.advance(0)
+
+  abort.abort()
+  hold.resolve(undefined)
+
+  expect(await next).toEqual({ done: true, value: undefined })
+})
+
+test('a type of event that does not exist is refused at the call', () => {
+  const { client } = createClient()
+
+  expect(() => client.subscribe({ types: ['execution_finished' as never] })).toThrow('execution_ended')
+})
+
+test('a subscription over several partitions sees the events of all of them, each once', async () => {
+  const { client } = createClient(8)
+  const items = client.subscribe({ types: ['execution_created'] })
+  const submitted = await Promise.all(Array.from({ length: 40 }, (_, i) => client.submit(plain, i)))
+
+  const seen = (await take(items, 40)).map((item) => (item.kind === 'event' ? item.event.executionId : item.kind))
+
+  expect(seen.sort()).toEqual(submitted.map((execution) => execution.id).sort())
+  await client.close()
+})

@@ -1,0 +1,210 @@
+/** Events of all partitions as one async sequence, from any cursor that is still kept. */
+import { eventTypes } from '../../kernel/index.ts'
+import type { EventType } from '../../kernel/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { EventPage, Store, StoredEvent } from '../../stores/store.ts'
+import { decodeCursor, encodeCursor } from './event-cursor.ts'
+import { EventReader } from './event-reader.ts'
+import type { TroubleListener } from './event-reader.ts'
+import { checkBoolean, checkList, checkNamespace, checkTagQuery, invalidInput, show } from '../checks/names.ts'
+
+export interface SubscribeOptions {
+  /** Where an earlier subscription stopped. Without one, only what happens from now on is seen. */
+  readonly cursor?: string
+  /** Begin with the oldest event that is kept; for use without a cursor. */
+  readonly fromStart?: boolean
+  readonly namespace?: string
+  readonly tag?: { readonly name: string; readonly value: string }
+  readonly types?: readonly EventType[]
+  readonly executionId?: string
+  /** A flow by its id or key: its own events, and those of its members. */
+  readonly flowId?: string
+  readonly signal?: AbortSignal
+  /** Hears of failures of the store that may pass, such as a file that another process keeps busy; reading goes on. */
+  readonly onTrouble?: TroubleListener
+}
+
+export const SUBSCRIBE_KEYS = [
+  'cursor',
+  'fromStart',
+  'namespace',
+  'tag',
+  'types',
+  'executionId',
+  'flowId',
+  'signal',
+  'onTrouble',
+] as const satisfies readonly (keyof SubscribeOptions)[]
+
+export type SubscriptionItem =
+  | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }
+  /**
+   * Events were trimmed before they could be read, or the store came back from an outage without its last ones, of which
+   * `missed` counts at least one; look at the executions themselves.
+   */
+  | { readonly kind: 'trimmed'; readonly missed: number; readonly cursor: string }
+
+/** A page that waits for the consumer. Its reader reads no further until it is taken. */
+interface ReadyPage {
+  readonly reader: EventReader
+  readonly number: number
+  readonly page: EventPage
+  readonly taken: () => void
+}
+
+/** Begins where the log ends at the time of this call, not when the first event is asked for. */
+export function subscribe(
+  store: Store,
+  runtime: Runtime,
+  options: SubscribeOptions,
+): AsyncGenerator<SubscriptionItem, void, undefined> {
+  checkTypes(options.types)
+  checkBoolean(options.fromStart, 'fromStart')
+  if (options.namespace !== undefined) checkNamespace(options.namespace)
+  if (options.tag !== undefined) checkTagQuery(options.tag)
+  const positions = firstPositions(store, options)
+  // Whoever asks for the first event meets the failure; nobody else needs to.
+  positions.catch(() => undefined)
+  return follow(store, runtime, options, positions)
+}
+
+function checkTypes(types: readonly EventType[] = []): void {
+  checkList(types, 'types')
+  const unknown = types.find((type) => !eventTypes.includes(type))
+  if (unknown === undefined) return
+  throw invalidInput('types', `types has ${show(unknown)}, but an event's type is one of ${eventTypes.join(', ')}.`)
+}
+
+async function firstPositions(store: Store, options: SubscribeOptions): Promise<number[]> {
+  const { cursor, fromStart = false } = options
+  const bounds = await logBounds(store)
+  if (cursor === undefined) return bounds.map(({ first, last }) => (fromStart ? first - 1 : last))
+  const positions = decodeCursor(cursor, bounds.length)
+  // A cursor from beyond the end is of another store: waiting for its log to grow so far would skip what comes before.
+  if (positions.some((position, i) => position > (bounds[i]?.last ?? 0))) {
+    throw new EngineError('invalid_cursor', { field: 'cursor', message: 'It lies beyond the last event.' })
+  }
+  return positions
+}
+
+async function* follow(
+  store: Store,
+  runtime: Runtime,
+  options: SubscribeOptions,
+  from: Promise<number[]>,
+): AsyncGenerator<SubscriptionItem, void, undefined> {
+  const positions = await from
+  const abort = new AbortController()
+  const stop = () => abort.abort()
+  options.signal?.addEventListener('abort', stop, { once: true })
+  if (options.signal?.aborted === true) stop()
+  const readers = positions.map(
+    (position, i) => new EventReader(store, runtime, executionPartition(i), position, options.onTrouble),
+  )
+  const merger = new PageMerger(readers, abort.signal)
+  try {
+    for (;;) {
+      const ready = await merger.next()
+      if (ready === undefined) return
+      yield* itemsOf(ready, positions, options)
+      ready.taken()
+    }
+  } finally {
+    stop()
+    options.signal?.removeEventListener('abort', stop)
+    for (const reader of readers) reader.close()
+    await merger.end()
+  }
+}
+
+/** Hands out the pages of several readers one by one, in the order in which they come. */
+class PageMerger {
+  readonly #signal: AbortSignal
+  readonly #following: Promise<void>[]
+  readonly #ready: ReadyPage[] = []
+  #failure: { readonly error: unknown } | undefined
+  #current: ReadyPage | undefined
+  #wake: () => void = () => undefined
+
+  constructor(readers: readonly EventReader[], signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.#wake(), { once: true })
+    this.#following = readers.map((reader, number) => this.#follow(reader, number))
+  }
+
+  /** Undefined once the signal has aborted. */
+  async next(): Promise<ReadyPage | undefined> {
+    for (;;) {
+      if (this.#signal.aborted) return undefined
+      if (this.#failure !== undefined) throw this.#failure.error
+      this.#current = this.#ready.shift()
+      if (this.#current !== undefined) return this.#current
+      await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+
+  /** After the signal has aborted: lets the readers go and waits for them. */
+  async end(): Promise<void> {
+    this.#current?.taken()
+    for (const page of this.#ready) page.taken()
+    await Promise.all(this.#following)
+  }
+
+  async #follow(reader: EventReader, number: number): Promise<void> {
+    try {
+      for (let page = await reader.next(this.#signal); page !== undefined; page = await reader.next(this.#signal)) {
+        await this.#offer(reader, number, page)
+      }
+    } catch (error) {
+      this.#failure ??= { error }
+      this.#wake()
+    }
+  }
+
+  /** A page that comes when the consumer has gone is dropped: nobody would ever take it. */
+  #offer(reader: EventReader, number: number, page: EventPage): Promise<void> {
+    if (this.#signal.aborted) return Promise.resolve()
+    return new Promise((taken) => {
+      this.#ready.push({ reader, number, page, taken })
+      this.#wake()
+    })
+  }
+}
+
+/** Where the log of each partition begins and ends now. */
+async function logBounds(store: Store): Promise<{ readonly first: number; readonly last: number }[]> {
+  const numbers = Array.from({ length: store.settings.executionPartitions }, (_, i) => i)
+  return await Promise.all(
+    numbers.map(async (number) => {
+      const { firstSequence, lastSequence } = await store.readEvents(executionPartition(number), 0, 1)
+      return { first: firstSequence, last: lastSequence }
+    }),
+  )
+}
+
+function* itemsOf(ready: ReadyPage, positions: number[], options: SubscribeOptions): Generator<SubscriptionItem> {
+  const { reader, number, page } = ready
+  const missed = page.firstSequence - 1 - reader.position
+  if (missed > 0) {
+    positions[number] = page.firstSequence - 1
+    yield { kind: 'trimmed', missed, cursor: encodeCursor(positions) }
+  }
+  for (const event of page.events) {
+    positions[number] = event.sequence
+    if (isWanted(event, options)) yield { kind: 'event', event, cursor: encodeCursor(positions) }
+  }
+  reader.advance(page)
+}
+
+/** A value that is missing never matches. */
+function isWanted(event: StoredEvent, options: SubscribeOptions): boolean {
+  const { namespace, tag, types, executionId, flowId } = options
+  if (namespace !== undefined && event.namespace !== namespace) return false
+  if (executionId !== undefined && event.executionId !== executionId) return false
+  if (flowId !== undefined && event.flowId !== flowId) return false
+  if (types !== undefined && !types.includes(event.type)) return false
+  if (tag === undefined) return true
+  return event.tags.some((part, i) => i % 2 === 0 && part === tag.name && event.tags[i + 1] === tag.value)
+}

@@ -1,0 +1,174 @@
+/** An execution as a person or a program outside sees it. */
+import type {
+  Attempt,
+  DescribeResult,
+  EdgeGroup,
+  Execution,
+  ExecutionId,
+  Failure,
+  FlowId,
+  Instant,
+  Journal,
+  Lease,
+  Outcome,
+  Progress,
+  PublicState,
+} from '../../kernel/index.ts'
+import { SEPARATOR, bucketOf, publicState } from '../../kernel/index.ts'
+import { tagsToObject } from '../checks/names.ts'
+import type { Tags } from '../checks/names.ts'
+import { decodeValue } from '../checks/payload.ts'
+
+export interface ExecutionSummary {
+  readonly id: ExecutionId
+  readonly key: string | undefined
+  readonly namespace: string
+  readonly task: string
+  readonly lane: string
+  readonly state: PublicState
+  readonly priority: number
+  readonly tags: Tags
+  readonly attempt: number
+  readonly attemptsAllowed: number
+  readonly failureCount: number
+  readonly reclaimCount: number
+  readonly replayCount: number
+  readonly createdAt: Instant
+  readonly changedAt: Instant
+  readonly startedAt: Instant | undefined
+  readonly endedAt: Instant | undefined
+  readonly delayedUntil: Instant | undefined
+  readonly deadlineAt: Instant | undefined
+  readonly purgeAt: Instant | undefined
+  readonly outcome: Outcome | undefined
+  readonly reason: string | undefined
+  readonly by: string | undefined
+  readonly progress: Progress | undefined
+  readonly failure: Failure | undefined
+  readonly lease: Lease | undefined
+  /** What it waits for now, holding no worker. */
+  readonly suspension: Suspension | undefined
+  /** What it has recorded, and where it can be told something. */
+  readonly journal: JournalCounts
+  readonly cancelRequested: { readonly reason: string; readonly by: string; readonly forceAt: Instant } | undefined
+  /** The flow that it is a member of, and its name there. */
+  readonly flowId: FlowId | undefined
+  readonly node: string | undefined
+  /** What it waits for, or has waited for: how many, and how they are judged. */
+  readonly dependencies: Dependencies | undefined
+  /** Whether it was cancelled because enough others of a race had completed. */
+  readonly isSuperseded: boolean
+}
+
+export interface Suspension {
+  /** The name of the wait, the sleep or the step. */
+  readonly step: string
+  /** What it waits for, in a word: `signal`, `approval`, `sleep` and the like. */
+  readonly reason: string
+  readonly since: Instant
+  /** When it goes on, or what was said for that case happens, if nothing comes before. */
+  readonly until: Instant | undefined
+}
+
+export interface JournalCounts {
+  readonly stepCount: number
+  /** Bytes of the values and failures of all steps. */
+  readonly stepBytes: number
+  readonly signalCount: number
+  /** Signals that no wait has looked at yet. */
+  readonly bufferedCount: number
+  readonly openWaitpointCount: number
+}
+
+/** What leads to a member, judged together. */
+export type Dependencies = Readonly<Omit<EdgeGroup, 'owedFrom'>>
+
+export interface ExecutionDescription extends ExecutionSummary {
+  /** Attempts that came to an end, oldest first. */
+  readonly attempts: readonly Omit<Attempt, 'type' | 'id' | 'executionId'>[]
+  readonly input: unknown
+  readonly result: unknown
+  /** The results that upstreams have handed on, by name; undefined unless they were asked for. */
+  readonly inputs: Readonly<Record<string, unknown>> | undefined
+  /** The store's clock when it was read. */
+  readonly at: Instant
+}
+
+export function summarise(execution: Execution): ExecutionSummary {
+  const { state, member } = execution
+  const ended = state.phase === 'ended' ? state : undefined
+  return {
+    id: execution.id,
+    key: execution.key,
+    namespace: execution.namespace,
+    task: execution.task,
+    lane: execution.lane,
+    state: publicState(state),
+    priority: execution.priority,
+    tags: tagsToObject(execution.tags),
+    attempt: execution.attempt?.number ?? 0,
+    attemptsAllowed: execution.retry.attempts,
+    failureCount: execution.failureCount,
+    reclaimCount: execution.reclaimCount,
+    replayCount: execution.replayCount,
+    createdAt: execution.createdAt,
+    changedAt: execution.changedAt,
+    startedAt: execution.startedAt,
+    endedAt: ended?.at,
+    delayedUntil: state.phase === 'delayed' ? state.until : undefined,
+    deadlineAt: execution.deadlineAt,
+    // A member is kept as long as its flow.
+    purgeAt: ended === undefined || member !== undefined ? undefined : ended.at + execution.retentionMs,
+    outcome: ended?.outcome,
+    reason: ended?.reason,
+    by: ended?.by,
+    progress: execution.progress,
+    failure: execution.failure,
+    lease: state.phase === 'active' ? state.lease : undefined,
+    suspension: suspensionOf(execution),
+    journal: journalCounts(execution.journal),
+    cancelRequested: state.phase === 'active' ? state.cancel : undefined,
+    flowId: member?.flowId,
+    node: member?.name,
+    dependencies: dependenciesOf(member?.group),
+    isSuperseded: bucketOf(execution) === 'superseded',
+  }
+}
+
+function suspensionOf({ state, changedAt }: Execution): Suspension | undefined {
+  if (state.phase !== 'suspended') return undefined
+  const { step, reason, until } = state
+  return { step: step.slice(step.indexOf(SEPARATOR) + 1), reason, since: changedAt, until }
+}
+
+function journalCounts(journal: Journal | undefined): JournalCounts {
+  return {
+    stepCount: journal?.stepCount ?? 0,
+    stepBytes: journal?.stepBytes ?? 0,
+    signalCount: journal?.signalCount ?? 0,
+    bufferedCount: journal?.bufferedCount ?? 0,
+    openWaitpointCount: journal?.open.length ?? 0,
+  }
+}
+
+function dependenciesOf(group: EdgeGroup | undefined): Dependencies | undefined {
+  if (group === undefined) return undefined
+  const { owedFrom: _owedFrom, ...dependencies } = group
+  return dependencies
+}
+
+export function describe(
+  result: Extract<DescribeResult, { kind: 'described' }>,
+  blobs: readonly Uint8Array[],
+  inputs?: Readonly<Record<string, unknown>>,
+): ExecutionDescription {
+  const { execution } = result
+  return {
+    ...summarise(execution),
+    attempts: result.attempts.map(({ type: _type, id: _id, executionId: _executionId, ...attempt }) => attempt),
+    input: decodeValue(execution.payload, blobs[result.payloadBlob ?? -1]),
+    result: decodeValue(execution.result, blobs[result.resultBlob ?? -1]),
+    inputs,
+    at: result.at,
+  }
+}

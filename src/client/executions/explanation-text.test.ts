@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest'
+import type { EdgeGroup, ExecutionId, Explanation } from '../../kernel/index.ts'
+import { explanationText } from './explanation-text.ts'
+
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
+const failure = { category: 'error', message: 'no answer\nat line 2', stack: undefined, at: AT }
+
+const waiting = {
+  why: 'waits_for_worker',
+  since: AT,
+  lane: 'mail',
+  task: 'send',
+  ahead: 0,
+  aheadLimit: 1_000,
+  activeInLane: 0,
+} as const
+const delayed = {
+  why: 'delayed',
+  until: AT,
+  cause: 'submitted',
+  failure: undefined,
+  failureCount: 0,
+  attempts: 3,
+  isOverdue: false,
+} as const
+const running = {
+  why: 'running',
+  attempt: 2,
+  since: AT,
+  workerId: 'w1',
+  workerInstanceId: 'i1',
+  leaseExpiresAt: AT + 30_000,
+  isLeaseExpired: false,
+  cancel: undefined,
+} as const
+const suspended: Extract<Explanation, { why: 'suspended' }> = {
+  why: 'suspended',
+  since: AT,
+  step: 'review',
+  stepKind: 'wait',
+  reason: 'signal',
+  until: undefined,
+  isOverdue: false,
+  onTimeout: 'resume',
+  isEscalated: false,
+  targets: ['@paid'],
+  satisfierCount: 0,
+  counts: [{ name: 'paid', has: 0, need: 1 }],
+}
+const votes = [
+  { name: 'approve', has: 1, need: 2 },
+  { name: 'reject', has: 0, need: 1 },
+]
+const ended = {
+  why: 'ended',
+  outcome: 'failed',
+  endedAt: AT,
+  reason: undefined,
+  by: undefined,
+  failure: undefined,
+} as const
+
+const blocked: Extract<Explanation, { why: 'blocked' }> = {
+  why: 'blocked',
+  by: 'dependencies',
+  since: AT,
+  waitsFor: [],
+  waitsForCount: 0,
+  group: undefined,
+}
+const build = { executionId: '0-a' as ExecutionId, name: 'build', state: 'active' } as const
+const group: EdgeGroup = {
+  policy: 'all_of',
+  need: 0,
+  losers: 'let_run',
+  total: 3,
+  completed: 0,
+  failed: 0,
+  skipped: 0,
+  verdict: 'pending',
+  decidedAt: undefined,
+  owedFrom: undefined,
+}
+
+test.each<[Explanation, string]>([
+  [
+    waiting,
+    "It has been ready since 2026-01-02T03:04:05.000Z and waits for a worker. It is first in line. No worker holds any execution of lane 'mail' now: check that a worker with a handler for task 'send' serves it, since no other can take it.",
+  ],
+  [{ ...waiting, ahead: 12, activeInLane: 3 }, '12 executions are ahead of it. Workers hold 3 executions of lane'],
+  [{ ...waiting, ahead: 1_001 }, 'More than 1000 executions are ahead of it'],
+  [delayed, 'It was submitted with a delay. It may run from 2026-01-02T03:04:05.000Z on.'],
+  [{ ...delayed, cause: 'worker' }, 'Its handler postponed it.'],
+  [
+    { ...delayed, cause: 'retry', failureCount: 1, failure },
+    'Attempt 1 of 3 failed (error: no answer); it waits before the next.',
+  ],
+  [{ ...delayed, isOverdue: true }, 'Its time came at 2026-01-02T03:04:05.000Z'],
+  [{ ...blocked, by: 'dependencies' }, 'executions that it depends on have not ended'],
+  [{ ...blocked, by: 'operator' }, 'an operator paused it'],
+  [{ ...blocked, by: 'hold' }, 'nothing of its flow runs before the flow is whole and sealed'],
+  [
+    { ...blocked, waitsFor: [build], waitsForCount: 1, group: { ...group, total: 1 } },
+    "It waits since 2026-01-02T03:04:05.000Z for the one that it depends on. Not ended yet: 'build' (active).",
+  ],
+  [
+    { ...blocked, waitsFor: [build, { ...build, name: '' }], waitsForCount: 14, group: { ...group, total: 20 } },
+    "for all 20 that it depends on. Not ended yet: 'build' (active), 0-a (active) and 12 more.",
+  ],
+  [
+    { ...blocked, waitsFor: [build], waitsForCount: 1, group: { ...group, policy: 'quorum', need: 2, completed: 1 } },
+    "until 2 of 3 have completed; 1 has so far. Not ended yet: 'build' (active).",
+  ],
+  [
+    running,
+    "It is running: attempt 2 on worker 'w1' since 2026-01-02T03:04:05.000Z. The worker's lease runs until 2026-01-02T03:04:35.000Z.",
+  ],
+  [{ ...running, isLeaseExpired: true }, "The worker's lease ran out"],
+  [
+    { ...running, cancel: { reason: 'too late', by: 'ada', at: AT, forceAt: AT + 1_000 } },
+    'ada asked for it to be cancelled (too late); it ends at 2026-01-02T03:04:06.000Z at the latest.',
+  ],
+  [
+    { ...suspended, reason: 'approval', targets: ['review'], counts: votes },
+    "It waits for approval in 'review' since 2026-01-02T03:04:05.000Z; so far 1 of 2 'approve', 0 of 1 'reject'. It waits as long as it takes. Answer with flowfabric approve <id> review, or let it go on without: flowfabric resume <id>.",
+  ],
+  [
+    { ...suspended, step: 'payment', until: AT + 1_000, onTimeout: 'fail' },
+    "It waits for a signal 'paid' in 'payment' since 2026-01-02T03:04:05.000Z; so far 0 of 1 'paid'. If that has not come by 2026-01-02T03:04:06.000Z, it fails. Answer with flowfabric signal <id> paid,",
+  ],
+  [
+    { ...suspended, targets: ['door'], until: AT + 1_000, isOverdue: true, onTimeout: 'escalate' },
+    'Its time was over at 2026-01-02T03:04:06.000Z: it is handed to an operator and waits on as soon as a worker or an engine looks. Answer with flowfabric signal <id> <name> --waitpoint door,',
+  ],
+  [
+    { ...suspended, reason: 'operator_review', isEscalated: true },
+    "Nobody answered in 'review' since 2026-01-02T03:04:05.000Z in time, and it waits for an operator now. What it waited for still ends it.",
+  ],
+  [
+    { ...suspended, reason: 'operator_review', targets: [] },
+    "It waits for an operator in 'review' since 2026-01-02T03:04:05.000Z. It waits as long as it takes. Let it go on with flowfabric resume <id>.",
+  ],
+  [
+    { ...suspended, step: 'embargo', stepKind: 'sleep', until: AT + 1_000 },
+    "It sleeps in 'embargo' since 2026-01-02T03:04:05.000Z; it goes on at 2026-01-02T03:04:06.000Z.",
+  ],
+  [
+    { ...suspended, stepKind: 'sleep', until: AT + 1_000, isOverdue: true },
+    'Its time came at 2026-01-02T03:04:06.000Z: it goes on as soon as a worker or an engine looks.',
+  ],
+  [
+    { ...suspended, step: 'charge', stepKind: 'call', until: AT + 1_000 },
+    "Step 'charge' failed at 2026-01-02T03:04:05.000Z and is to be tried again; it goes on at 2026-01-02T03:04:06.000Z.",
+  ],
+  [{ ...ended, failure }, 'It ended at 2026-01-02T03:04:05.000Z: failed (error: no answer).'],
+  [{ ...ended, outcome: 'cancelled', by: 'ada', reason: 'too late' }, 'cancelled by ada (too late).'],
+  [
+    { ...ended, outcome: 'cancelled', by: 'flow', reason: 'sibling_quorum_satisfied' },
+    'cancelled, since enough others of its race had completed.',
+  ],
+  [
+    { ...ended, outcome: 'cancelled', by: 'flow', reason: 'sibling_quorum_impossible' },
+    'cancelled, since too few others of its race could still complete.',
+  ],
+  [
+    { ...ended, outcome: 'skipped', by: '0-a', reason: 'dependency_impossible' },
+    'skipped, since what it depended on did not complete: 0-a.',
+  ],
+  [{ ...ended, outcome: 'completed' }, 'It ended at 2026-01-02T03:04:05.000Z: completed.'],
+])('%j', (explanation, text) => {
+  expect(explanationText(explanation)).toContain(text)
+})
+
+test('what was skipped names the upstream that did not complete, and how that ended', () => {
+  const skipped = { ...ended, outcome: 'skipped', by: '0-a', reason: 'dependency_impossible' } as const
+
+  expect(explanationText(skipped, { node: 'build', outcome: 'failed' })).toContain(
+    "skipped, since what it depended on did not complete: 'build' (failed).",
+  )
+})

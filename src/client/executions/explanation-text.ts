@@ -1,0 +1,189 @@
+/** One or two plain sentences that answer "why is this not running?". */
+import { BY_FLOW, DEPENDENCY_IMPOSSIBLE, LOST_TO_FAILURE, LOST_TO_SIBLING, isMailbox } from '../../kernel/index.ts'
+import type { BlockCause, EdgeGroup, Explanation, Failure, Outcome, TimeoutBehaviour } from '../../kernel/index.ts'
+
+/** The upstream because of which an execution was skipped, as far as it is known. */
+export interface SkippedBy {
+  readonly node: string | undefined
+  readonly outcome: Outcome | undefined
+}
+
+export function explanationText(explanation: Explanation, skippedBy?: SkippedBy): string {
+  switch (explanation.why) {
+    case 'waits_for_worker':
+      return waitingText(explanation)
+    case 'delayed':
+      return delayedText(explanation)
+    case 'blocked':
+      return explanation.waitsForCount > 0 ? dependencyText(explanation) : blockedText(explanation)
+    case 'running':
+      return runningText(explanation)
+    case 'suspended':
+      return suspendedText(explanation)
+    case 'ended':
+      return endedText(explanation, skippedBy)
+  }
+}
+
+const blockText: Readonly<Record<BlockCause, string>> = {
+  dependencies: 'executions that it depends on have not ended',
+  budget: 'its budget is used up',
+  limit: 'a limit is reached',
+  operator: 'an operator paused it',
+  hold: 'nothing of its flow runs before the flow is whole and sealed',
+}
+
+function blockedText({ since, by }: Extract<Explanation, { why: 'blocked' }>): string {
+  return `It is held back since ${instant(since)}: ${blockText[by]}.`
+}
+
+function dependencyText(explanation: Extract<Explanation, { why: 'blocked' }>): string {
+  const { since, waitsFor, waitsForCount, group } = explanation
+  const named = waitsFor.map(({ name, executionId, state }) => `${nodeText(name, executionId)} (${state})`)
+  const more = waitsForCount - named.length
+  const list = more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ')
+  return `It waits since ${instant(since)} ${goalText(group, waitsForCount)}. Not ended yet: ${list}.`
+}
+
+function goalText(group: EdgeGroup | undefined, open: number): string {
+  if (group === undefined || group.policy === 'all_of') {
+    const total = Math.max(open, group?.total ?? 0)
+    return total === 1 ? 'for the one that it depends on' : `for all ${total} that it depends on`
+  }
+  return `until ${group.need} of ${group.total} have completed; ${group.completed} ${group.completed === 1 ? 'has' : 'have'} so far`
+}
+
+function nodeText(name: string | undefined, id: string): string {
+  return name === undefined || name === '' ? id : `'${name}'`
+}
+
+function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker' }>): string {
+  const { ahead, aheadLimit, activeInLane, lane, task, since } = explanation
+  const queue =
+    ahead === 0
+      ? 'It is first in line'
+      : `${ahead > aheadLimit ? `More than ${aheadLimit}` : ahead} executions are ahead of it`
+  const workers =
+    activeInLane === 0
+      ? `No worker holds any execution of lane '${lane}' now: check that a worker with a handler for task '${task}' serves it, since no other can take it.`
+      : `Workers hold ${activeInLane} executions of lane '${lane}' now: it starts when one that has a handler for task '${task}' has a free slot. If others of the lane overtake it, no worker knows the task by this name.`
+  return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}`
+}
+
+function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): string {
+  const until = explanation.isOverdue
+    ? `Its time came at ${instant(explanation.until)}: it is offered as soon as a worker or an engine looks.`
+    : `It may run from ${instant(explanation.until)} on.`
+  switch (explanation.cause) {
+    case 'submitted':
+      return `It was submitted with a delay. ${until}`
+    case 'worker':
+      return `Its handler postponed it. ${until}`
+    case 'resume':
+      return `What it waited for has come, and it goes on after a delay. ${until}`
+    case 'retry':
+      return `Attempt ${explanation.failureCount} of ${explanation.attempts} failed${failureText(explanation.failure)}; it waits before the next. ${until}`
+  }
+}
+
+type Suspended = Extract<Explanation, { why: 'suspended' }>
+
+/** What it waits for, until when and what then, and how to send it. No worker is held meanwhile. */
+function suspendedText(explanation: Suspended): string {
+  const { step, stepKind, since, until, isOverdue } = explanation
+  if (stepKind === 'wait') {
+    return [`${waitText(explanation)}.`, timeoutText(explanation), senderText(explanation)]
+      .filter((sentence) => sentence !== '')
+      .join(' ')
+  }
+  const what =
+    stepKind === 'sleep'
+      ? `It sleeps in '${step}' since ${instant(since)}`
+      : `Step '${step}' failed at ${instant(since)} and is to be tried again`
+  if (until === undefined) return `${what}.`
+  if (!isOverdue) return `${what}; it goes on at ${instant(until)}.`
+  return `${what}. Its time came at ${instant(until)}: it goes on as soon as a worker or an engine looks.`
+}
+
+function waitText({ step, since, reason, isEscalated, targets, counts }: Suspended): string {
+  const where = `in '${step}' since ${instant(since)}`
+  if (isEscalated) return `Nobody answered ${where} in time, and it waits for an operator now`
+  if (targets.length === 0) return `It waits for an operator ${where}`
+  const what = reason === 'approval' ? 'for approval' : `for a signal ${targets.map(placeText).join(' or ')}`
+  const come = counts.map(({ name, has, need }) => `${has} of ${need}${name === undefined ? '' : ` '${name}'`}`)
+  return `It waits ${what} ${where}${come.length === 0 ? '' : `; so far ${come.join(', ')}`}`
+}
+
+function placeText(target: string): string {
+  return isMailbox(target) ? `'${target.slice(1)}'` : `at waitpoint '${target}'`
+}
+
+const afterwards: Readonly<Record<TimeoutBehaviour, string>> = {
+  resume: 'it goes on without',
+  resume_with_signal: 'it goes on without, with a signal that says so',
+  fail: 'it fails',
+  cancel: 'it is cancelled',
+  expire: 'it expires',
+  escalate: 'it is handed to an operator and waits on',
+}
+
+function timeoutText({ until, isOverdue, onTimeout = 'resume', isEscalated }: Suspended): string {
+  if (isEscalated) return 'What it waited for still ends it.'
+  if (until === undefined) return 'It waits as long as it takes.'
+  if (!isOverdue) return `If that has not come by ${instant(until)}, ${afterwards[onTimeout]}.`
+  return `Its time was over at ${instant(until)}: ${afterwards[onTimeout]} as soon as a worker or an engine looks.`
+}
+
+function senderText({ reason, targets }: Suspended): string {
+  const waitpoint = targets.find((target) => !isMailbox(target))
+  const mailbox = targets.find(isMailbox)
+  const resume = 'flowfabric resume <id>'
+  if (targets.length === 0) return `Let it go on with ${resume}.`
+  const send =
+    reason === 'approval'
+      ? `flowfabric approve <id> ${waitpoint ?? ''}`
+      : mailbox !== undefined
+        ? `flowfabric signal <id> ${mailbox.slice(1)}`
+        : `flowfabric signal <id> <name> --waitpoint ${waitpoint ?? ''}`
+  return `Answer with ${send}, or let it go on without: ${resume}.`
+}
+
+function runningText(explanation: Extract<Explanation, { why: 'running' }>): string {
+  const { attempt, workerId, since, leaseExpiresAt, isLeaseExpired, cancel } = explanation
+  const lease = isLeaseExpired
+    ? `The worker's lease ran out at ${instant(leaseExpiresAt)}: it is offered again as soon as a worker or an engine looks.`
+    : `The worker's lease runs until ${instant(leaseExpiresAt)}.`
+  const wish =
+    cancel === undefined
+      ? ''
+      : ` ${cancel.by} asked for it to be cancelled (${cancel.reason}); it ends at ${instant(cancel.forceAt)} at the latest.`
+  return `It is running: attempt ${attempt} on worker '${workerId}' since ${instant(since)}. ${lease}${wish}`
+}
+
+type Ended = Extract<Explanation, { why: 'ended' }>
+
+function endedText(explanation: Ended, skippedBy: SkippedBy | undefined): string {
+  const { outcome, endedAt, failure } = explanation
+  return `It ended at ${instant(endedAt)}: ${outcome}${skipText(explanation, skippedBy) ?? cancelText(explanation) ?? failureText(failure)}.`
+}
+
+function skipText({ outcome, reason, by }: Ended, skippedBy: SkippedBy | undefined): string | undefined {
+  if (outcome !== 'skipped' || reason !== DEPENDENCY_IMPOSSIBLE || by === undefined) return undefined
+  const how = skippedBy?.outcome === undefined ? '' : ` (${skippedBy.outcome})`
+  return `, since what it depended on did not complete: ${nodeText(skippedBy?.node, by)}${how}`
+}
+
+function cancelText({ outcome, reason, by }: Ended): string | undefined {
+  if (outcome !== 'cancelled') return undefined
+  if (by === BY_FLOW && reason === LOST_TO_SIBLING) return ', since enough others of its race had completed'
+  if (by === BY_FLOW && reason === LOST_TO_FAILURE) return ', since too few others of its race could still complete'
+  return ` by ${by ?? 'nobody named'} (${reason ?? 'no reason given'})`
+}
+
+function failureText(failure: Failure | undefined): string {
+  return failure === undefined ? '' : ` (${failure.category}: ${failure.message.split('\n')[0] ?? ''})`
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,67 @@
+/** Items of a submit of many: each has its own outcome. */
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { ExecutionHandle } from './execution-handle.ts'
+import { checkKeys, checkList, checkObject, invalidInput } from '../checks/names.ts'
+import type { SubmitOptions } from './submit.ts'
+
+export type SubmitOutcome<Output> =
+  | { readonly ok: true; readonly execution: ExecutionHandle<Output> }
+  | { readonly ok: false; readonly error: EngineError }
+
+export interface SubmitManyItem<Input> {
+  readonly input: Input
+  readonly options?: SubmitOptions
+}
+
+const SUBMIT_MANY_KEYS = ['input', 'options'] as const satisfies readonly (keyof SubmitManyItem<unknown>)[]
+/** Items that one `submitMany` takes. */
+const SUBMIT_MANY_MAX = 10_000
+
+/** Submits each. Those that are left in a transaction go there one after the other. */
+export async function submitEach<Input, Output>(
+  items: readonly SubmitManyItem<Input>[],
+  submit: (item: SubmitManyItem<Input>) => Promise<ExecutionHandle<Output>>,
+): Promise<SubmitOutcome<Output>[]> {
+  checkList(items, 'items')
+  if (items.length > SUBMIT_MANY_MAX) {
+    throw invalidInput(
+      'items',
+      `items has ${items.length} entries, but at most ${SUBMIT_MANY_MAX} can be submitted at once.`,
+    )
+  }
+  let staged: Promise<unknown> = Promise.resolve()
+  const outcomes = items.map((item, i) => {
+    const submitOne = () => outcomeOf(item, `items[${i}]`, submit)
+    if (!isStaged(item)) return submitOne()
+    const outcome = staged.then(submitOne)
+    staged = outcome
+    return outcome
+  })
+  return await Promise.all(outcomes)
+}
+
+async function outcomeOf<Input, Output>(
+  item: SubmitManyItem<Input>,
+  field: string,
+  submit: (item: SubmitManyItem<Input>) => Promise<ExecutionHandle<Output>>,
+): Promise<SubmitOutcome<Output>> {
+  try {
+    checkItem(item, field)
+    return { ok: true, execution: await submit(item) }
+  } catch (error) {
+    if (error instanceof EngineError) return { ok: false, error }
+    throw error
+  }
+}
+
+/** An input given without its wrapping would be taken for an item without an input. */
+function checkItem(item: unknown, field: string): void {
+  checkObject(item, field, '{ input, options }')
+  checkKeys(item, SUBMIT_MANY_KEYS, field)
+  if (!('input' in item)) throw invalidInput(field, `${field} has no input.`)
+}
+
+/** Looked at before the item has been checked. */
+function isStaged(item: SubmitManyItem<unknown> | null | undefined): boolean {
+  return item?.options?.tx !== undefined
+}

@@ -1,0 +1,117 @@
+/** From a task, an input and options to the arguments of `createExecution`. Everything is checked before anything is sent. */
+import { PAYLOAD_BYTES } from '../../kernel/index.ts'
+import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { TransactionHandle } from '../../stores/store.ts'
+import { parseDuration } from '../define/duration.ts'
+import type { Duration } from '../define/duration.ts'
+import { checkOptions, checkTags, invalidInput, show } from '../checks/names.ts'
+import type { Tags } from '../checks/names.ts'
+import { encodeValue } from '../checks/payload.ts'
+import { TASK_SETTING_KEYS, overridePolicy } from '../define/task-settings.ts'
+import type { TaskSettings } from '../define/task-settings.ts'
+import { isTask } from '../define/task.ts'
+import type { AnyTask } from '../define/task.ts'
+import { validate } from '../define/validation.ts'
+
+export interface SubmitOptions extends TaskSettings {
+  /** Your own id. Submitting twice with one id starts one execution. */
+  readonly id?: string
+  /** `join` follows the existing execution (the default), `reject` refuses, `replace` begins again. */
+  readonly ifExists?: 'join' | 'reject' | 'replace'
+  /** How long to wait before it may run. A negative one is no delay. */
+  readonly delay?: Duration
+  readonly tags?: Tags
+  /**
+   * On Postgres: your own transaction in the store's database, such as a `pg` client after its `begin`. The execution is
+   * started after your commit, and never if you roll back.
+   */
+  readonly tx?: TransactionHandle
+}
+
+const SUBMIT_KEYS = [
+  'id',
+  'ifExists',
+  'delay',
+  'tags',
+  'tx',
+  ...TASK_SETTING_KEYS,
+] as const satisfies readonly (keyof SubmitOptions)[]
+
+export function checkSubmitOptions(options: unknown): void {
+  checkOptions(options, SUBMIT_KEYS, "{ id: 'order:17', delay: '5s' }")
+}
+
+export interface SubmitItem {
+  readonly task: AnyTask
+  readonly input: unknown
+  readonly options?: SubmitOptions
+}
+
+export interface PreparedSubmit {
+  readonly input: CreateInput
+  readonly blobs: readonly Uint8Array[]
+}
+
+export interface SubmitSetting {
+  readonly namespace: string
+  readonly indexedTags: readonly string[]
+}
+
+/** The latest that a past delay can lie: refuses nonsense, accepts a clock that is a little behind. */
+const PAST_DELAY_MAX_MS = 31_557_600_000
+
+interface SubmitIds {
+  readonly executionId: ExecutionId
+  readonly requestId: string | undefined
+}
+
+/** A promise only if a schema has to be asked. */
+export function prepareSubmit(
+  item: SubmitItem,
+  ids: SubmitIds,
+  setting: SubmitSetting,
+): PreparedSubmit | Promise<PreparedSubmit> {
+  const { inputSchema } = checkTask(item.task)
+  if (inputSchema === undefined) return assemble(item, ids, setting)
+  return validate(inputSchema, item.input, 'invalid_payload', 'input').then(() => assemble(item, ids, setting))
+}
+
+function assemble(item: SubmitItem, ids: SubmitIds, setting: SubmitSetting): PreparedSubmit {
+  const { task, options = {} } = item
+  const policy = overridePolicy(task.policy, options)
+  const payload = encodeValue(item.input, 'input', PAYLOAD_BYTES)
+  const input: CreateInput = {
+    executionId: ids.executionId,
+    key: options.id,
+    requestId: ids.requestId,
+    namespace: setting.namespace,
+    task: task.name,
+    lane: policy.lane,
+    class: task.name,
+    priority: policy.priority,
+    tags: checkTags(options.tags, setting.indexedTags),
+    retry: policy.retry,
+    delayMs: options.delay === undefined ? undefined : parseDuration(options.delay, 'delay', -PAST_DELAY_MAX_MS),
+    attemptTimeoutMs: policy.attemptTimeoutMs,
+    totalTimeoutMs: policy.totalTimeoutMs,
+    retentionMs: policy.retentionMs,
+    payload: payload?.input,
+    ifExists: checkIfExists(options.ifExists),
+  }
+  return { input, blobs: payload === undefined ? [] : [payload.bytes] }
+}
+
+/** What `task` did not make, such as a name alone, is refused before it is taken apart. */
+export function checkTask(task: unknown): AnyTask {
+  if (isTask(task)) return task
+  throw new EngineError('unknown_task', {
+    field: 'task',
+    message: `task is ${show(task)}, which task(…) did not make.`,
+  })
+}
+
+function checkIfExists(value: SubmitOptions['ifExists'] = 'join'): CreateInput['ifExists'] {
+  if (['join', 'reject', 'replace'].includes(value)) return value
+  throw invalidInput('ifExists', `ifExists is ${show(value)}, but must be 'join', 'reject' or 'replace'.`)
+}

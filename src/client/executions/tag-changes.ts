@@ -1,0 +1,39 @@
+import type { Refused, SetFlowTagsResult, SetTagsResult, Tag } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { accept } from '../transport/accept.ts'
+import { checkTagName, checkTagObject, checkTags } from '../checks/names.ts'
+import type { Tags } from '../checks/names.ts'
+
+export interface TagChanges {
+  readonly set: Tag[]
+  readonly remove: string[]
+}
+
+/** Tags with a value are to be set, those that are `undefined` to be removed. */
+export function splitTags(
+  tags: Readonly<Record<string, string | undefined>>,
+  indexedTags: readonly string[],
+): TagChanges {
+  checkTagObject(tags)
+  const set: Tags = Object.fromEntries(
+    Object.entries(tags).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+  const remove = Object.keys(tags).filter((name) => tags[name] === undefined)
+  for (const name of remove) checkTagName(name)
+  return { set: checkTags(set, indexedTags), remove }
+}
+
+/** Throws a refusal of tags. */
+export function acceptTags(result: SetTagsResult | SetFlowTagsResult, whose: 'execution' | 'flow'): void {
+  if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, whose)
+  accept(result)
+}
+
+/** Says what a refusal for too many tags is about. */
+function tooManyTags({ code, detail }: Refused, whose: 'execution' | 'flow'): EngineError {
+  return new EngineError(code, {
+    ...detail,
+    field: 'tags',
+    message: `tags would be more than ${detail.limit} together with those that the ${whose} has: remove some by setting them to undefined.`,
+  })
+}

@@ -1,0 +1,75 @@
+/** Cancels a flow and, if its caller wants, waits until it has come to rest. */
+import type { FlowId } from '../../kernel/index.ts'
+import { sleep } from '../../runtime/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { accept } from '../transport/accept.ts'
+import { parseDuration } from '../define/duration.ts'
+import type { FlowCalls } from './flow-calls.ts'
+import type { FlowCancelled, FlowHandleCancelOptions } from './flow-handle.ts'
+import { invalidInput } from '../checks/names.ts'
+
+/** How long a wait without a time of its own goes on. */
+const WAIT_MS = 300_000
+/** The pause between two looks; it doubles from one to the next, up to a bound. */
+const FIRST_PAUSE_MS = 10
+const PAUSE_MAX_MS = 500
+
+export async function cancelFlow(
+  calls: FlowCalls,
+  runtime: Runtime,
+  flowId: FlowId,
+  reason: string,
+  options: FlowHandleCancelOptions,
+): Promise<FlowCancelled> {
+  const { wait = false, ...rest } = options
+  const waitMs = waitOf(wait)
+  const cancelled = accept(await calls.cancelFlow(flowId, reason, rest))
+  return waitMs === undefined ? cancelled : await untilRest(calls, runtime, flowId, cancelled, waitMs)
+}
+
+function waitOf(wait: unknown): number | undefined {
+  if (wait === false) return undefined
+  if (wait === true) return WAIT_MS
+  if (typeof wait !== 'string' && typeof wait !== 'number') {
+    throw invalidInput('wait', "wait must be true, or how long to wait at most, such as '10s'.")
+  }
+  return parseDuration(wait, 'wait')
+}
+
+async function untilRest(
+  calls: FlowCalls,
+  runtime: Runtime,
+  flowId: FlowId,
+  cancelled: FlowCancelled,
+  waitMs: number,
+): Promise<FlowCancelled> {
+  const giveUpAt = runtime.monotonic() + waitMs
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, 2 * pauseMs)) {
+    const { view } = accept(await calls.describeFlow(flowId))
+    const isUnderWay = view.flow.walk?.purpose === 'cancel'
+    // Whoever lets running members finish does not wait for them.
+    const isAtRest = cancelled.policy === 'cancel_all' ? view.settled : !isUnderWay
+    const { settled, liveCount } = view
+    if (isAtRest) return { ...cancelled, settled, liveCount }
+    const leftMs = giveUpAt - runtime.monotonic()
+    if (leftMs <= 0) throw await unsettled(calls, flowId, liveCount)
+    // Where no engine runs, whoever waits does the work.
+    if (isUnderWay) await calls.run(flowId, 'reconcileFlowCancels', {})
+    else await sleep(runtime, Math.min(pauseMs, leftMs))
+  }
+}
+
+/** Says what is left: how many, and the first of them by name. */
+async function unsettled(calls: FlowCalls, flowId: FlowId, liveCount: number): Promise<EngineError> {
+  const page = accept(await calls.listFlowMembers(flowId))
+  const nodes = page.members
+    .filter(({ execution }) => execution.state.phase !== 'ended')
+    .slice(0, NAMED_MAX)
+    .map(({ execution }) => execution.member?.name ?? execution.id)
+  const named = nodes.length === 0 ? '' : `, among them ${nodes.map((node) => `'${node}'`).join(', ')}`
+  return new EngineError('flow_not_settled', { flowId, nodes, message: `${liveCount} are left${named}.` })
+}
+
+/** Members that such an error names. */
+const NAMED_MAX = 5

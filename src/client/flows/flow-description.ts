@@ -1,0 +1,119 @@
+/** A flow as a person or a program outside sees it. */
+import type {
+  ExecutionId,
+  FlowCancelPolicy,
+  FlowId,
+  FlowOutcome,
+  FlowState,
+  FlowView,
+  Instant,
+  MemberCounts,
+  MemberView,
+  OutcomeRule,
+  PublicFlowState,
+} from '../../kernel/index.ts'
+import { summarise } from '../executions/description.ts'
+import type { ExecutionSummary } from '../executions/description.ts'
+import { tagsToObject } from '../checks/names.ts'
+import type { Tags } from '../checks/names.ts'
+
+export interface FlowSummary {
+  readonly id: FlowId
+  readonly key: string | undefined
+  readonly namespace: string
+  readonly name: string
+  readonly state: PublicFlowState
+  /** What may be done to it: `held` runs nothing yet, `open` takes members, `sealed` will end by itself. */
+  readonly phase: FlowState['phase']
+  readonly tags: Tags
+  readonly outcomeRule: OutcomeRule
+  readonly memberCount: number
+  readonly edgeCount: number
+  /** Rises with every member and every edge. */
+  readonly revision: number
+  /** Members by their state. Those that lost a race count as superseded, not as cancelled. */
+  readonly counts: Readonly<MemberCounts>
+  /** Members that have not ended. */
+  readonly liveCount: number
+  /** Whether nothing in it will change any more unless somebody asks for it. */
+  readonly isSettled: boolean
+  readonly createdAt: Instant
+  readonly changedAt: Instant
+  readonly endedAt: Instant | undefined
+  readonly outcome: FlowOutcome | 'cancelled' | undefined
+  readonly cancel: FlowCancel | undefined
+  /** How much of it a submit in several calls is still to bring. */
+  readonly submission: { readonly nodeCount: number; readonly edgeCount: number } | undefined
+  readonly purgeAt: Instant | undefined
+}
+
+export interface FlowCancel {
+  readonly policy: FlowCancelPolicy
+  readonly reason: string
+  readonly by: string
+  /** Whether members are still to be cancelled. */
+  readonly isUnderWay: boolean
+}
+
+export interface FlowDescription extends FlowSummary {
+  /** The store's clock when it was read. */
+  readonly at: Instant
+}
+
+export function summariseFlow(view: FlowView): FlowSummary {
+  const { flow, settled } = view
+  const { state } = flow
+  const isCancelled = state.phase === 'cancelled'
+  const isEnded = state.phase === 'ended'
+  return {
+    id: flow.id,
+    key: flow.key,
+    namespace: flow.namespace,
+    name: flow.name,
+    state: view.state,
+    phase: state.phase,
+    tags: tagsToObject(flow.tags),
+    outcomeRule: flow.outcomeRule,
+    memberCount: flow.memberCount,
+    edgeCount: flow.edgeCount,
+    revision: view.revision,
+    counts: flow.counts,
+    liveCount: view.liveCount,
+    isSettled: settled,
+    createdAt: flow.createdAt,
+    changedAt: flow.changedAt,
+    endedAt: isEnded || isCancelled ? state.at : undefined,
+    outcome: isEnded ? state.outcome : isCancelled ? 'cancelled' : undefined,
+    cancel: isCancelled
+      ? {
+          policy: state.policy,
+          reason: state.reason,
+          by: state.by,
+          isUnderWay: flow.walk?.purpose === 'cancel',
+        }
+      : undefined,
+    submission: state.phase === 'held' ? flow.submission : undefined,
+    purgeAt: settled ? flow.changedAt + flow.retentionMs : undefined,
+  }
+}
+
+/** A member as its flow lists it, in the order of the graph. */
+export interface MemberSummary extends ExecutionSummary {
+  /** What leads to it, if it was asked for. */
+  readonly upstreams: readonly UpstreamSummary[]
+}
+
+export interface UpstreamSummary {
+  readonly id: ExecutionId
+  /** Its name in the flow, if it was listed before. */
+  readonly node: string | undefined
+  /** Whether it is still waited for. */
+  readonly isOpen: boolean
+}
+
+export function summariseMember(view: MemberView, nodes: ReadonlyMap<ExecutionId, string>): MemberSummary {
+  return {
+    ...summarise(view.execution),
+    upstreams: view.upstreams.map(({ executionId: id, isOpen }) => ({ id, node: nodes.get(id), isOpen })),
+  }
+}

@@ -1,0 +1,249 @@
+/** One handle for one flow: its result, its state, its members, and what can be done to it. */
+import type { CancelFlowResult, ExecutionId, FlowId, Position, Refused } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { accept } from '../transport/accept.ts'
+import type { ReplayOptions } from '../calls.ts'
+import type { Duration } from '../define/duration.ts'
+import type { ExecutionDescription } from '../executions/description.ts'
+import type { EndMoment, EndNews } from '../events/end-watcher.ts'
+import type { HandleClient } from '../executions/execution-handle.ts'
+import type { FlowCalls } from './flow-calls.ts'
+import type { FlowCancelOptions } from './flow-options.ts'
+import { summariseMember } from './flow-description.ts'
+import type { FlowDescription, MemberSummary } from './flow-description.ts'
+import { FlowMember } from './flow-member.ts'
+import type { DeclaredGraph } from '../define/graph-builder.ts'
+import { memberIdOf } from '../checks/ids.ts'
+import { checkBoolean, checkOptions, checkTaskName } from '../checks/names.ts'
+import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
+import type { AnyTask, Task } from '../define/task.ts'
+import { waitForEnd } from '../events/await-end.ts'
+import type { WaitOptions } from '../events/await-end.ts'
+
+export interface FlowHandleCancelOptions extends FlowCancelOptions {
+  /** Waits until all that the cancel is to end has ended: true, or for how long at most. */
+  readonly wait?: boolean | Duration
+}
+
+export interface MembersOptions {
+  /** True has each member name what leads to it. */
+  readonly edges?: boolean
+}
+
+const MEMBERS_KEYS = ['edges'] as const satisfies readonly (keyof MembersOptions)[]
+
+/** What a cancel came to. The policy is that of the first cancel, which counts. */
+export type FlowCancelled = Exclude<CancelFlowResult, Refused>
+
+/** What a flow's handle needs of the client that made it. */
+export interface FlowClient extends HandleClient {
+  readonly try: FlowCalls
+  describeFlow(id: FlowId): Promise<FlowDescription>
+  cancelFlow(id: FlowId, reason: string, options?: FlowHandleCancelOptions): Promise<FlowCancelled>
+  setFlowTags(id: FlowId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
+}
+
+/** What a submit did: started the flow, or met one that existed with the same content. */
+export type FlowCreated = 'created' | 'joined'
+
+/** Where a handle learns which nodes' results are the flow's: from what a submit drew, or by drawing it again. */
+export type GraphSource = DeclaredGraph | (() => Promise<DeclaredGraph>)
+
+/** Results that are read together with the flow's end, rather than after it. */
+const READ_AHEAD_COUNT = 8
+
+export class FlowHandle<Output = unknown> {
+  readonly id: FlowId
+  /** Set by a submit. */
+  readonly created: FlowCreated | undefined
+  protected readonly client: FlowClient
+  readonly #graph: GraphSource | undefined
+  /** A moment before the flow existed. */
+  readonly #since: EndMoment | undefined
+
+  constructor(client: FlowClient, id: FlowId, graph?: GraphSource, created?: FlowCreated, since?: EndMoment) {
+    this.client = client
+    this.id = id
+    this.#graph = graph
+    this.created = created
+    this.#since = since
+  }
+
+  /**
+   * Waits for the end. Resolves with the results of the nodes that the flow's function returned; rejects with
+   * `flow_failed`, which names the first member that failed, or `flow_cancelled`.
+   */
+  async result(options: WaitOptions = {}): Promise<Output> {
+    const ahead = this.#membersAhead()
+    let read: readonly (ExecutionDescription | undefined)[] = []
+    const ended = await this.#end(options, ahead, async (news) => {
+      const describing = this.client.describeFlow(this.id)
+      // The first look seldom finds the end, and would read the results in vain.
+      const reading = news === undefined ? [] : ahead.map((member) => member.describeResult().catch(() => undefined))
+      const [description, ...results] = await Promise.all([describing, ...reading])
+      read = results
+      return description
+    })
+    if (ended.outcome !== 'completed') throw await this.#failure(ended)
+    const known = new Map(ahead.map((member, i) => [member.node, { member, description: read[i] }]))
+    const output = async (name: string, task: AnyTask | undefined) => {
+      const { member, description } = known.get(name) ?? {}
+      if (member === undefined || description?.outcome !== 'completed') return await this.#output(name, task, options)
+      return await member.resultOf(description)
+    }
+    return (await resultsOf(await this.#drawn(), output)) as Output
+  }
+
+  /** Waits for the end, whatever it is. Members of a cancelled flow may still be on their way out. */
+  wait(options: WaitOptions = {}): Promise<FlowDescription> {
+    return this.#end(options, this.#membersAhead(), () => this.client.describeFlow(this.id))
+  }
+
+  #end(
+    options: WaitOptions,
+    last: readonly FlowMember[],
+    describe: (news: EndNews | undefined) => Promise<FlowDescription>,
+  ): Promise<FlowDescription> {
+    const look = async (news: EndNews | undefined) => {
+      const description = await describe(news)
+      return description.outcome === undefined ? undefined : description
+    }
+    return waitForEnd(this.client, this.id, options, look, { heralds: last.map(({ id }) => id), since: this.#since })
+  }
+
+  /** Those whose results are the flow's, if they are known and not many. */
+  #membersAhead(): FlowMember[] {
+    if (this.#graph === undefined || typeof this.#graph === 'function') return []
+    const { results, nodes } = this.#graph
+    const names = typeof results === 'string' ? [results] : Object.values(results ?? {})
+    if (names.length > READ_AHEAD_COUNT) return []
+    return [...new Set(names)].map((name) => this.#member(name, taskOf(nodes, name)))
+  }
+
+  describe(): Promise<FlowDescription> {
+    return this.client.describeFlow(this.id)
+  }
+
+  /**
+   * Cancels the flow. From then on nothing of it is begun any more; with `wait`, this resolves when it has come to rest.
+   *
+   * @example
+   * await handle.cancel('superseded by release 43', { policy: 'cancel_pending', wait: '10s' })
+   */
+  cancel(reason = 'cancelled by its caller', options?: FlowHandleCancelOptions): Promise<FlowCancelled> {
+    return this.client.cancelFlow(this.id, reason, options)
+  }
+
+  /** A member by its name. One that was added with an id of its own has another, and is reached by that. */
+  member<Input, Parsed, Returned, Output, Inputs, Given, const Name extends string>(
+    name: Name,
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
+  ): FlowMember<Output, Name, Returned>
+  member<const Name extends string>(name: Name): FlowMember<unknown, Name>
+  member(name: string, task?: AnyTask): FlowMember {
+    const id = memberIdOf(this.id, checkTaskName(name, 'node name'))
+    return new FlowMember(this.client, { flowId: this.id, node: name, id }, task)
+  }
+
+  /** Waits for one member's result. */
+  async output(name: string, options: WaitOptions = {}): Promise<unknown> {
+    const { nodes = [] } = (await this.#drawn()) ?? {}
+    return await this.#output(name, taskOf(nodes, name), options)
+  }
+
+  /** Runs an ended member again; with `subtree`, everything that was skipped because of it as well. */
+  replay(name: string, options?: ReplayOptions): Promise<void> {
+    return this.member(name).replay(options)
+  }
+
+  /** All members in the order of the graph, read page by page. */
+  async *members(options: MembersOptions = {}): AsyncGenerator<MemberSummary, void, undefined> {
+    checkOptions(options, MEMBERS_KEYS, '{ edges: true }')
+    checkBoolean(options.edges, 'edges')
+    const nodes = new Map<ExecutionId, string>()
+    let cursor: Position | undefined
+    do {
+      const page = accept(await this.client.try.listFlowMembers(this.id, { ...options, cursor }))
+      for (const { execution } of page.members) nodes.set(execution.id, execution.member?.name ?? '')
+      for (const view of page.members) yield summariseMember(view, nodes)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+  }
+
+  /** What happens to the flow and to its members. */
+  events(
+    options: Pick<SubscribeOptions, 'signal' | 'fromStart' | 'cursor' | 'types'> = {},
+  ): AsyncGenerator<SubscriptionItem, void, undefined> {
+    return this.client.subscribe({ ...options, flowId: this.id })
+  }
+
+  setTags(tags: Readonly<Record<string, string | undefined>>): Promise<void> {
+    return this.client.setFlowTags(this.id, tags)
+  }
+
+  async #drawn(): Promise<DeclaredGraph | undefined> {
+    return typeof this.#graph === 'function' ? await this.#graph() : this.#graph
+  }
+
+  #member(name: string, task: AnyTask | undefined): FlowMember {
+    return task === undefined ? this.member(name) : this.member(name, task)
+  }
+
+  #output(name: string, task: AnyTask | undefined, options: WaitOptions): Promise<unknown> {
+    return this.#member(name, task).result(options)
+  }
+
+  async #failure(ended: FlowDescription): Promise<EngineError> {
+    if (ended.cancel !== undefined) {
+      return new EngineError('flow_cancelled', {
+        flowId: this.id,
+        message: `${ended.cancel.by} cancelled it: ${ended.cancel.reason}`,
+      })
+    }
+    const failed = await this.#firstFailed()
+    if (failed === undefined) return new EngineError('flow_failed', { flowId: this.id })
+    return new EngineError('flow_failed', {
+      flowId: this.id,
+      executionId: failed.id,
+      outcome: failed.outcome,
+      nodes: failed.node === undefined ? undefined : [failed.node],
+      message: failureText(failed),
+    })
+  }
+
+  /** In the order of the graph: what failed by itself, or else what was skipped. */
+  async #firstFailed(): Promise<MemberSummary | undefined> {
+    let skipped: MemberSummary | undefined
+    for await (const member of this.members()) {
+      if (member.outcome === 'failed' || member.outcome === 'expired') return member
+      if (member.outcome === 'cancelled' && !member.isSuperseded) return member
+      if (member.outcome === 'skipped') skipped ??= member
+    }
+    return skipped
+  }
+}
+
+/** What the flow's function returned, with the results in the places of their nodes. */
+async function resultsOf(
+  graph: DeclaredGraph | undefined,
+  output: (name: string, task: AnyTask | undefined) => Promise<unknown>,
+): Promise<unknown> {
+  if (graph?.results === undefined) return undefined
+  const { results, nodes } = graph
+  if (typeof results === 'string') return await output(results, taskOf(nodes, results))
+  const tasks = new Map(nodes.map((node) => [node.name, node.task]))
+  const entries = Object.entries(results).map(
+    async ([key, node]) => [key, await output(node, tasks.get(node))] as const,
+  )
+  return Object.fromEntries(await Promise.all(entries))
+}
+
+function taskOf(nodes: DeclaredGraph['nodes'], name: string): AnyTask | undefined {
+  return nodes.find((node) => node.name === name)?.task
+}
+
+function failureText({ id, node, outcome, failure, reason }: MemberSummary): string {
+  const why = failure === undefined ? reason : `${failure.category}: ${failure.message.split('\n')[0] ?? ''}`
+  const name = node === undefined ? id : `'${node}'`
+  return `Node ${name} ${outcome === 'failed' ? 'failed' : `ended as ${outcome ?? 'unknown'}`}${why === undefined ? '' : ` (${why})`}.`
+}

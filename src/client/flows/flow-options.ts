@@ -1,0 +1,67 @@
+/** What the calls that concern flows can be told, and how it is checked. */
+import type { FlowCancelPolicy, PublicFlowState } from '../../kernel/index.ts'
+import { CANCEL_KEYS } from '../executions/cancel-options.ts'
+import type { CancelOptions } from '../executions/cancel-options.ts'
+import type { FlowProgress } from './flow-submission.ts'
+import { FLOW_SETTING_KEYS } from '../define/flow.ts'
+import type { FlowSettings } from '../define/flow.ts'
+import { checkObject, invalidInput, show } from '../checks/names.ts'
+
+export interface FlowSubmitOptions extends FlowSettings {
+  /** Your own id. Submitting the same graph twice with one id starts one flow. */
+  readonly id?: string
+  /** Hears how far a large flow has come on its way to the store. */
+  readonly onProgress?: (progress: FlowProgress) => void
+}
+
+export const FLOW_SUBMIT_KEYS = [
+  'id',
+  'onProgress',
+  ...FLOW_SETTING_KEYS,
+] as const satisfies readonly (keyof FlowSubmitOptions)[]
+
+export interface CreateFlowOptions extends FlowSettings {
+  readonly id?: string
+  /** True lets nothing of it run before it is sealed. */
+  readonly hold?: boolean
+}
+
+export const CREATE_FLOW_KEYS = [
+  'id',
+  'hold',
+  ...FLOW_SETTING_KEYS,
+] as const satisfies readonly (keyof CreateFlowOptions)[]
+
+export interface FlowCancelOptions extends CancelOptions {
+  /** `cancel_all` (the default): every member. `cancel_pending`: those that do not run. `flow_only`: none. */
+  readonly policy?: FlowCancelPolicy
+}
+
+export const FLOW_CANCEL_KEYS = ['policy', ...CANCEL_KEYS] as const satisfies readonly (keyof FlowCancelOptions)[]
+
+const CANCEL_POLICIES = ['cancel_all', 'cancel_pending', 'flow_only'] as const satisfies readonly FlowCancelPolicy[]
+
+export interface FlowQuery {
+  readonly name?: string
+  readonly state?: PublicFlowState
+  readonly tag?: { readonly name: string; readonly value: string }
+  /** All namespaces if left out. */
+  readonly namespace?: string
+}
+
+export const FLOW_QUERY_KEYS = ['name', 'state', 'tag', 'namespace'] as const satisfies readonly (keyof FlowQuery)[]
+
+export function checkCancelPolicy(policy: FlowCancelPolicy): FlowCancelPolicy {
+  if (CANCEL_POLICIES.includes(policy)) return policy
+  throw invalidInput('policy', `policy is ${show(policy)}, but must be one of ${CANCEL_POLICIES.join(', ')}.`)
+}
+
+/** A flow's submit needs its answers; a transaction has none before its commit. */
+export function refuseTransaction(options: unknown): void {
+  checkObject(options, 'options', "{ id: 'release:42' }")
+  if (!('tx' in options) || options.tx === undefined) return
+  throw invalidInput(
+    'tx',
+    'A flow cannot be left in a transaction. Submit it after the commit, with an id of your own so that it can be said again; or leave a task in the transaction whose handler submits the flow.',
+  )
+}

@@ -1,0 +1,96 @@
+/**
+ * Sends a graph: in one call if it fits, else piece by piece, first all nodes and then all edges. Every answer says how
+ * much is in, so that whoever brings the same content goes on where the last one stopped.
+ */
+import { BATCH_BYTES, CALL_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX, readyIndex } from '../../kernel/index.ts'
+import type { EdgeInput, FlowInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { PreparedGraph, PreparedNode } from './flow-graph.ts'
+
+/** How far a submit in several calls has come. */
+export interface FlowProgress {
+  readonly nodes: number
+  readonly edges: number
+  readonly totalNodes: number
+  readonly totalEdges: number
+}
+
+/** Nodes, or edges, of one piece. Each may take a queue, or its downstream, with it, within the work of one call. */
+const PIECE_COUNT = 90
+/** Bytes of payloads of one call; one payload alone may have more. */
+const PIECE_BYTES = 16 * BATCH_BYTES
+/** Calls without progress after which something is wrong that more calls will not mend. */
+const IDLE_CALLS_MAX = 8
+
+/** What one call carries. */
+interface Piece {
+  readonly nodes: readonly PreparedNode[]
+  readonly edges: readonly EdgeInput[]
+}
+
+type Send = (input: SubmitFlowInput, blobs: readonly Uint8Array[]) => Promise<SubmitFlowResult>
+
+export async function sendGraph(
+  flow: FlowInput & Pick<SubmitFlowInput, 'digest'>,
+  graph: PreparedGraph,
+  send: Send,
+  onProgress: (progress: FlowProgress) => void,
+): Promise<SubmitFlowResult> {
+  const totalNodes = graph.nodes.length
+  const totalEdges = graph.edges.length
+  const whole = { ...flow, nodeCount: totalNodes, edgeCount: totalEdges }
+  let nodes = 0
+  let edges = 0
+  for (let idle = 0; idle < IDLE_CALLS_MAX; idle++) {
+    const piece = isAtomic(graph) ? graph : nextPiece(graph, nodes, edges)
+    const { inputs, blobs } = numberBlobs(piece.nodes)
+    const input = { ...whole, nodesBefore: nodes, nodes: inputs, edgesBefore: edges, edges: piece.edges }
+    const result = await send(input, blobs)
+    if (result.kind === 'refused') return result
+    onProgress({ nodes: result.nodes, edges: result.edges, totalNodes, totalEdges })
+    if (result.kind !== 'accepted') return result
+    if (result.nodes > nodes || result.edges > edges) idle = -1
+    nodes = result.nodes
+    edges = result.edges
+  }
+  throw new EngineError('store_unavailable', { flowId: flow.flowId, message: 'It took nothing more of the flow.' })
+}
+
+/** Whether one operation can create it all: as many records as it may write, and not too many bytes. */
+export function isAtomic({ nodes, edges }: PreparedGraph): boolean {
+  if (nodes.length > FLOW_ATOMIC_NODE_MAX) return false
+  const queues = new Set<string>()
+  let bytes = 0
+  for (const { input, payload } of nodes) {
+    queues.add(readyIndex(input.create.lane, input.create.class))
+    bytes += payload?.byteLength ?? 0
+  }
+  return nodes.length + edges.length + queues.size + 1 <= CALL_WORK_LIMIT && bytes <= PIECE_BYTES
+}
+
+function nextPiece(graph: PreparedGraph, nodesBefore: number, edgesBefore: number): Piece {
+  const nodes: PreparedNode[] = []
+  let bytes = 0
+  for (const node of graph.nodes.slice(nodesBefore, nodesBefore + PIECE_COUNT)) {
+    bytes += node.payload?.byteLength ?? 0
+    if (nodes.length > 0 && bytes > PIECE_BYTES) break
+    nodes.push(node)
+  }
+  if (nodes.length > 0) return { nodes, edges: [] }
+  return { nodes, edges: graph.edges.slice(edgesBefore, edgesBefore + PIECE_COUNT) }
+}
+
+/** A call's payloads are numbered in the order in which it carries them. */
+function numberBlobs(nodes: readonly PreparedNode[]): {
+  readonly inputs: readonly NodeInput[]
+  readonly blobs: readonly Uint8Array[]
+} {
+  const blobs: Uint8Array[] = []
+  const inputs = nodes.map(({ input, payload }) => {
+    const info = input.create.payload
+    if (payload === undefined || info === undefined) return input
+    blobs.push(payload)
+    return { ...input, create: { ...input.create, payload: { ...info, blob: blobs.length - 1 } } }
+  })
+  return { inputs, blobs }
+}

@@ -1,0 +1,190 @@
+/** A flow whose graph is put together step by step. What is not sealed never ends by itself. */
+import { RESOLVE_PAGE_COUNT } from '../../kernel/index.ts'
+import type { ExecutionId, Handover, PolicyInput, PublicFlowState } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { accept } from '../transport/accept.ts'
+import type { ExecutionHandle } from '../executions/execution-handle.ts'
+import { FlowHandle } from './flow-handle.ts'
+import { FlowMember } from './flow-member.ts'
+import { NODE_SETTING_KEYS } from '../define/flow-node.ts'
+import type { NodeSettings } from '../define/flow-node.ts'
+import { isExecutionId, memberIdOf } from '../checks/ids.ts'
+import {
+  checkBoolean,
+  checkKeys,
+  checkObject,
+  checkOptions,
+  checkTaskName,
+  invalidInput,
+  show,
+} from '../checks/names.ts'
+import type { AnyTask, Task } from '../define/task.ts'
+import { checkLosers, checkUpstreams } from '../define/upstreams.ts'
+import type { AfterOption, NoInputs, Upstream } from '../define/upstreams.ts'
+
+export type AddOptions<Given> = NodeSettings & AfterOption<Given>
+
+const ADD_KEYS = ['after', 'inputs', ...NODE_SETTING_KEYS]
+
+type AddArguments<Given> = NoInputs extends Given ? [options?: AddOptions<Given>] : [options: AddOptions<Given>]
+
+export interface DependencyOptions {
+  /** The name of the result among the inputs of whoever waits: the member's own unless given, none if false. */
+  readonly as?: string | false
+  /** True hands the result on as the payload, in place of the one it was added with. */
+  readonly payload?: boolean
+  /** Refuses the edge if the graph is no longer the one that was looked at. */
+  readonly expectedRevision?: number
+}
+
+const DEPENDENCY_KEYS = ['as', 'payload', 'expectedRevision'] as const satisfies readonly (keyof DependencyOptions)[]
+
+const POLICY_KEYS = ['policy', 'need', 'losers'] as const satisfies readonly (keyof PolicyInput)[]
+const POLICIES = ['all_of', 'any_of', 'quorum'] as const satisfies readonly PolicyInput['policy'][]
+
+/** A member by its handle, its name or its id. */
+export type MemberRef = ExecutionHandle | string
+
+export class OpenFlow extends FlowHandle<undefined> {
+  /**
+   * Adds a new member, together with what it waits for: it never runs before it is wired. Said twice with one name, it is
+   * added once.
+   *
+   * @example
+   * const part = await open.add('part-1', importPart, { file: 'a.csv' })
+   * await open.add('report', report, {}, { after: allOf(part) })
+   * await open.seal()
+   */
+  async add<const Name extends string, Input, Parsed, Returned, Output, Inputs, Given>(
+    name: Name,
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
+    input: NoInfer<Input>,
+    ...options: AddArguments<NoInfer<Given>>
+  ): Promise<FlowMember<Output, Name, Returned>> {
+    return await this.#add(name, task, input, options[0] as AddOptions<NoInputs> | undefined)
+  }
+
+  async #add<Output, Name extends string, Returned>(
+    name: Name,
+    task: AnyTask,
+    input: unknown,
+    options: AddOptions<NoInputs> = {},
+  ): Promise<FlowMember<Output, Name, Returned>> {
+    checkTaskName(name, 'node name')
+    checkOptions(options, ADD_KEYS, '{ after: allOf(part) }')
+    const { after, inputs = true, ...settings } = options
+    checkBoolean(inputs, 'inputs')
+    const waits = after === undefined ? undefined : checkUpstreams(after, name)
+    refuseTooMany(name, waits?.edges.length ?? 0)
+    const upstreams = (waits?.edges ?? []).map(({ upstream, input: as }) => {
+      const hands: Handover | undefined = inputs ? { as: 'input', name: as } : undefined
+      return { upstreamId: this.#idOf(upstream, name), hands }
+    })
+    const executionId = memberIdOf(this.id, name)
+    const policy = waits === undefined || upstreams.length === 0 ? undefined : waits.policy
+    const member = { name, task, input, settings, policy, executionId, after: upstreams }
+    const { kind } = accept(await this.client.try.addNewMember(this.id, member))
+    return this.#member(executionId, name, task, kind === 'added' ? 'created' : 'joined')
+  }
+
+  /** Makes an execution that exists a member. It must live in the partition of the flow. */
+  async addExecution<Output, const Name extends string>(
+    execution: ExecutionHandle<Output> | string,
+    name: Name,
+  ): Promise<FlowMember<Output, Name>> {
+    const id = this.client.try.resolve(typeof execution === 'string' ? execution : execution.id)
+    accept(await this.client.try.addExecutionToFlow(this.id, id, name))
+    return this.#member(id, name)
+  }
+
+  /** Lets one member wait for another. If that has ended, it counts at once. */
+  async depend(upstream: MemberRef, downstream: MemberRef, options: DependencyOptions = {}): Promise<void> {
+    checkOptions(options, DEPENDENCY_KEYS, "{ as: 'parsed' }")
+    const hands = handoverOf(upstream, options)
+    const up = this.#resolve(upstream)
+    const down = this.#resolve(downstream)
+    const { expectedRevision } = options
+    const result = await this.client.try.addDependency(this.id, up, down, { hands, expectedRevision })
+    if (result.kind === 'refused' && result.code === 'invalid_input') {
+      throw new EngineError(result.code, { ...result.detail, field: 'payload', message: ONE_PAYLOAD })
+    }
+    accept(result)
+  }
+
+  /** Says how all that leads to a member is judged together, before the first edge leads there. */
+  async setPolicy(member: MemberRef, policy: PolicyInput): Promise<void> {
+    accept(await this.client.try.setEdgeGroupPolicy(this.id, this.#resolve(member), checkPolicy(policy)))
+  }
+
+  /** Closes the graph: what was held begins, and the flow ends with its last member. */
+  async seal(): Promise<PublicFlowState> {
+    return accept(await this.client.try.sealFlow(this.id)).state
+  }
+
+  #member<Output, Name extends string, Returned>(
+    id: ExecutionId,
+    node: Name,
+    task?: AnyTask,
+    created?: 'created' | 'joined',
+  ): FlowMember<Output, Name, Returned> {
+    return new FlowMember<Output, Name, Returned>(this.client, { flowId: this.id, node, id }, task, created)
+  }
+
+  #resolve(member: MemberRef): ExecutionId {
+    if (typeof member !== 'string') return member.id
+    return isExecutionId(member) ? member : memberIdOf(this.id, checkTaskName(member, 'node name'))
+  }
+
+  #idOf(upstream: Upstream, name: string): ExecutionId {
+    if (upstream instanceof FlowMember && upstream.flowId === this.id) return upstream.id
+    throw invalidInput(
+      'after',
+      `Node '${name}' waits for '${upstream.node}', which is no member of this flow: name what add(…) or member(…) gave.`,
+    )
+  }
+}
+
+const ONE_PAYLOAD =
+  'One result can be the payload of a member that waits for all of its upstreams, or for any of them, and not of a quorum.'
+
+/** New members are wired in one operation, which has room for some edges only. */
+function refuseTooMany(name: string, count: number): void {
+  if (count <= RESOLVE_PAGE_COUNT) return
+  throw new EngineError('graph_limit_exceeded', {
+    limit: RESOLVE_PAGE_COUNT,
+    nodes: [name],
+    message: `Node '${name}' cannot be added with ${count} upstreams at once; the limit is ${RESOLVE_PAGE_COUNT}. Create the flow with hold, and add the others with depend(…).`,
+  })
+}
+
+function handoverOf(upstream: MemberRef, options: DependencyOptions): Handover | undefined {
+  const { as, payload } = options
+  checkBoolean(payload, 'payload')
+  if (payload === true) {
+    if (as === undefined) return { as: 'payload' }
+    throw invalidInput('as', 'A result is handed on under a name or as the payload, not as both.')
+  }
+  const node = nodeOf(upstream)
+  if (as === false || (as === undefined && node === undefined)) return undefined
+  return { as: 'input', name: checkTaskName(as ?? node, 'as') }
+}
+
+/** The name by which a reference names a member, if it does. */
+function nodeOf(member: MemberRef): string | undefined {
+  if (typeof member === 'string') return isExecutionId(member) ? undefined : member
+  return 'node' in member && typeof member.node === 'string' ? member.node : undefined
+}
+
+function checkPolicy(given: PolicyInput): PolicyInput {
+  checkObject(given, 'policy', "{ policy: 'quorum', need: 2 }")
+  checkKeys(given, POLICY_KEYS, 'policy')
+  const { policy, need, losers } = given
+  if (!POLICIES.includes(policy)) {
+    throw invalidInput('policy', `policy is ${show(policy)}, but must be one of ${POLICIES.join(', ')}.`)
+  }
+  if (policy === 'quorum' && (!Number.isInteger(need) || (need ?? 0) < 1)) {
+    throw invalidInput('need', `need is ${show(need)}, but must be a whole number of at least 1.`)
+  }
+  if (losers !== undefined) checkLosers(losers)
+  return given
+}

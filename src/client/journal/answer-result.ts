@@ -1,0 +1,33 @@
+/** What whoever answers with a token is told: whether it still opens a door, and nothing of how its execution stands. */
+import { refused } from '../../kernel/index.ts'
+import type { DeliverSignalResult, ErrorCode, Refused } from '../../kernel/index.ts'
+
+const TOKEN_CODES = ['missing_token', 'invalid_token', 'token_expired'] as const satisfies readonly ErrorCode[]
+
+/** What may be wrong with a token itself. */
+export type TokenCode = (typeof TOKEN_CODES)[number]
+
+/** What became of an answer that was sent with a token. */
+export type AnswerResult =
+  Exclude<DeliverSignalResult, Refused> | Refused<TokenCode | 'waitpoint_closed' | 'signal_limit_exceeded'>
+
+export function isTokenCode(code: ErrorCode): code is TokenCode {
+  return (TOKEN_CODES as readonly ErrorCode[]).includes(code)
+}
+
+/** Without detail: the execution and the waitpoint are not the holder's to know. */
+export function toTokenHolder(result: DeliverSignalResult): AnswerResult {
+  if (result.kind !== 'refused') return result
+  switch (result.code) {
+    case 'execution_not_found':
+    case 'waitpoint_not_found':
+      return refused('invalid_token', {})
+    case 'execution_ended':
+    case 'waitpoint_closed':
+      return refused('waitpoint_closed', {})
+    case 'token_expired':
+      return refused('token_expired', {})
+    case 'signal_limit_exceeded':
+      return refused('signal_limit_exceeded', {})
+  }
+}

@@ -1,0 +1,89 @@
+/** Lists and counts over all partitions, put together from the short steps that a partition answers. */
+import { publicStates } from '../../kernel/index.ts'
+import type { Position, PublicState } from '../../kernel/index.ts'
+import { LIST_QUERY_KEYS } from '../calls.ts'
+import type { Calls, ListQuery } from '../calls.ts'
+import { summarise } from '../executions/description.ts'
+import type { ExecutionSummary } from '../executions/description.ts'
+import { mergePages } from './merged-pages.ts'
+import type { Page, PageOptions } from './merged-pages.ts'
+import {
+  checkLane,
+  checkNamespace,
+  checkOptions,
+  checkTagQuery,
+  checkTaskName,
+  invalidInput,
+  show,
+} from '../checks/names.ts'
+
+export interface ListOptions extends ListQuery, PageOptions {}
+
+const LIST_KEYS = [...LIST_QUERY_KEYS, 'limit', 'cursor'] as const satisfies readonly (keyof ListOptions)[]
+
+export type ExecutionPage = Page<ExecutionSummary>
+
+export interface LaneSummary {
+  readonly lane: string
+  readonly tasks: readonly string[]
+  readonly counts: Readonly<Partial<Record<PublicState, number>>>
+}
+
+/** Steps that counting takes in one partition: 200 queues each. */
+const COUNT_STEPS_MAX = 50
+
+export async function listExecutions(
+  calls: Calls,
+  partitionCount: number,
+  options: ListOptions,
+): Promise<ExecutionPage> {
+  checkOptions(options, LIST_KEYS, "{ state: 'failed', limit: 20 }")
+  const { limit, cursor, ...query } = options
+  checkQuery(query)
+  return await mergePages(partitionCount, { limit, cursor }, async (partition, count, from) => {
+    const step = await calls.listStep(partition, query, count, from)
+    return { items: step.executions.map(summarise), cursor: step.cursor }
+  })
+}
+
+export async function countLanes(
+  calls: Calls,
+  partitionCount: number,
+  lane: string | undefined,
+): Promise<LaneSummary[]> {
+  if (lane !== undefined) checkLane(lane)
+  const lanes = new Map<string, { tasks: Set<string>; counts: Partial<Record<PublicState, number>> }>()
+  for (let partition = 0; partition < partitionCount; partition++) {
+    let cursor: Position | undefined
+    for (let step = 0; step < COUNT_STEPS_MAX; step++) {
+      const result = await calls.countStep(partition, lane, cursor)
+      for (const found of result.lanes) {
+        const sum = lanes.get(found.lane) ?? { tasks: new Set<string>(), counts: {} }
+        for (const task of found.classes) sum.tasks.add(task)
+        for (const { state, count } of found.counts) sum.counts[state] = (sum.counts[state] ?? 0) + count
+        lanes.set(found.lane, sum)
+      }
+      cursor = result.cursor
+      if (cursor === undefined) break
+    }
+  }
+  return [...lanes]
+    .map(([name, { tasks, counts }]) => ({ lane: name, tasks: [...tasks].sort(), counts }))
+    .sort((a, b) => (a.lane < b.lane ? -1 : 1))
+}
+
+function checkQuery(query: ListQuery): void {
+  if (query.lane !== undefined) checkLane(query.lane)
+  if (query.task !== undefined) checkTaskName(query.task)
+  if (query.namespace !== undefined) checkNamespace(query.namespace)
+  if (query.tag !== undefined) checkTagQuery(query.tag)
+  for (const field of ['createdFrom', 'createdTo'] as const) {
+    const instant = query[field]
+    if (instant !== undefined && !Number.isSafeInteger(instant)) {
+      throw invalidInput(field, `${field} is ${show(instant)}, but must be milliseconds since the epoch.`)
+    }
+  }
+  if (query.state !== undefined && !publicStates.includes(query.state)) {
+    throw invalidInput('state', `state is ${show(query.state)}, but must be one of ${publicStates.join(', ')}.`)
+  }
+}

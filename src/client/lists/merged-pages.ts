@@ -1,0 +1,110 @@
+/** One page over all partitions in one order, put together from the short steps that a partition answers. */
+import { LIST_PAGE_MAX } from '../../kernel/index.ts'
+import type { Position } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { invalidInput, show } from '../checks/names.ts'
+
+export interface PageOptions {
+  /** At most this many; 50 unless given. */
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** Where to go on. A page may be short and still have one. */
+  readonly cursor: string | undefined
+}
+
+/** What is listed has a place in the order of the list. */
+interface Placed {
+  readonly createdAt: number
+  readonly id: string
+}
+
+/** What a partition found from a position on, and where its next step begins. */
+export interface Step<T> {
+  readonly items: readonly T[]
+  readonly cursor: Position | undefined
+}
+
+type TakeStep<T> = (partition: number, limit: number, from: Position | undefined) => Promise<Step<T>>
+
+/** Which of two comes first, and how a place in the order is written in a cursor. */
+export interface ListOrder {
+  readonly compare: (a: Position, b: Position) => number
+  readonly encode: (position: Position) => string
+  readonly decode: (cursor: string) => Position
+}
+
+const LIMIT_DEFAULT = 50
+/** Steps that one call takes in one partition before it answers with a short page. */
+const STEPS_MAX = 25
+
+export async function mergePages<T extends Placed>(
+  partitionCount: number,
+  { limit = LIMIT_DEFAULT, cursor }: PageOptions,
+  takeStep: TakeStep<T>,
+  order: ListOrder = newestFirst,
+): Promise<Page<T>> {
+  checkLimit(limit)
+  const from = cursor === undefined ? undefined : order.decode(cursor)
+  const pages = await Promise.all(
+    Array.from({ length: partitionCount }, (_, partition) => pageOf(partition, limit, from, takeStep)),
+  )
+  // Where a partition stopped short, nothing behind that point may be shown from the others yet.
+  const horizon = pages
+    .map((page) => page.cursor)
+    .filter((next) => next !== undefined)
+    .sort(order.compare)[0]
+  const merged = pages
+    .flatMap((page) => page.items)
+    .filter((item) => horizon === undefined || order.compare(positionOf(item), horizon) <= 0)
+    .sort((a, b) => order.compare(positionOf(a), positionOf(b)))
+  const items = merged.slice(0, limit)
+  const last = items.at(-1)
+  const end = merged.length > limit && last !== undefined ? positionOf(last) : horizon
+  return { items, cursor: end === undefined ? undefined : order.encode(end) }
+}
+
+async function pageOf<T>(
+  partition: number,
+  limit: number,
+  from: Position | undefined,
+  takeStep: TakeStep<T>,
+): Promise<Step<T>> {
+  const items: T[] = []
+  let cursor = from
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const found = await takeStep(partition, limit - items.length, cursor)
+    items.push(...found.items)
+    cursor = found.cursor
+    if (cursor === undefined || items.length >= limit) break
+  }
+  return { items, cursor }
+}
+
+function positionOf(item: Placed): Position {
+  return { score: item.createdAt, id: item.id }
+}
+
+/** By time and, within one millisecond, by id: earlier first. */
+export function compareInTime(a: Position, b: Position): number {
+  return a.score - b.score || ((a.id ?? '') < (b.id ?? '') ? -1 : (a.id ?? '') > (b.id ?? '') ? 1 : 0)
+}
+
+/** Executions and flows, whose ids are plain. */
+const newestFirst: ListOrder = {
+  compare: (a, b) => compareInTime(b, a),
+  encode: ({ score, id }) => `l1.${score.toString(36)}.${id ?? ''}`,
+  decode: (cursor) => {
+    const match = /^l1\.([0-9a-z]+)\.([0-9a-f-]+)$/.exec(cursor)
+    if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
+    return { score: parseInt(match[1] ?? '', 36), id: match[2] }
+  },
+}
+
+export function checkLimit(limit: number = LIMIT_DEFAULT): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIST_PAGE_MAX) return limit
+  throw invalidInput('limit', `limit is ${show(limit)}, but must be a whole number from 1 to ${LIST_PAGE_MAX}.`)
+}

@@ -1,0 +1,176 @@
+/** What an execution has recorded, in the order of recording, read page by page: its steps and the signals it was sent. */
+import { isMailbox } from '../../kernel/index.ts'
+import type {
+  ConditionNode,
+  Failure,
+  Instant,
+  Signal,
+  SignalEffect,
+  Step,
+  StepKind,
+  StepView,
+  WaitEnd,
+} from '../../kernel/index.ts'
+import { accept } from '../transport/accept.ts'
+import type { JournalCalls } from '../journal/journal-calls.ts'
+import { checkBoolean, checkOptions } from '../checks/names.ts'
+import { decodeValue } from '../checks/payload.ts'
+import { ownKeyIn } from '../checks/signal-names.ts'
+import type { Sender } from '../define/signal-wait.ts'
+import { onTimeoutOf } from '../define/wait-options.ts'
+import type { OnTimeout } from '../define/wait-options.ts'
+
+/** How a wait stands, or how it stood when it ended. */
+export interface WaitSummary {
+  readonly reason: string
+  readonly until: Instant | undefined
+  readonly onTimeout: OnTimeout
+  /** Where signals count for it: keys of waitpoints, and `@` before the name of a signal. */
+  readonly places: readonly string[]
+  /** What it counts, and how far it has come. */
+  readonly counts: readonly { readonly name: string | undefined; readonly need: number; readonly has: number }[]
+  /** The numbers of the signals that counted. */
+  readonly signals: readonly number[]
+  readonly reminderCount: number
+  readonly isEscalated: boolean
+}
+
+export interface StepSummary {
+  readonly name: string
+  readonly kind: StepKind
+  readonly position: number
+  readonly state: Step['state']['phase']
+  /** When it was recorded first, and since when it stands as it does. */
+  readonly createdAt: Instant
+  readonly changedAt: Instant
+  readonly attemptCount: number
+  /** Bytes of its value or failure. */
+  readonly size: number
+  /** Whether a handler that runs now is answered from it. */
+  readonly isFinal: boolean
+  /** Undefined unless values were asked for. */
+  readonly value: unknown
+  readonly failure: Failure | undefined
+  /** When it is tried again. */
+  readonly retryAt: Instant | undefined
+  /** How a wait or a sleep ended, and who ended it. */
+  readonly how: WaitEnd | undefined
+  readonly by: string | undefined
+  readonly reason: string | undefined
+  readonly wait: WaitSummary | undefined
+}
+
+export interface SignalSummary {
+  /** Its number among all signals of the execution. */
+  readonly sequence: number
+  readonly name: string
+  /** The waitpoint that it was sent to; undefined if it was sent to the execution by its name. */
+  readonly waitpoint: string | undefined
+  readonly by: Sender
+  readonly at: Instant
+  /** What it did when it came. */
+  readonly effect: SignalEffect
+  /** The sender's own key. */
+  readonly key: string
+  readonly size: number
+  /** Undefined unless values were asked for. */
+  readonly value: unknown
+}
+
+export interface ReadOptions {
+  /** True reads the values too. They may hold what not everybody should see. */
+  readonly values?: boolean
+}
+
+const READ_KEYS = ['values'] as const satisfies readonly (keyof ReadOptions)[]
+
+export async function* readSteps(
+  calls: JournalCalls,
+  idOrKey: string,
+  options: ReadOptions,
+): AsyncGenerator<StepSummary, void, undefined> {
+  checkRead(options)
+  let from: number | undefined = 0
+  while (from !== undefined) {
+    const { result, blobs } = await calls.readSteps(idOrKey, from, options.values === true)
+    const page = accept(result)
+    for (const view of page.steps) yield summariseStep(view, blobs)
+    from = page.next
+  }
+}
+
+export async function* readSignals(
+  calls: JournalCalls,
+  idOrKey: string,
+  options: ReadOptions,
+): AsyncGenerator<SignalSummary, void, undefined> {
+  checkRead(options)
+  let from: number | undefined = 1
+  while (from !== undefined) {
+    const { result, blobs } = await calls.readSignals(idOrKey, from, options.values === true)
+    const page = accept(result)
+    for (const { signal, payloadBlob } of page.signals) yield summariseSignal(signal, blobs[payloadBlob ?? -1])
+    from = page.next
+  }
+}
+
+function checkRead(options: ReadOptions): void {
+  checkOptions(options, READ_KEYS, '{ values: true }')
+  checkBoolean(options.values, 'values')
+}
+
+function summariseStep({ step, valueBlob, isFinal }: StepView, blobs: readonly Uint8Array[]): StepSummary {
+  const { state } = step
+  const closed = state.phase === 'closed' ? state : undefined
+  return {
+    name: step.name,
+    kind: step.kind,
+    position: step.position,
+    state: state.phase,
+    createdAt: step.createdAt,
+    changedAt: state.phase === 'open' ? state.since : state.at,
+    attemptCount: step.attemptCount,
+    size: step.size,
+    isFinal,
+    value: state.phase === 'completed' ? decodeValue(state.value, blobs[valueBlob ?? -1]) : undefined,
+    failure: state.phase === 'failed' || state.phase === 'retrying' ? state.failure : undefined,
+    retryAt: state.phase === 'retrying' ? state.until : undefined,
+    how: closed?.how,
+    by: closed?.by,
+    reason: closed?.reason,
+    wait: summariseWait(step),
+  }
+}
+
+function summariseWait({ kind, wait }: Step): WaitSummary | undefined {
+  if (wait === undefined || kind !== 'wait') return undefined
+  return {
+    reason: wait.reason,
+    until: wait.until,
+    onTimeout: onTimeoutOf(wait.onTimeout),
+    places: wait.targets,
+    counts: wait.nodes.filter(isLeaf).map(({ name, need, has }) => ({ name, need, has })),
+    signals: wait.satisfiers,
+    reminderCount: wait.reminderCount,
+    isEscalated: wait.isEscalated,
+  }
+}
+
+function isLeaf(node: ConditionNode): boolean {
+  return node.kind === 'leaf'
+}
+
+function summariseSignal(signal: Signal, bytes: Uint8Array | undefined): SignalSummary {
+  const { sequence, name, target, source, at, effect, key, payload } = signal
+  return {
+    sequence,
+    name,
+    waitpoint: isMailbox(target) ? undefined : target,
+    by: source,
+    at,
+    effect,
+    key: source.type === 'token' ? ownKeyIn(key, source.identity) : key,
+    size: payload?.size ?? 0,
+    value: decodeValue(payload, bytes),
+  }
+}

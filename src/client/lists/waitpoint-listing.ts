@@ -1,0 +1,110 @@
+/** Waitpoints as an operator or a program may see them: where signals are awaited, and never what opens them. */
+import { compareInTime, checkLimit, mergePages } from './merged-pages.ts'
+import type { ListOrder, Page, PageOptions } from './merged-pages.ts'
+import type { ExecutionId, Instant, ListedWaitpoint, Position } from '../../kernel/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { accept } from '../transport/accept.ts'
+import type { JournalCalls } from '../journal/journal-calls.ts'
+import { checkBoolean, checkOptions } from '../checks/names.ts'
+
+export interface WaitpointSummary {
+  readonly executionId: ExecutionId
+  readonly task: string
+  /** As its handler calls it. A mailbox has the name of its signal behind an `@`. */
+  readonly key: string
+  /** `awaited`: a wait is there for it. `pending`: what comes is kept for a wait. `mailbox`: the same, for one signal's name. */
+  readonly state: ListedWaitpoint['state']
+  readonly openedAt: Instant
+  /** When it closes, if nothing comes before. */
+  readonly expiresAt: Instant | undefined
+  /** The wait that it belongs to now. */
+  readonly step: string | undefined
+  /** The names of signals that are waited for; empty: any. */
+  readonly names: readonly string[]
+  readonly signalCount: number
+  /** Signals that no wait has looked at yet. */
+  readonly bufferedCount: number
+  readonly lastSignalAt: Instant | undefined
+  readonly closedAt: Instant | undefined
+  readonly closeReason: string | undefined
+}
+
+export type WaitpointPage = Page<WaitpointSummary>
+
+export type ListWaitpointsOptions = PageOptions
+
+export interface ExecutionWaitpointsOptions extends PageOptions {
+  /** Closed ones and mailboxes too, and not only those that are open. */
+  readonly all?: boolean
+}
+
+const PAGE_KEYS = ['limit', 'cursor'] as const satisfies readonly (keyof PageOptions)[]
+const EXECUTION_KEYS = ['all', ...PAGE_KEYS] as const satisfies readonly (keyof ExecutionWaitpointsOptions)[]
+
+/** The ids of waitpoints hold names, so that a cursor packs them. */
+const longestOpenFirst: ListOrder = {
+  compare: compareInTime,
+  encode: ({ score, id = '' }) => `w1.${score.toString(36)}.${Buffer.from(id).toString('base64url')}`,
+  decode: (cursor) => {
+    const match = /^w1\.([0-9a-z]+)\.([A-Za-z0-9_-]+)$/.exec(cursor)
+    if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
+    return { score: parseInt(match[1] ?? '', 36), id: Buffer.from(match[2] ?? '', 'base64url').toString() }
+  },
+}
+
+/** Everything that is open in all partitions, longest open first. */
+export async function listOpenWaitpoints(
+  calls: JournalCalls,
+  partitionCount: number,
+  options: ListWaitpointsOptions,
+): Promise<WaitpointPage> {
+  checkOptions(options, PAGE_KEYS, '{ limit: 20 }')
+  const takeStep = async (partition: number, limit: number, from: Position | undefined) => {
+    const step = await calls.openWaitpointsStep(partition, limit, from)
+    return { items: step.waitpoints.map(placed), cursor: step.cursor }
+  }
+  const page = await mergePages(partitionCount, options, takeStep, longestOpenFirst)
+  return { items: page.items.map(({ summary }) => summary), cursor: page.cursor }
+}
+
+/** Those of one execution, in the order of their keys. */
+export async function listWaitpointsOf(
+  calls: JournalCalls,
+  idOrKey: string,
+  options: ExecutionWaitpointsOptions,
+): Promise<WaitpointPage> {
+  checkOptions(options, EXECUTION_KEYS, '{ all: true }')
+  checkBoolean(options.all, 'all')
+  const limit = checkLimit(options.limit)
+  const items: WaitpointSummary[] = []
+  let cursor = options.cursor === undefined ? undefined : longestOpenFirst.decode(options.cursor)
+  do {
+    const page = accept(await calls.listWaitpoints(idOrKey, options.all === true, limit - items.length, cursor))
+    items.push(...page.waitpoints.map(summariseWaitpoint))
+    cursor = page.cursor
+  } while (cursor !== undefined && items.length < limit)
+  return { items, cursor: cursor === undefined ? undefined : longestOpenFirst.encode(cursor) }
+}
+
+function placed(listed: ListedWaitpoint): { createdAt: Instant; id: string; summary: WaitpointSummary } {
+  const { createdAt, id } = listed.waitpoint
+  return { createdAt, id, summary: summariseWaitpoint(listed) }
+}
+
+function summariseWaitpoint({ waitpoint, task, state, expiresAt, step, names }: ListedWaitpoint): WaitpointSummary {
+  return {
+    executionId: waitpoint.executionId,
+    task,
+    key: waitpoint.target,
+    state,
+    openedAt: waitpoint.createdAt,
+    expiresAt,
+    step,
+    names,
+    signalCount: waitpoint.signalCount,
+    bufferedCount: waitpoint.bufferedCount,
+    lastSignalAt: waitpoint.lastSignalAt,
+    closedAt: waitpoint.closedAt,
+    closeReason: waitpoint.closeReason,
+  }
+}

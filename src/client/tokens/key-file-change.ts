@@ -1,0 +1,103 @@
+/**
+ * Changing a file of keys. One change at a time, each on top of the one before, and a reader sees the old ring or the new
+ * one and nothing between: the new file is complete and on disk before it takes the place of the old. It is its owner's alone.
+ */
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { sleep } from '../../runtime/index.ts'
+import type { Runtime } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { KEY_FILE_MAX_BYTES, fileErrorCode, readKeyFile } from './key-file.ts'
+import { revealRing } from './key-ring.ts'
+import type { KeyRing } from './key-ring.ts'
+
+const OWNER_ONLY = 0o600
+const OWNER_ONLY_FOLDER = 0o700
+/** How long a change waits for others; each of them takes milliseconds. */
+const LOCK_WAIT_MS = 5_000
+const LOCK_RETRY_MS = 20
+
+/** Puts another ring in the place of the present one, or of none, and answers it. */
+export async function changeKeyFile(
+  file: string,
+  runtime: Runtime,
+  change: (ring: KeyRing | undefined) => KeyRing,
+): Promise<KeyRing> {
+  const target = await targetOf(file)
+  await mkdir(path.dirname(target), { recursive: true, mode: OWNER_ONLY_FOLDER })
+  await using _lock = await lockOf(target, runtime)
+  const ring = change(presentRing(target))
+  await replace(target, `${JSON.stringify(revealRing(ring), null, 2)}\n`)
+  return ring
+}
+
+function presentRing(file: string): KeyRing | undefined {
+  try {
+    return readKeyFile(file).ring
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'signing_keys_missing') return undefined
+    throw error
+  }
+}
+
+/** A link stays a link: what it points to is replaced. */
+async function targetOf(file: string): Promise<string> {
+  try {
+    return await realpath(file)
+  } catch (error) {
+    if (fileErrorCode(error) === 'ENOENT') return path.resolve(file)
+    throw error
+  }
+}
+
+async function lockOf(file: string, runtime: Runtime): Promise<AsyncDisposable> {
+  const lock = `${file}.lock`
+  const lastAt = runtime.monotonic() + LOCK_WAIT_MS
+  for (;;) {
+    try {
+      const handle = await open(lock, 'wx', OWNER_ONLY)
+      await handle.close()
+      return { [Symbol.asyncDispose]: () => rm(lock, { force: true }) }
+    } catch (error) {
+      if (fileErrorCode(error) !== 'EEXIST') throw error
+    }
+    if (runtime.monotonic() >= lastAt) throw locked(lock)
+    await sleep(runtime, LOCK_RETRY_MS)
+  }
+}
+
+/** Nobody breaks a lock by itself: two that did so at once would lose a key. */
+function locked(lock: string): EngineError {
+  const message = `${lock} says that somebody else is changing the keys. If nobody is, a change was broken off: remove that file.`
+  return new EngineError('invalid_keys', { field: 'keys', message })
+}
+
+async function replace(file: string, text: string): Promise<void> {
+  if (Buffer.byteLength(text) > KEY_FILE_MAX_BYTES) {
+    const message = `The file ${file} would be larger than ${KEY_FILE_MAX_BYTES} bytes: begin a new one elsewhere.`
+    throw new EngineError('invalid_keys', { field: 'keys', message })
+  }
+  const draft = `${file}.new`
+  // One that a broken-off change has left may be anybody's: it is not written into.
+  await rm(draft, { force: true })
+  const handle = await open(draft, 'wx', OWNER_ONLY)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(draft, file)
+  await syncFolder(path.dirname(file))
+}
+
+/** The new name is on disk too. Windows keeps folders by itself and lets nobody ask. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

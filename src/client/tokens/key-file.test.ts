@@ -1,0 +1,146 @@
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { virtualRuntime } from '../../runtime/index.ts'
+import type { Log } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { changeKeyFile } from './key-file-change.ts'
+import { KEY_FILE_MAX_BYTES, KeyFile, readKeyFile } from './key-file.ts'
+import { KeyRing, mintKey, revealRing } from './key-ring.ts'
+
+const HOUR_MS = 3_600_000
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-keys-'))
+})
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+})
+
+/** A file with a ring, a process that has it open, and what that process has said. */
+async function opened() {
+  const file = path.join(folder, 'keys')
+  const runtime = virtualRuntime()
+  const first = await changeKeyFile(file, runtime, () => KeyRing.begin(0))
+  const lines: { readonly level: string; readonly text: string }[] = []
+  const say = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, text: `${message} ${inspect(fields, { depth: null })}` })
+  const log: Log = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+  return { file, runtime, first, lines, log, keys: new KeyFile(file, runtime, log) }
+}
+
+function rotate(ring: KeyRing | undefined): KeyRing {
+  return ring!.rotate(mintKey(1), HOUR_MS, 1)
+}
+
+test('a rotation reaches a running process within a second', async () => {
+  const { file, runtime, first, keys, lines } = await opened()
+  const next = await changeKeyFile(file, runtime, rotate)
+
+  await runtime.advance(999)
+  expect(keys.ring().current.id).toBe(first.current.id)
+  await runtime.advance(1)
+  expect(keys.ring().current.id).toBe(next.current.id)
+  expect(keys.ring().find(first.current.id)).toBeDefined()
+  expect(lines).toMatchObject([{ level: 'info', text: expect.stringContaining(next.current.id) as string }])
+})
+
+test.each<[string, (file: string) => Promise<unknown>, string]>([
+  ['is gone', (file) => rm(file), 'does not exist'],
+  ['is empty', (file) => writeFile(file, ''), 'is empty'],
+  ['is cut off', (file) => writeFile(file, '{ "keys": ['), 'is not JSON'],
+  ['is no ring', (file) => writeFile(file, '{}'), 'keys must be a list'],
+  ['is a folder', (file) => rm(file).then(() => mkdir(file)), 'is not a file'],
+  ['is far too large', (file) => writeFile(file, ' '.repeat(KEY_FILE_MAX_BYTES + 1)), 'is larger than'],
+])('a changed file that %s leaves the keys as they were, and is complained of once', async (_what, spoil, problem) => {
+  const { file, runtime, first, keys, lines } = await opened()
+  await spoil(file)
+
+  for (let second = 0; second < 3; second++) {
+    await runtime.advance(1_000)
+    expect(keys.ring().current.id).toBe(first.current.id)
+  }
+
+  expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining(problem) as string }])
+})
+
+test('a file that is mended after it was broken is used again', async () => {
+  const { file, runtime, first, keys } = await opened()
+  await rename(file, `${file}.away`)
+  await runtime.advance(1_000)
+  expect(keys.ring().current.id).toBe(first.current.id)
+
+  await rename(`${file}.away`, file)
+  const next = await changeKeyFile(file, runtime, rotate)
+  await runtime.advance(1_000)
+
+  expect(keys.ring().current.id).toBe(next.current.id)
+})
+
+test('a retired key does not come back with an old copy of the file', async () => {
+  const { file, runtime, first, keys, lines } = await opened()
+  await changeKeyFile(file, runtime, rotate)
+  const retired = await changeKeyFile(file, runtime, (ring) => ring!.retire(first.current.id))
+  await runtime.advance(1_000)
+  expect(keys.ring().find(first.current.id)).toBeUndefined()
+
+  await writeFile(file, JSON.stringify(revealRing(first)))
+  await runtime.advance(1_000)
+
+  expect(keys.ring().current.id).toBe(retired.current.id)
+  expect(keys.ring().find(first.current.id)).toBeUndefined()
+  expect(lines.at(-1)).toMatchObject({ level: 'error', text: expect.stringContaining('was retired') as string })
+})
+
+test('a file that others may read is warned of', async () => {
+  const { file, runtime, log, lines } = await opened()
+  await chmod(file, 0o640)
+
+  expect(new KeyFile(file, runtime, log).ring().current.id).toMatch(/^k/)
+
+  expect(lines).toMatchObject([{ level: 'warn', text: expect.stringContaining('open to other users') as string }])
+})
+
+test('nothing is opened where nothing is', () => {
+  expect(errorOf(() => readKeyFile(path.join(folder, 'nothing')))).toMatchObject({ code: 'signing_keys_missing' })
+})
+
+test('neither an error nor a line of the log shows what is in the file', async () => {
+  const { file, runtime, first, keys, lines } = await opened()
+  const secret = first.current.secret.reveal()
+  const texts: string[] = []
+  for (const text of [
+    secret,
+    `{"keys":"${secret}"}`,
+    `{"keys":[{"id":"a","secret":"${secret}!"}]}`,
+    `{"${secret}":1}`,
+  ]) {
+    await writeFile(file, text)
+    texts.push(
+      inspect(
+        errorOf(() => readKeyFile(file)),
+        { depth: null, showHidden: true },
+      ),
+    )
+    await runtime.advance(1_000)
+    keys.ring()
+  }
+
+  expect(lines.filter(({ level }) => level === 'error')).toHaveLength(4)
+  for (const text of [...texts, ...lines.map((line) => line.text), inspect(keys, { depth: null, showHidden: true })]) {
+    expect(text).not.toContain(secret.slice(0, 8))
+  }
+})
+
+function errorOf(run: () => unknown): EngineError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof EngineError) return error
+    throw error
+  }
+  throw new Error('Nothing was thrown.')
+}

@@ -1,0 +1,65 @@
+/**
+ * The bytes of a signing key. They leave this class in two ways only: as a MAC over a text, and by `reveal`, which the key
+ * file alone calls. However a secret is printed, logged, cloned or turned into JSON, nothing of it is seen.
+ */
+import { createHash, createHmac } from 'node:crypto'
+import { inspect } from 'node:util'
+import { secretBytes } from '../../runtime/index.ts'
+
+export const SECRET_MIN_BYTES = 32
+const SECRET_MAX_BYTES = 1_024
+const BASE64URL = /^[A-Za-z0-9_-]+$/
+const REDACTED = '<REDACTED>'
+
+export class Secret {
+  readonly #bytes: Buffer
+
+  private constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  static mint(): Secret {
+    return new Secret(secretBytes(SECRET_MIN_BYTES))
+  }
+
+  /** Undefined unless the text is base64url of enough bytes. Which of both was wrong stays the caller's guess. */
+  static parse(text: string): Secret | undefined {
+    if (!BASE64URL.test(text)) return undefined
+    const bytes = Buffer.from(text, 'base64url')
+    return bytes.length < SECRET_MIN_BYTES || bytes.length > SECRET_MAX_BYTES ? undefined : new Secret(bytes)
+  }
+
+  /** HMAC-SHA-256 of a text, as base64url. */
+  mac(text: string): string {
+    return createHmac('sha256', this.#bytes).update(text).digest('base64url')
+  }
+
+  /** Tells secrets apart without showing any. */
+  get fingerprint(): string {
+    return fingerprintOf(this.#bytes)
+  }
+
+  /** The secret itself, as `parse` takes it. Only for writing it where secrets are kept. */
+  reveal(): string {
+    return this.#bytes.toString('base64url')
+  }
+
+  toString(): string {
+    return REDACTED
+  }
+
+  toJSON(): string {
+    return REDACTED
+  }
+
+  [inspect.custom](): string {
+    return REDACTED
+  }
+}
+
+const FINGERPRINT_HEX = 16
+
+/** What may stand in logs and records instead of something secret: it identifies, and nothing can be made from it. */
+export function fingerprintOf(secret: Buffer | string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, FINGERPRINT_HEX)
+}

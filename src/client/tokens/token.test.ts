@@ -1,0 +1,289 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import fc from 'fast-check'
+import { silentLog, virtualRuntime } from '../../runtime/index.ts'
+import type { Log } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { KeyRing, mintKey, noKeys } from './key-ring.ts'
+import type { KeySource } from './key-ring.ts'
+import { TOKEN_MAX_LENGTH, Tokens } from './token.ts'
+import type { TokenClaims } from './token.ts'
+
+const SECRET = Buffer.alloc(32, 1).toString('base64url')
+const RING = KeyRing.parse({ keys: [{ id: 'k1', secret: SECRET, createdAt: 0 }] })
+const CLAIMS: TokenClaims = {
+  executionId: '0-0198f7a2-0000-7000-8000-000000000000',
+  waitpointId: '0-0198f7a2-0000-7000-8000-000000000000\u001freview',
+  target: 'review',
+  generation: 1,
+  openedAt: 500,
+}
+/** Control characters, quotes and half a pair of surrogates among them. */
+const anyText = fc.array(fc.integer({ min: 0, max: 0xffff })).map((codes) => String.fromCharCode(...codes))
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+function tokensOf(source: KeySource, log: Log = silentLog) {
+  const runtime = virtualRuntime(1_000)
+  return { runtime, tokens: new Tokens(source, runtime, log) }
+}
+
+function codeOf(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof EngineError) return error.code
+    throw error
+  }
+  return 'accepted'
+}
+
+describe('a token', () => {
+  test('proves what it was issued for', () => {
+    const { tokens } = tokensOf(RING)
+    const claims = { ...CLAIMS, exp: 2_000, sub: 'ada@example.com', names: ['approve', 'reject'] }
+
+    const verified = tokens.verify(tokens.issue(claims))
+
+    expect(verified).toMatchObject({ ...claims, keyId: 'k1' })
+    expect(verified.fingerprint).toMatch(/^[0-9a-f]{16}$/)
+  })
+
+  test('is the same text for the same claims, and another for any other', () => {
+    const { tokens } = tokensOf(RING)
+    const others: TokenClaims[] = [
+      { ...CLAIMS, executionId: '1-x' },
+      { ...CLAIMS, waitpointId: 'x' },
+      { ...CLAIMS, target: 'x' },
+      { ...CLAIMS, generation: 2 },
+      { ...CLAIMS, openedAt: 501 },
+      { ...CLAIMS, exp: 5_000 },
+      { ...CLAIMS, sub: 'ada' },
+      { ...CLAIMS, names: ['approve'] },
+    ]
+
+    expect(tokens.issue({ ...CLAIMS })).toBe(tokens.issue(CLAIMS))
+    expect(new Set([CLAIMS, ...others].map((claims) => tokens.issue(claims))).size).toBe(others.length + 1)
+  })
+
+  test('has the MAC of everything before it, by HMAC-SHA-256', () => {
+    const token = tokensOf(RING).tokens.issue(CLAIMS)
+    const [signed, mac] = [token.slice(0, token.lastIndexOf('.')), token.slice(token.lastIndexOf('.') + 1)]
+
+    expect(token).toMatch(/^v1\.k1\.[\w-]+\.[\w-]{43}$/)
+    expect(mac).toBe(createHmac('sha256', Buffer.alloc(32, 1)).update(signed).digest('base64url'))
+  })
+
+  test('keeps any text whole', () => {
+    const { tokens } = tokensOf(RING)
+    fc.assert(
+      fc.property(anyText, anyText, (sub, target) => {
+        expect(tokens.verify(tokens.issue({ ...CLAIMS, sub, target }))).toMatchObject({ sub, target })
+      }),
+    )
+  })
+
+  test('that would be too long for a link is not issued', () => {
+    const { tokens } = tokensOf(RING)
+    expect(codeOf(() => tokens.issue({ ...CLAIMS, sub: 'a'.repeat(TOKEN_MAX_LENGTH) }))).toBe('invalid_input')
+  })
+})
+
+describe('a forgery', () => {
+  const { tokens } = tokensOf(RING)
+  const token = tokens.issue({ ...CLAIMS, sub: 'ada' })
+  const [version, keyId, claims, mac] = token.split('.') as [string, string, string, string]
+
+  test('by changing any one character is not valid', () => {
+    const isAccepted = (text: string) => codeOf(() => tokens.verify(text)) !== 'invalid_token'
+    const changed = Array.from(token).flatMap((right, i) =>
+      [...neighboursOf(right), '.', '=', ' ', 'A', '\u0141', '\u0000']
+        .filter((wrong) => wrong !== right)
+        .map((wrong) => token.slice(0, i) + wrong + token.slice(i + 1)),
+    )
+
+    expect(changed.filter(isAccepted)).toEqual([])
+  })
+
+  test('by leaving out the beginning or the end is not valid', () => {
+    for (let length = 1; length < token.length; length++) {
+      expect(codeOf(() => tokens.verify(token.slice(0, length)))).toBe('invalid_token')
+      expect(codeOf(() => tokens.verify(token.slice(length)))).toBe('invalid_token')
+    }
+  })
+
+  test.each<[string, unknown]>([
+    ['parts in another order', [version, claims, keyId, mac].join('.')],
+    ['a part twice', [version, keyId, claims, claims, mac].join('.')],
+    ['no MAC', [version, keyId, claims, ''].join('.')],
+    ['the MAC of other claims', [version, keyId, claims, tokens.issue(CLAIMS).split('.')[3]].join('.')],
+    ['another version', token.replace('v1', 'v2')],
+    ['another key', token.replace('k1', 'k2')],
+    ['padding', `${token}=`],
+    ['a line break', `${token}\n`],
+    ['a space before it', ` ${token}`],
+    ['more than a token has', 'v1.k1.'.padEnd(TOKEN_MAX_LENGTH + 1, 'A')],
+    ['a number', 17],
+    ['a list', [token]],
+    ['an object', { token }],
+  ])('with %s is not valid', (_what, forged) => {
+    expect(codeOf(() => tokens.verify(forged))).toBe('invalid_token')
+  })
+
+  test('by another secret under the same key id is not valid', () => {
+    const other = KeyRing.parse({ keys: [{ ...mintedDocument(), id: 'k1' }] })
+    expect(codeOf(() => tokens.verify(tokensOf(other).tokens.issue(CLAIMS)))).toBe('invalid_token')
+  })
+
+  test('that random text makes is never accepted', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 300 }), (text) => {
+        expect(codeOf(() => tokens.verify(text))).toBe('invalid_token')
+      }),
+    )
+  })
+
+  test('with claims that nobody here signs is not valid, even with the right MAC', () => {
+    const foreign: unknown[] = [
+      {},
+      [],
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c', '1'],
+      ['a', 'b', 'c', 1],
+      ['a', 'b', 'c', 1, '500'],
+      ['a', 'b', 'c', 1, null, 9_999],
+      ['a', 'b', 'c', 1, 500, '9'],
+      ['a', 'b', 'c', 1, 500, 9_999, 7],
+      ['a', 'b', 'c', 1, 500, 9_999, 'ada', 'approve'],
+      ['a', 'b', 'c', 1, 500, 9_999, 'ada', ['approve'], 'more'],
+    ]
+    for (const claimed of foreign) {
+      const signed = `v1.k1.${Buffer.from(JSON.stringify(claimed)).toString('base64url')}`
+      const forged = `${signed}.${RING.current.secret.mac(signed)}`
+      expect(
+        codeOf(() => tokens.verify(forged)),
+        JSON.stringify(claimed),
+      ).toBe('invalid_token')
+    }
+  })
+})
+
+describe('what a holder is told', () => {
+  test.each([undefined, null, ''])('%o is a token that is missing', (text) => {
+    expect(codeOf(() => tokensOf(RING).tokens.verify(text))).toBe('missing_token')
+  })
+
+  test('a token is good through the moment it expires at, and no longer', async () => {
+    const { tokens, runtime } = tokensOf(RING)
+    const token = tokens.issue({ ...CLAIMS, exp: 1_500 })
+
+    await runtime.advance(500)
+    expect(codeOf(() => tokens.verify(token))).toBe('accepted')
+    await runtime.advance(1)
+    expect(codeOf(() => tokens.verify(token))).toBe('token_expired')
+  })
+
+  test('that a token has expired is told of genuine ones only', async () => {
+    const { tokens, runtime } = tokensOf(RING)
+    const token = tokens.issue({ ...CLAIMS, exp: 1_500 })
+    await runtime.advance(1_000)
+
+    const other = token.endsWith('A') ? 'B' : 'A'
+    expect(codeOf(() => tokens.verify(token.slice(0, -1) + other))).toBe('invalid_token')
+  })
+
+  test('no refusal says more than its code, and none repeats the token', () => {
+    const lines: unknown[] = []
+    const log: Log = { ...silentLog, debug: (...line) => void lines.push(line) }
+    const { tokens } = tokensOf(RING, log)
+    const token = tokens.issue(CLAIMS)
+    const forged = token.replace('v1.k1', 'v1.k9')
+
+    const errors = [forged, `${token}x`, 'nonsense'].map((text) => {
+      try {
+        return tokens.verify(text)
+      } catch (error) {
+        return error
+      }
+    })
+
+    expect(new Set(errors.map((error) => JSON.stringify(error))).size).toBe(1)
+    expect(errors[0]).toMatchObject({ code: 'invalid_token', detail: {} })
+    expect(lines).toHaveLength(3)
+    expect(JSON.stringify(lines)).toContain('k9:<REDACTED>')
+    expect(JSON.stringify([lines, errors])).not.toContain(token.slice(6, 40))
+  })
+
+  test('without keys, every use of tokens says so', () => {
+    const { tokens } = tokensOf(noKeys)
+
+    expect(tokens.keyId).toBeUndefined()
+    expect(codeOf(() => tokens.issue(CLAIMS))).toBe('signing_keys_missing')
+    expect(codeOf(() => tokens.verify(tokensOf(RING).tokens.issue(CLAIMS)))).toBe('signing_keys_missing')
+  })
+})
+
+describe('keys that follow each other', () => {
+  test('a waitpoint keeps its key while that is good, so that its token stays the same', () => {
+    let ring = KeyRing.begin(0)
+    const source = { ring: () => ring }
+    const { tokens, runtime } = tokensOf(source)
+    const keyId = tokens.keyId!
+    const token = tokens.issue({ ...CLAIMS, keyId })
+    ring = ring.rotate(mintKey(1_000), 500, 1_000)
+
+    expect(tokens.issue({ ...CLAIMS, keyId })).toBe(token)
+    expect(tokens.issue(CLAIMS)).not.toBe(token)
+    runtime.jump(501)
+    expect(tokens.verify(tokens.issue({ ...CLAIMS, keyId })).keyId).toBe(tokens.keyId)
+    expect(codeOf(() => tokens.verify(token))).toBe('token_expired')
+  })
+
+  test('a token is good until exactly the time of its key, whatever rotations come, and never after', () => {
+    const step = fc.record({
+      waitMs: fc.integer({ min: 0, max: 60 }),
+      graceMs: fc.integer({ min: 0, max: 100 }),
+      does: fc.constantFrom('rotate', 'retire', 'issue'),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let ring = KeyRing.begin(1_000)
+        const { tokens, runtime } = tokensOf({ ring: () => ring })
+        /** When each key ends: the model that the ring is held against. */
+        const ends = new Map<string, number>([[ring.current.id, Infinity]])
+        const issued: { readonly token: string; readonly keyId: string }[] = []
+        for (const { waitMs, graceMs, does } of steps) {
+          runtime.jump(waitMs)
+          const now = runtime.now()
+          if (does === 'issue') issued.push({ token: tokens.issue(CLAIMS), keyId: tokens.keyId! })
+          if (does === 'rotate' && ring.keys.length < 60) {
+            ends.set(ring.current.id, now + graceMs)
+            ring = ring.rotate(mintKey(now), graceMs, now)
+            ends.set(ring.current.id, Infinity)
+          }
+          if (does === 'retire' && ring.keys.length > 1) {
+            ends.set(ring.keys[0]!.id, -1)
+            ring = ring.retire(ring.keys[0]!.id)
+          }
+          for (const { token, keyId } of issued) {
+            const code = codeOf(() => tokens.verify(token))
+            if (ends.get(keyId)! >= now) expect(code).toBe('accepted')
+            else expect(code).toBe(ring.find(keyId) === undefined ? 'invalid_token' : 'token_expired')
+          }
+          expect(ring.keys.map(({ id }) => id).filter((id) => ring.retired.includes(id))).toEqual([])
+          expect(ring.keys.length + ring.retired.length).toBe(ends.size)
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+/** What a character becomes when one of its six bits is another. */
+function neighboursOf(character: string): string[] {
+  const value = BASE64URL.indexOf(character)
+  return value === -1 ? [] : [1, 2, 4, 8, 16, 32].map((bit) => BASE64URL.charAt(value ^ bit))
+}
+
+function mintedDocument() {
+  return { secret: mintKey(0).secret.reveal(), createdAt: 0 }
+}

@@ -1,0 +1,197 @@
+/**
+ * Drives one scanner over all execution partitions. A *cycle* looks at every partition, once per interval; between two
+ * cycles a partition is visited when one of its timers runs out or when it had more to do than fits one pass. Any number
+ * of runners may work on one store: whatever they find is checked again inside the operation that changes it.
+ */
+import type { Instant, TenantFilter } from '../../kernel/index.ts'
+import type { Log, Runtime } from '../../runtime/index.ts'
+import type { Batcher } from '../../stores/batcher.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Partition, Wake } from '../../stores/store.ts'
+import { FailureTracker } from './failure-tracker.ts'
+import type { Metrics } from './metrics.ts'
+import { passOver } from './partition-pass.ts'
+import type { PartitionPass } from './partition-pass.ts'
+import { ScanReport } from './scan-report.ts'
+import type { CycleReport } from './scan-report.ts'
+import { Schedule } from './schedule.ts'
+import type { ScannedPartition, Scanner } from './scanner.ts'
+
+/** Partitions that one scanner works on at a time. */
+export const PARTITIONS_AT_ONCE = 8
+/** How soon to look when somebody else changed a partition and nobody knows what: soon, but not for every change. */
+export const UNKNOWN_CHANGE_MS = 100
+
+export interface RunnerOptions {
+  readonly batcher: Batcher
+  readonly runtime: Runtime
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly filter?: TenantFilter | undefined
+}
+
+export interface RunnerStatus {
+  readonly cycleCount: number
+  readonly lastCycle: CycleReport | undefined
+  readonly nextRunAt: Instant
+  /** Since the runner was made. */
+  readonly errorCount: number
+  readonly backoffCount: number
+}
+
+export class Runner<Cursor> {
+  readonly name: string
+  readonly #scanner: Scanner<string, Cursor>
+  readonly #batcher: Batcher
+  readonly #runtime: Runtime
+  readonly #log: Log
+  readonly #filter: TenantFilter | undefined
+  readonly #partitions: ReadonlyMap<Partition, ScannedPartition>
+  readonly #schedule: Schedule
+  readonly #tracker: FailureTracker
+  readonly #report: ScanReport
+  /** Where the next pass over a partition goes on. */
+  readonly #cursors = new Map<Partition, Cursor>()
+  #rest: { readonly until: number; readonly end: () => void } | undefined
+
+  constructor(scanner: Scanner<string, Cursor>, { batcher, runtime, log, metrics, filter }: RunnerOptions) {
+    this.name = scanner.name
+    this.#scanner = scanner
+    this.#batcher = batcher
+    this.#runtime = runtime
+    this.#log = scannerLog(log, scanner.name)
+    this.#filter = filter
+    this.#partitions = scannedPartitions(batcher)
+    // Engines that are started together do not scan together; but what is due already does not wait.
+    const firstCycleInMs = scanner.followsTimers ? 0 : scanner.everyMs * runtime.random()
+    this.#schedule = new Schedule(runtime, scanner.everyMs, [...this.#partitions.keys()], firstCycleInMs)
+    this.#tracker = new FailureTracker(this.#log)
+    this.#report = new ScanReport(scanner, this.#partitions.size, this.#log, metrics)
+  }
+
+  /** Runs until the signal aborts. What a scan throws is contained; what this throws is a fault of the program. */
+  async run(signal: AbortSignal): Promise<void> {
+    const stopListening = this.#listen()
+    try {
+      await this.#restUntilNext(signal)
+      while (!signal.aborted) {
+        await this.#pass(signal)
+        await this.#restUntilNext(signal)
+      }
+      this.#report.sayWhatWasDone()
+    } finally {
+      stopListening()
+    }
+  }
+
+  status(): RunnerStatus {
+    const restMs = Math.max(0, this.#schedule.nextAt - this.#runtime.monotonic())
+    return {
+      cycleCount: this.#report.cycleCount,
+      lastCycle: this.#report.lastCycle,
+      nextRunAt: this.#runtime.now() + Math.ceil(restMs),
+      errorCount: this.#report.errorCount,
+      backoffCount: this.#tracker.backoffCount,
+    }
+  }
+
+  async #pass(signal: AbortSignal): Promise<void> {
+    const startedAt = this.#runtime.now()
+    const start = this.#runtime.monotonic()
+    const { isCycle, partitions } = this.#schedule.begin()
+    if (isCycle) this.#tracker.beginCycle()
+    const waiting = [...partitions]
+    const visitInTurn = async () => {
+      while (!signal.aborted) {
+        const name = waiting.shift()
+        if (name === undefined) return
+        await this.#visit(name, signal)
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(PARTITIONS_AT_ONCE, waiting.length) }, visitInTurn))
+    this.#schedule.end()
+    // A cycle that was cut short is none: it has not looked everywhere.
+    if (!isCycle || signal.aborted) return
+    this.#report.endCycle(startedAt, this.#runtime.monotonic() - start, this.#tracker.backoffCount)
+  }
+
+  async #visit(name: Partition, signal: AbortSignal): Promise<void> {
+    const partition = this.#partitions.get(name)
+    if (partition === undefined) return
+    const pass = await passOver(this.#scanner, {
+      partition,
+      tracker: this.#tracker,
+      filter: this.#filter,
+      from: this.#cursors.get(name),
+      runtime: this.#runtime,
+      log: this.#log,
+      signal,
+    })
+    if (pass.next === undefined) this.#cursors.delete(name)
+    else this.#cursors.set(name, pass.next)
+    this.#plan(name, pass)
+    this.#report.add(name, pass)
+  }
+
+  /** A partition that failed as a whole is left to the next cycle. */
+  #plan(name: Partition, pass: PartitionPass<Cursor>): void {
+    if (pass.at !== undefined) this.#schedule.readClock(pass.at)
+    if (pass.hasMore && this.#scanner.goesOn === 'at_once') this.#schedule.visitIn(name, 0)
+    if (pass.nextDueAt !== undefined && this.#scanner.followsTimers) this.#schedule.visitAt(name, pass.nextDueAt)
+  }
+
+  #listen(): () => void {
+    if (!this.#scanner.followsTimers) return () => undefined
+    return this.#batcher.store.onWake((wake) => this.#hear(wake))
+  }
+
+  #hear(wake: Wake): void {
+    if (!this.#partitions.has(wake.partition)) return
+    if (wake.dueAt !== undefined) this.#schedule.visitAt(wake.partition, wake.dueAt)
+    else if (wake.ready === undefined) this.#schedule.visitIn(wake.partition, UNKNOWN_CHANGE_MS)
+    if (this.#rest !== undefined && this.#schedule.nextAt < this.#rest.until) this.#rest.end()
+  }
+
+  async #restUntilNext(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.#schedule.nextAt > this.#runtime.monotonic()) {
+      await this.#restUntil(this.#schedule.nextAt, signal)
+    }
+  }
+
+  #restUntil(until: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        timer.cancel()
+        signal.removeEventListener('abort', end)
+        this.#rest = undefined
+        resolve()
+      }
+      const timer = this.#runtime.after(Math.ceil(until - this.#runtime.monotonic()), end)
+      signal.addEventListener('abort', end, { once: true })
+      this.#rest = { until, end }
+    })
+  }
+}
+
+function scannedPartitions(batcher: Batcher): Map<Partition, ScannedPartition> {
+  const partitions = new Map<Partition, ScannedPartition>()
+  for (let number = 0; number < batcher.store.settings.executionPartitions; number++) {
+    const name = executionPartition(number)
+    partitions.set(name, {
+      name,
+      run: async (operation, input) => (await batcher.run(name, operation, input)).result,
+      trimEvents: (olderThan, keepCount) => batcher.store.trimEvents(name, olderThan, keepCount),
+    })
+  }
+  return partitions
+}
+
+/** Every line of a scanner says which one it is. */
+function scannerLog(log: Log, scanner: string): Log {
+  return {
+    debug: (fields, message) => log.debug({ scanner, ...fields }, message),
+    info: (fields, message) => log.info({ scanner, ...fields }, message),
+    warn: (fields, message) => log.warn({ scanner, ...fields }, message),
+    error: (fields, message) => log.error({ scanner, ...fields }, message),
+  }
+}

@@ -1,0 +1,131 @@
+/** What a scanner did, told three ways: as metrics, as log lines, and to whoever asks how it stands. */
+import type { Instant } from '../../kernel/index.ts'
+import { errorFields } from '../../runtime/index.ts'
+import type { Log } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { Partition } from '../../stores/store.ts'
+import type { Metrics } from './metrics.ts'
+import type { PartitionPass } from './partition-pass.ts'
+import type { Scanner } from './scanner.ts'
+import { backoffItems, cycleDuration, cyclesTotal, errorsTotal, itemsTotal, lagSeconds } from './scanner-metrics.ts'
+
+/** A cycle, together with the visits since the one before. */
+export interface CycleReport {
+  readonly startedAt: Instant
+  readonly elapsedMs: number
+  readonly processed: number
+  readonly errors: number
+}
+
+/** What happened since the last cycle ended. */
+interface Tally {
+  readonly counts: Record<string, number>
+  processed: number
+  errors: number
+  lagMs: number | undefined
+}
+
+function emptyTally(): Tally {
+  return { counts: {}, processed: 0, errors: 0, lagMs: undefined }
+}
+
+export class ScanReport {
+  readonly #scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>
+  readonly #labels: { readonly scanner: string }
+  readonly #partitionCount: number
+  readonly #log: Log
+  readonly #metrics: Metrics
+  /** Partitions whose latest pass failed as a whole. */
+  readonly #failing = new Set<Partition>()
+  /** What the partitions have said of their depth since the last cycle ended. */
+  readonly #depths = new Map<Partition, number>()
+  #tally = emptyTally()
+  #cycleCount = 0
+  #errorCount = 0
+  #lastCycle: CycleReport | undefined
+
+  constructor(
+    scanner: Pick<Scanner, 'name' | 'counters' | 'backlog'>,
+    partitionCount: number,
+    log: Log,
+    metrics: Metrics,
+  ) {
+    this.#scanner = scanner
+    this.#labels = { scanner: scanner.name }
+    this.#partitionCount = partitionCount
+    this.#log = log
+    this.#metrics = metrics
+  }
+
+  get cycleCount(): number {
+    return this.#cycleCount
+  }
+
+  get errorCount(): number {
+    return this.#errorCount
+  }
+
+  get lastCycle(): CycleReport | undefined {
+    return this.#lastCycle
+  }
+
+  add(partition: Partition, pass: PartitionPass<unknown>): void {
+    for (const [name, count] of Object.entries(pass.counts)) {
+      if (count === 0) continue
+      this.#tally.counts[name] = (this.#tally.counts[name] ?? 0) + count
+      this.#metrics.add(itemsTotal, { ...this.#labels, case: name }, count)
+      const own = this.#scanner.counters[name]
+      if (own !== undefined) this.#metrics.add(own.counter, own.labels, count)
+    }
+    if (pass.errors > 0) this.#metrics.add(errorsTotal, this.#labels, pass.errors)
+    this.#errorCount += pass.errors
+    this.#tally.processed += pass.processed
+    this.#tally.errors += pass.errors
+    if (pass.lagMs !== undefined) this.#tally.lagMs = Math.max(this.#tally.lagMs ?? 0, pass.lagMs)
+    if (pass.depth !== undefined && pass.failure === undefined) this.#depths.set(partition, pass.depth)
+    this.#noteFailure(partition, pass.failure)
+  }
+
+  endCycle(startedAt: Instant, elapsedMs: number, backoffCount: number): void {
+    const { processed, errors, lagMs } = this.#tally
+    this.#cycleCount += 1
+    this.#lastCycle = { startedAt, elapsedMs: Math.round(elapsedMs), processed, errors }
+    this.#metrics.add(cyclesTotal, this.#labels)
+    this.#metrics.observe(cycleDuration, this.#labels, elapsedMs / 1_000)
+    this.#metrics.set(backoffItems, this.#labels, backoffCount)
+    if (lagMs !== undefined) this.#metrics.set(lagSeconds, this.#labels, lagMs / 1_000)
+    this.#showBacklog()
+    this.sayWhatWasDone({ elapsedMs: Math.round(elapsedMs) })
+  }
+
+  /** A sum that lacks a partition would look like work done. */
+  #showBacklog(): void {
+    const { backlog } = this.#scanner
+    if (backlog !== undefined && this.#depths.size === this.#partitionCount) {
+      const depth = [...this.#depths.values()].reduce((sum, one) => sum + one, 0)
+      this.#metrics.set(backlog, {}, depth)
+    }
+    this.#depths.clear()
+  }
+
+  /** One line for all that happened since the last one, and none if nothing did. */
+  sayWhatWasDone(fields: { readonly elapsedMs?: number } = {}): void {
+    const { counts, processed, errors } = this.#tally
+    this.#tally = emptyTally()
+    if (processed === 0 && errors === 0) return
+    this.#log.info({ processed, errors, ...counts, ...fields }, 'scanned')
+  }
+
+  /** A failing partition is reported when it begins to fail and when it is well again, not in every cycle between. */
+  #noteFailure(partition: Partition, failure: { readonly cause: unknown } | undefined): void {
+    if (failure === undefined) {
+      if (this.#failing.delete(partition)) this.#log.info({ partition }, 'a partition can be scanned again')
+      return
+    }
+    if (this.#failing.has(partition)) return
+    this.#failing.add(partition)
+    const fields = { partition, ...errorFields(failure.cause) }
+    if (failure.cause instanceof EngineError) this.#log.warn(fields, 'a partition could not be scanned')
+    else this.#log.error(fields, 'a scanner failed in a way that nobody foresaw')
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * A fabric: a store with a client, and the workers and the engine that a program starts on it. It ends them in the order
+ * that loses nothing: workers drain first, then the engine, and the store last.
+ */
+import { Client } from '../client/client.ts'
+import type { KeySource } from '../client/tokens/key-ring.ts'
+import { KEYS_FILE_VARIABLE, openKeys } from '../client/tokens/keys-option.ts'
+import type { KeysOption } from '../client/tokens/keys-option.ts'
+import { checkOptions } from '../client/checks/names.ts'
+import { createLog } from '../client/define/log.ts'
+import type { LogLevel } from '../client/define/log.ts'
+import type { Handler } from '../client/define/task.ts'
+import { Tokens } from '../client/tokens/token.ts'
+import { startEngine } from '../engine/index.ts'
+import type { Engine, EngineOptions } from '../engine/index.ts'
+import { isLog, quietLog, systemRuntime } from '../runtime/index.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
+import { EngineError } from '../kernel/engine-error.ts'
+import { openStore } from '../stores/open/open-store.ts'
+import type { OpenStoreOptions } from '../stores/open/open-store.ts'
+import type { PostgresOptions } from '../stores/postgres/options/postgres-options.ts'
+import type { Store } from '../stores/store.ts'
+import type { ValkeyOptions } from '../stores/valkey/options/valkey-options.ts'
+import type { Middleware } from '../worker/attempt/middleware.ts'
+import type { WorkerOptions } from '../worker/worker-options.ts'
+import { listenToSignals } from './shutdown-signals.ts'
+import { startWorker } from '../worker/worker.ts'
+import type { Worker, WorkerCloseOptions } from '../worker/worker.ts'
+
+export interface FabricOptions {
+  /** Scopes ids that callers choose. `default` unless given. */
+  readonly namespace?: string
+  /** Where the fabric says what it is doing, or how much of it goes to standard error. `warn` unless given. */
+  readonly log?: Log | LogLevel
+  readonly runtime?: Runtime
+  /** Names of tags by which executions are listed fast at any size. Fixed when the store is first used. */
+  readonly indexedTags?: readonly string[]
+  /** For a SQLite file: `full` also survives a power failure, `normal` (the default) a crash of the process. */
+  readonly synchronous?: 'normal' | 'full'
+  /** For a Valkey store: what should not stand in its location, such as a password or certificates. */
+  readonly valkey?: ValkeyOptions
+  /** For a Postgres store: the same, how many connections it may use, and which one listens for wake-ups. */
+  readonly postgres?: PostgresOptions
+  /**
+   * What signs the tokens of waitpoints: a file that `flowfabric keys` looks after, or a ring from elsewhere. Unless given,
+   * the file that FLOWFABRIC_KEYS_FILE names. `none` says that no tokens are handed out, also in production.
+   */
+  readonly keys?: KeysOption
+  /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
+  readonly create?: boolean
+}
+
+type LocatedOptions = FabricOptions & { readonly store: string }
+
+/** What an engine can be told. */
+export type EngineSettings = Pick<EngineOptions, 'filter' | 'intervals' | 'metrics'>
+
+export interface FabricWorkerOptions extends WorkerOptions {
+  /** The fabric's engine runs beside its workers unless this is false. An object is what a first engine is told. */
+  readonly engine?: boolean | EngineSettings
+}
+
+/**
+ * Opens a store and everything that a program needs to use it.
+ *
+ * @example
+ * await using fabric = await createFabric('sqlite:./fabric.db')
+ * await using worker = await fabric.work([greetHandler], { concurrency: 8 })
+ * const execution = await fabric.submit(greet, { name: 'Ada' })
+ */
+export async function createFabric(location: string, options?: FabricOptions): Promise<Fabric>
+export async function createFabric(options: LocatedOptions): Promise<Fabric>
+export async function createFabric(first: string | LocatedOptions, second: FabricOptions = {}): Promise<Fabric> {
+  const options = typeof first === 'string' ? second : checkLocated(first)
+  checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
+  const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create } = options
+  const log = logOf(options)
+  const keys = openKeys(options.keys, process.env, runtime, log)
+  const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
+  const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
+  try {
+    return new Fabric(store, runtime, { ...options, log, keys })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function logOf({ log = 'warn' }: Pick<FabricOptions, 'log'>): Log {
+  return quietLog(typeof log === 'string' ? createLog(log) : checkLog(log))
+}
+
+function checkLog(log: Log): Log {
+  if (isLog(log)) return log
+  throw new EngineError('invalid_configuration', {
+    field: 'log',
+    message: 'log must be a level, or an object with the methods debug, info, warn and error.',
+  })
+}
+
+const FABRIC_OPTION_KEYS = [
+  'store',
+  'namespace',
+  'log',
+  'runtime',
+  'indexedTags',
+  'synchronous',
+  'valkey',
+  'postgres',
+  'keys',
+  'create',
+] as const satisfies readonly (keyof LocatedOptions)[]
+
+function checkLocated(options: LocatedOptions): LocatedOptions {
+  const given: unknown = options
+  if (typeof given === 'object' && given !== null && 'store' in given && typeof given.store === 'string') return options
+  throw new EngineError('invalid_configuration', {
+    field: 'store',
+    message: "createFabric takes a location such as 'sqlite:./fabric.db', or an object with one as its store.",
+  })
+}
+
+/** What a fabric is made of besides its store. */
+interface FabricParts extends Pick<FabricOptions, 'namespace' | 'log'> {
+  readonly keys?: KeySource | undefined
+}
+
+export class Fabric extends Client {
+  readonly log: Log
+  readonly #hasKeysSettled: boolean
+  readonly #workers = new Set<Worker>()
+  readonly #middleware: Middleware[] = []
+  #engine: Engine | undefined
+  #ending: Promise<void> | undefined
+  #stopListening: (() => void) | undefined
+
+  constructor(store: Store, runtime: Runtime, parts: FabricParts = {}) {
+    const { namespace = 'default', keys } = parts
+    const log = logOf(parts)
+    super(store, runtime, keys === undefined ? { namespace } : { namespace, tokens: new Tokens(keys, runtime, log) })
+    this.log = log
+    this.#hasKeysSettled = keys !== undefined
+  }
+
+  /** Puts something around every handler of the workers started from now on. What was put first is outermost. */
+  use(middleware: Middleware): this {
+    this.#middleware.push(middleware)
+    return this
+  }
+
+  /** Starts a worker for these handlers, and the fabric's engine unless it runs already. */
+  async work(handlers: readonly Handler[], options: FabricWorkerOptions = {}): Promise<Worker> {
+    this.#refuseIfEnding()
+    this.#refuseIfKeysAreForgotten()
+    const { engine = true, signals = false, middleware = [], ...rest } = options
+    const startsEngine = engine !== false && this.#engine === undefined
+    if (startsEngine) this.engine(engine === true ? {} : engine)
+    let worker: Worker
+    try {
+      worker = startWorker(this, handlers, {
+        log: this.log,
+        ...rest,
+        middleware: [...this.#middleware, ...middleware],
+      })
+    } catch (error) {
+      // Whoever is refused a worker has started nothing.
+      if (startsEngine) await this.#endEngine()
+      throw error
+    }
+    this.#workers.add(worker)
+    void worker.closed.then(() => this.#workers.delete(worker))
+    if (signals) this.#listenToSignals()
+    return worker
+  }
+
+  /** Starts the fabric's engine: what time alone brings about, and what retention removes. A fabric has one at most. */
+  engine(settings: EngineSettings = {}): Engine {
+    this.#refuseIfEnding()
+    if (this.#engine !== undefined) {
+      throw new EngineError('invalid_configuration', { field: 'engine', message: "The fabric's engine runs already." })
+    }
+    this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, ...settings })
+    return this.#engine
+  }
+
+  /** Ends the workers as `Worker.close` does, then the engine, subscriptions and waits, and closes the store. */
+  override async close(options: WorkerCloseOptions = {}): Promise<void> {
+    if (this.#ending !== undefined && options.drain === 0) await this.#closeWorkers(options)
+    this.#ending ??= this.#end(options)
+    await this.#ending
+  }
+
+  async #end(options: WorkerCloseOptions): Promise<void> {
+    await this.#closeWorkers(options)
+    await this.#endEngine()
+    await super.close()
+    this.#stopListening?.()
+  }
+
+  async #endEngine(): Promise<void> {
+    const engine = this.#engine
+    this.#engine = undefined
+    await engine?.close()
+  }
+
+  async #closeWorkers(options: WorkerCloseOptions): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.close(options)))
+  }
+
+  /** The first signal ends the fabric, so that nothing keeps the process alive; a second one skips the draining. */
+  #listenToSignals(): void {
+    this.#stopListening ??= listenToSignals((count) => void this.close(count > 1 ? { drain: 0 } : {}))
+  }
+
+  /** A worker in production that cannot sign would be noticed only when the first handler asks for a link. */
+  #refuseIfKeysAreForgotten(): void {
+    if (this.#hasKeysSettled || process.env.NODE_ENV !== 'production') return
+    throw new EngineError('signing_keys_missing', {
+      field: 'keys',
+      message: `NODE_ENV is production, and neither the option keys nor ${KEYS_FILE_VARIABLE} is set.`,
+    })
+  }
+
+  #refuseIfEnding(): void {
+    if (this.#ending !== undefined) throw new EngineError('fabric_closed')
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Whether the user may do with the tables what the store does. Asked when the store is opened: what is refused later would
+ * be met in the middle of somebody's work.
+ */
+import { EngineError } from '../../../kernel/engine-error.ts'
+import { quoted } from '../schema/migrate.ts'
+import type { Session } from '../transaction/session.ts'
+
+const ALL = ['select', 'insert', 'update', 'delete'] as const
+type Privilege = (typeof ALL)[number]
+
+/** Settings are written by the first user alone, and partitions are never removed. */
+const lesser: Readonly<Record<string, readonly Privilege[]>> = {
+  meta: ['select'],
+  partition: ['select', 'insert', 'update'],
+}
+
+/** What an owner says so that the role of a program can use a store. */
+export function grantsFor(schema: string): string {
+  const name = quoted(schema)
+  return `grant usage on schema ${name} to …; grant ${ALL.join(', ')} on all tables in schema ${name} to …;`
+}
+
+const FIND_DENIED = `
+  select c.relname as table, p.privilege
+  from pg_catalog.pg_class c
+  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  cross join unnest($2::text[]) as p (privilege)
+  where n.nspname = $1 and c.relkind = 'r' and not pg_catalog.has_table_privilege(c.oid, p.privilege)
+  order by c.relname, p.privilege limit 100`
+
+export async function checkPermissions(session: Session, schema: string): Promise<void> {
+  const [{ may_use: mayUse } = {}] = await session.query(
+    `select pg_catalog.has_schema_privilege($1, 'usage') as may_use`,
+    [schema],
+  )
+  const rows = mayUse === true ? await session.query(FIND_DENIED, [schema, ALL]) : []
+  const denied = rows.filter(({ table, privilege }) => isNeeded(String(table), privilege as Privilege))
+  if (mayUse === true && denied.length === 0) return
+  const missing = denied.map(({ table, privilege }) => `${String(privilege)} on ${String(table)}`)
+  throw new EngineError('invalid_configuration', {
+    field: 'location',
+    message:
+      `The user lacks what the store needs: ${missing.length === 0 ? `usage of the schema ${schema}` : missing.join(', ')}. ` +
+      `Let the owner say: ${grantsFor(schema)}`,
+  })
+}
+
+function isNeeded(table: string, privilege: Privilege): boolean {
+  const needed = Object.hasOwn(lesser, table) ? lesser[table] : ALL
+  return needed?.includes(privilege) ?? false
+}

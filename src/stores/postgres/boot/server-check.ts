@@ -1,0 +1,109 @@
+/** Looks a server over before it is used: whether it can hold a store, and whether it would lose data silently. */
+import { EngineError } from '../../../kernel/engine-error.ts'
+import { STANDBY } from '../wire/postgres-error.ts'
+import type { Row, Session } from '../transaction/session.ts'
+
+export interface ServerFacts {
+  readonly version: string
+  /** Whether what is written is brought to the disk at all. */
+  readonly isSynced: boolean
+  readonly hasFullPageWrites: boolean
+  /** Whether a commit is answered before it is on the disk, or only after a standby has it too. */
+  readonly synchronousCommit: string
+  /** Whether the server cleans up behind those who change rows. */
+  readonly isVacuumed: boolean
+  /** Connections that are not kept for administrators. */
+  readonly connectionLimit: number
+  /** The shortest time after which the server ends a statement or a transaction by itself; undefined if it never does. */
+  readonly statementTimeoutMs: number | undefined
+  /** After which time it ends a connection that nobody uses; undefined if it never does. */
+  readonly idleTimeoutMs: number | undefined
+}
+
+/** The oldest version that still has everything that the store uses, by the server's own way to number them. */
+const LEAST_VERSION = 130_000
+const LEAST_VERSION_TEXT = '13'
+const GOOD_ENCODING = 'UTF8'
+
+const IDENTITY = `
+  select version() as product, current_setting('server_version') as version,
+    current_setting('server_version_num')::integer as version_number,
+    pg_is_in_recovery() as is_standby, current_setting('server_encoding') as encoding`
+
+const SETTING_NAMES = [
+  'autovacuum',
+  'fsync',
+  'full_page_writes',
+  'idle_session_timeout',
+  'max_connections',
+  'reserved_connections',
+  'statement_timeout',
+  'superuser_reserved_connections',
+  'synchronous_commit',
+  'track_counts',
+  'transaction_read_only',
+  'transaction_timeout',
+] as const
+type Settings = ReadonlyMap<(typeof SETTING_NAMES)[number], string>
+
+/** Numbers come in the unit of their setting, which is milliseconds for times. One that the server does not know is left out. */
+const SETTINGS = 'select name, setting from pg_settings where name = any($1::text[]) order by name limit 100'
+
+/** The facts of a server; throws what must be changed before the store can be used. */
+export async function checkServer(session: Session): Promise<ServerFacts> {
+  const [identity = {}] = await session.query(IDENTITY)
+  refuse(identity)
+  const rows = await session.query(SETTINGS, [SETTING_NAMES])
+  const settings: Settings = new Map(rows.map(({ name, setting }) => [name as never, String(setting)]))
+  if (settings.get('transaction_read_only') === 'on') {
+    throw new EngineError('store_unavailable', {
+      message: 'The server takes no writes now: look why its default_transaction_read_only is on, such as a full disk.',
+    })
+  }
+  return factsOf(versionOf(identity), settings)
+}
+
+function refuse(identity: Row): void {
+  const product = String(identity['product'])
+  if (!product.startsWith('PostgreSQL ')) {
+    throw invalid(
+      `The server is ${product.split(/[ (]/, 1)[0] ?? ''}, not PostgreSQL: what speaks its language need not keep its promises, such as locks.`,
+    )
+  }
+  if (Number(identity['version_number']) < LEAST_VERSION) {
+    throw invalid(
+      `The server is PostgreSQL ${versionOf(identity)}, which is too old: use ${LEAST_VERSION_TEXT} or later.`,
+    )
+  }
+  if (identity['encoding'] !== GOOD_ENCODING) {
+    throw invalid(
+      `The database has the encoding ${String(identity['encoding'])}, which cannot hold every text. Name one that was made with "create database … encoding 'UTF8' template template0".`,
+    )
+  }
+  if (identity['is_standby'] === true) throw new EngineError('store_unavailable', { message: STANDBY })
+}
+
+/** Packagers add their own name and version behind it. */
+function versionOf(identity: Row): string {
+  return String(identity['version']).split(' ', 1)[0] ?? ''
+}
+
+function factsOf(version: string, settings: Settings): ServerFacts {
+  const number = (name: (typeof SETTING_NAMES)[number]) => Number(settings.get(name) ?? 0)
+  const reserved = number('superuser_reserved_connections') + number('reserved_connections')
+  const timeouts = [number('statement_timeout'), number('transaction_timeout')].filter((ms) => ms > 0)
+  return {
+    version,
+    isSynced: settings.get('fsync') === 'on',
+    hasFullPageWrites: settings.get('full_page_writes') === 'on',
+    synchronousCommit: settings.get('synchronous_commit') ?? 'on',
+    isVacuumed: settings.get('autovacuum') === 'on' && settings.get('track_counts') === 'on',
+    connectionLimit: number('max_connections') - reserved,
+    statementTimeoutMs: timeouts.length === 0 ? undefined : Math.min(...timeouts),
+    idleTimeoutMs: number('idle_session_timeout') || undefined,
+  }
+}
+
+function invalid(message: string): EngineError {
+  return new EngineError('invalid_configuration', { field: 'location', message })
+}

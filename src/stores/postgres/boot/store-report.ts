@@ -1,0 +1,141 @@
+/** What an operator should know of a server and of a store on it: what it is, what it would lose, and what waits for a person. */
+import type { StoreReport } from '../../store.ts'
+import { quoted } from '../schema/migrate.ts'
+import { shownLocation } from '../options/postgres-location.ts'
+import type { PostgresLocation } from '../options/postgres-location.ts'
+import type { ServerFacts } from './server-check.ts'
+import type { Session } from '../transaction/session.ts'
+
+/** A batch takes milliseconds; with less time than this, one that waits for a slow disk would never get through. */
+const STATEMENT_TIMEOUT_MIN_MS = 5_000
+/** The connection that listens for wake-ups is idle by nature. */
+const IDLE_TIMEOUT_MIN_MS = 60_000
+const INBOX_COUNT_MAX = 1_000
+/** Whoever works looks at least once in a few seconds. */
+const INBOX_WAIT_S = 10
+
+/** What a report tells of the store itself. */
+export interface StoreCounts {
+  /** Connections that this process may use at once. */
+  readonly connectionCount: number
+  /** Staged submits that have waited for longer than anybody who works would leave them. */
+  readonly waitingInboxCount: number
+  /** Staged submits that could not be turned into executions. */
+  readonly failedInboxCount: number
+}
+
+export function reportOf(location: PostgresLocation, server: ServerFacts, counts: StoreCounts): StoreReport {
+  return {
+    kind: 'postgres',
+    version: server.version,
+    location: shownLocation(location),
+    durability: durabilityOf(server),
+    warnings: [
+      ...warningsOf(server),
+      ...connectionWarnings(server, counts.connectionCount),
+      ...inboxWarnings(location, counts),
+    ],
+  }
+}
+
+function durabilityOf({ isSynced, synchronousCommit }: ServerFacts): string {
+  if (!isSynced) return 'fsync off: when the machine stops without warning, the whole database can be lost'
+  switch (synchronousCommit) {
+    case 'off':
+      return 'write-ahead log, synchronous_commit off: the end of the server can take what was answered in the last moments'
+    case 'remote_write':
+    case 'remote_apply':
+      return `write-ahead log, synchronous_commit ${synchronousCommit}: what was answered survives a power failure, and is with a standby if the server was told of one`
+    default:
+      return `write-ahead log, synchronous_commit ${synchronousCommit}: what was answered survives a power failure`
+  }
+}
+
+/** Said by `doctor`, and logged when the store is opened. */
+export function warningsOf(server: ServerFacts): string[] {
+  return [...durabilityWarnings(server), ...upkeepWarnings(server), ...timeoutWarnings(server)]
+}
+
+function durabilityWarnings({ isSynced, hasFullPageWrites, synchronousCommit }: ServerFacts): string[] {
+  const warnings: string[] = []
+  if (!isSynced) {
+    warnings.push(
+      'The server does not bring what it writes to the disk: a power failure can destroy the database. Set "fsync = on".',
+    )
+  }
+  if (!hasFullPageWrites) {
+    warnings.push('A power failure can leave half-written pages behind. Set "full_page_writes = on".')
+  }
+  if (synchronousCommit === 'off') {
+    warnings.push(
+      'The server answers before a commit is on its disk: when it ends without warning, the last moments are lost. Set "synchronous_commit = on", at least for this user.',
+    )
+  }
+  return warnings
+}
+
+function upkeepWarnings({ isVacuumed }: ServerFacts): string[] {
+  if (isVacuumed) return []
+  return [
+    'The server does not clean up by itself, so the tables grow without end and get slower. Set "autovacuum = on" and "track_counts = on".',
+  ]
+}
+
+function connectionWarnings({ connectionLimit }: ServerFacts, connectionCount: number): string[] {
+  if (connectionLimit >= 2 * connectionCount) return []
+  return [
+    `The server has ${connectionLimit} connections for all, and this process may use ${connectionCount} of them: a second one does not fit beside it. Raise "max_connections", or lower postgres.connections.`,
+  ]
+}
+
+function timeoutWarnings({ statementTimeoutMs, idleTimeoutMs }: ServerFacts): string[] {
+  const warnings: string[] = []
+  if (statementTimeoutMs !== undefined && statementTimeoutMs < STATEMENT_TIMEOUT_MIN_MS) {
+    warnings.push(
+      `The server ends statements or transactions after ${statementTimeoutMs} ms, so batches can fail again and again while it is slow. Set "statement_timeout" and "transaction_timeout" to 0 for this user.`,
+    )
+  }
+  if (idleTimeoutMs !== undefined && idleTimeoutMs < IDLE_TIMEOUT_MIN_MS) {
+    warnings.push(
+      `The server ends connections that are idle for ${idleTimeoutMs} ms, as the one that listens for wake-ups is. Set "idle_session_timeout" to 0 for this user.`,
+    )
+  }
+  return warnings
+}
+
+/** How many staged submits were set aside, and how many nobody has looked at; counting stops at a bound. */
+export async function inboxCounts(
+  session: Session,
+  schema: string,
+): Promise<Pick<StoreCounts, 'failedInboxCount' | 'waitingInboxCount'>> {
+  const count = async (condition: string) => {
+    const [row] = await session.query(
+      `select count(*)::integer as count
+        from (select 1 from ${quoted(schema)}.inbox where ${condition} limit ${INBOX_COUNT_MAX}) as counted`,
+    )
+    return Number(row?.['count'])
+  }
+  return {
+    failedInboxCount: await count('failure is not null'),
+    waitingInboxCount: await count(`failure is null and staged_at < now() - interval '${INBOX_WAIT_S} seconds'`),
+  }
+}
+
+function inboxWarnings(location: PostgresLocation, { waitingInboxCount, failedInboxCount }: StoreCounts): string[] {
+  const waiting = waitingInboxCount === 0 ? [] : [waitingWarning(waitingInboxCount)]
+  return [...waiting, ...failedWarnings(location, failedInboxCount)]
+}
+
+function waitingWarning(count: number): string {
+  const many = count < INBOX_COUNT_MAX ? String(count) : `At least ${count}`
+  return `${many} staged submits have waited for more than ${INBOX_WAIT_S} seconds to become executions. Start a worker or an engine: either takes them.`
+}
+
+function failedWarnings({ schema }: PostgresLocation, count: number): string[] {
+  if (count === 0) return []
+  const many = count < INBOX_COUNT_MAX ? String(count) : `At least ${count}`
+  const [what, them] = count === 1 ? ['1 staged submit', 'it'] : [`${many} staged submits`, 'them']
+  return [
+    `${what} could not be turned into executions. Look at "failure" in ${schema}.inbox; set it to null to try again, or delete ${them}.`,
+  ]
+}

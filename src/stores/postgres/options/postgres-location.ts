@@ -1,0 +1,236 @@
+/** Where a PostgreSQL database is, how to reach it, and which schema of it is the store's, from one line of text. */
+import { EngineError } from '../../../kernel/engine-error.ts'
+
+/** As libpq means them. */
+export type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
+
+export interface PostgresLocation {
+  readonly kind: 'postgres'
+  /** A name, an address, or the folder of a socket, which begins with "/". */
+  readonly host: string
+  readonly port: number
+  /** Left out, the one of the user's name. */
+  readonly database: string | undefined
+  /** Left out, the user of this process. */
+  readonly username: string | undefined
+  readonly password: string | undefined
+  /** Holds the store's tables and nothing else, so that several stores can share a database. */
+  readonly schema: string
+  /** How many partitions executions are spread over; only its first user can choose. */
+  readonly executionPartitions: number | undefined
+  /** Whether statements are prepared once and then called by name, which a pooler may not allow. */
+  readonly isPrepared: boolean
+  readonly tls: TlsMode
+  /** What the server's own views call the connections. */
+  readonly applicationName: string | undefined
+  readonly connectTimeoutMs: number | undefined
+}
+
+const DEFAULT_PORT = 5_432
+const DEFAULT_SCHEMA = 'flowfabric'
+const PARTITIONS_MAX = 64
+const CONNECT_TIMEOUT_MAX_S = 600
+/** What PostgreSQL keeps of a name; the rest it would cut off without a word. */
+const NAME_BYTES_MAX = 63
+/** Names of channels and locks are made from it, so it leaves them room. */
+const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,47}$/
+const TLS_MODES: readonly TlsMode[] = ['disable', 'require', 'verify-ca', 'verify-full']
+
+export const postgresForms = [
+  'postgres://localhost:5432/shop',
+  'postgres://user:password@host/shop?schema=flowfabric&sslmode=verify-full',
+  'postgres:///shop?host=/run/postgresql',
+] as const
+
+const SETTINGS = ['schema', 'partitions', 'prepare', 'sslmode', 'host', 'application_name', 'connect_timeout'] as const
+type SettingName = (typeof SETTINGS)[number]
+
+/** What other programs look for in such a line, and what to do here instead. No such name is a piece of a password. */
+const settingsElsewhere: Readonly<Record<string, string>> = {
+  user: 'write it in front of the host, as in user:password@host',
+  password: 'write it in front of the host, as in user:password@host',
+  port: 'write it behind the host, as in host:5432',
+  dbname: 'write it behind the host, as in host/database',
+  pgbouncer: 'write "prepare=false"',
+  statement_cache_size: 'write "prepare=false"',
+  connection_limit: 'set postgres.connections',
+  pool_timeout: 'leave it out',
+  options: 'leave it out, or set it for the user with "alter role"',
+  search_path: 'write "schema=…"',
+  currentSchema: 'write "schema=…"',
+  ssl: 'write "sslmode=require" or "sslmode=verify-full"',
+  sslrootcert: 'give the certificate as postgres.tls.ca',
+  sslcert: 'give the certificate as postgres.tls.cert',
+  sslkey: 'give the key as postgres.tls.key',
+  channel_binding: 'leave it out; "sslmode=verify-full" keeps the same strangers out',
+  target_session_attrs: 'leave it out and name the primary',
+}
+
+export function parsePostgres(rest: string): PostgresLocation {
+  if (!rest.startsWith('//')) throw invalid(`"//" follows the scheme, as in ${postgresForms[0]}.`)
+  const [beforeQuery, query = ''] = splitOnce(rest.slice(2), '?')
+  const [authority, path = ''] = splitOnce(beforeQuery, '/')
+  if (path.includes('@') || query.includes('@')) {
+    throw invalid('A "/", "?" or "@" in the user, the password or a setting must be written as "%2F", "%3F" or "%40".')
+  }
+  const settings = parseSettings(query)
+  const at = authority.lastIndexOf('@')
+  return {
+    kind: 'postgres',
+    ...parseServer(authority.slice(at + 1), settings.get('host')),
+    database: parseDatabase(path),
+    ...parseUser(at === -1 ? '' : authority.slice(0, at)),
+    schema: checkedSchema(settings.get('schema') ?? DEFAULT_SCHEMA),
+    executionPartitions: numberIn(settings, 'partitions', PARTITIONS_MAX, 'a whole number'),
+    isPrepared: checkedPrepare(settings.get('prepare') ?? 'true'),
+    tls: checkedTls(settings.get('sslmode') ?? 'disable'),
+    applicationName: checkedApplicationName(settings.get('application_name')),
+    connectTimeoutMs: inMs(numberIn(settings, 'connect_timeout', CONNECT_TIMEOUT_MAX_S, 'a whole number of seconds')),
+  }
+}
+
+/** The location as it may be shown and logged: without user and password. */
+export function shownLocation(location: PostgresLocation): string {
+  const { host, port, database, tls, schema } = location
+  const isSocket = isFolder(host)
+  const server = isSocket ? (port === DEFAULT_PORT ? '' : `:${port}`) : shownServer(location)
+  const path = database === undefined ? '' : `/${encodeURIComponent(database)}`
+  const settings = [...(isSocket ? [`host=${host}`] : []), ...(tls === 'disable' ? [] : [`sslmode=${tls}`])]
+  const query = settings.length === 0 ? '' : `?${settings.join('&')}`
+  return `postgres://${server}${path}${query}, schema ${schema}`
+}
+
+/** Where a connection goes: a host and its port, or the file of a socket. */
+export function shownServer({ host, port }: Pick<PostgresLocation, 'host' | 'port'>): string {
+  if (isFolder(host)) return `${host.replace(/\/$/, '')}/.s.PGSQL.${port}`
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+export function isFolder(host: string): boolean {
+  return host.startsWith('/')
+}
+
+/** The host of the settings counts if there is one, as it does for every other client. */
+function parseServer(text: string, other: string | undefined): Pick<PostgresLocation, 'host' | 'port'> {
+  if (text.includes(',')) {
+    throw invalid('Several servers are given. Name one, or an address that always leads to the primary.')
+  }
+  const match =
+    /^(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<host>[A-Za-z0-9._-]+|(?:%2[fF])[A-Za-z0-9._%-]+)?)(?::(?<port>\d{1,5}))?$/.exec(
+      text,
+    )
+  const named = other ?? match?.groups?.['six'] ?? match?.groups?.['host']
+  const port = Number(match?.groups?.['port'] ?? DEFAULT_PORT)
+  if (match === null || named === undefined || port < 1 || port > 65_535) {
+    throw invalid(
+      'A server is a host and a port, as in "localhost:5432" or "[::1]:5432", or the folder of a socket, as in "?host=/run/postgresql".',
+    )
+  }
+  return { host: checkedHost(other ?? decoded(named)), port }
+}
+
+function checkedHost(host: string): string {
+  const isValid = isFolder(host) ? /^[^,\p{Cc}]+$/u.test(host) : /^[A-Za-z0-9.:_-]+$/.test(host)
+  if (isValid) return host
+  throw invalid('"host" is the name or the address of one server, or the folder of a socket, which begins with "/".')
+}
+
+function parseUser(text: string): Pick<PostgresLocation, 'username' | 'password'> {
+  const [username, password = ''] = splitOnce(text, ':')
+  return {
+    username: username === '' ? undefined : decoded(username),
+    password: password === '' ? undefined : decoded(password),
+  }
+}
+
+function parseDatabase(path: string): string | undefined {
+  if (path === '') return undefined
+  const database = /[/#]/.test(path) ? '' : decoded(path)
+  if (isName(database)) return database
+  throw invalid(
+    `What follows the host is the name of a database of at most ${NAME_BYTES_MAX} bytes, as in "/shop"; in it "/" and "#" are written as "%2F" and "%23".`,
+  )
+}
+
+function parseSettings(query: string): ReadonlyMap<SettingName, string> {
+  const settings = new Map<SettingName, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!isSettingName(name)) throw unknownSetting(name)
+    if (settings.has(name)) throw invalid(`"${name}" is given more than once.`)
+    settings.set(name, value)
+  }
+  return settings
+}
+
+function isSettingName(name: string): name is SettingName {
+  return SETTINGS.some((known) => known === name)
+}
+
+function unknownSetting(name: string): EngineError {
+  const instead = Object.hasOwn(settingsElsewhere, name) ? settingsElsewhere[name] : undefined
+  if (instead !== undefined) return invalid(`"${name}" is not a setting of a Postgres store: ${instead}.`)
+  // Its name stays out of the message: it may be a piece of a password that was not encoded.
+  return invalid(`It has a setting that a Postgres store does not have; there are ${SETTINGS.join(', ')}.`)
+}
+
+function checkedSchema(schema: string): string {
+  if (SCHEMA.test(schema)) return schema
+  throw invalid('"schema" is 1 to 48 of small letters, digits and "_", begins with no digit and not with "pg_".')
+}
+
+function checkedPrepare(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw invalid('"prepare" is "true" or "false".')
+}
+
+function checkedTls(text: string): TlsMode {
+  const mode = TLS_MODES.find((known) => known === text)
+  if (mode !== undefined) return mode
+  const modes = TLS_MODES.map((known) => `"${known}"`).join(', ')
+  const isLeftOpen = text === 'allow' || text === 'prefer'
+  const why = isLeftOpen ? ` With "${text}" whoever stands in between could switch the encryption off.` : ''
+  throw invalid(`"sslmode" is one of ${modes}.${why}`)
+}
+
+function checkedApplicationName(name: string | undefined): string | undefined {
+  if (name === undefined || (isName(name) && /^[ -~]+$/.test(name))) return name
+  throw invalid(`"application_name" is 1 to ${NAME_BYTES_MAX} printable ASCII characters.`)
+}
+
+function numberIn(
+  settings: ReadonlyMap<SettingName, string>,
+  name: SettingName,
+  max: number,
+  what: string,
+): number | undefined {
+  const text = settings.get(name)
+  if (text === undefined) return undefined
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= max) return number
+  throw invalid(`"${name}" is ${what} from 1 to ${max}.`)
+}
+
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1_000
+}
+
+function isName(text: string): boolean {
+  return text !== '' && !text.includes('\u0000') && Buffer.byteLength(text) <= NAME_BYTES_MAX
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw invalid('It is not percent-encoded as it must be: write "%25" for "%".')
+  }
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)]
+}
+
+function invalid(message: string): EngineError {
+  return new EngineError('invalid_configuration', { field: 'location', message })
+}

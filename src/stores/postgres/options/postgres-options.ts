@@ -1,0 +1,101 @@
+/** What a Postgres store can be told besides its location. A password here does not stand in a line of text that gets logged. */
+import { EngineError } from '../../../kernel/engine-error.ts'
+import { parseLocation } from '../../open/location.ts'
+import {
+  checkServerOptions,
+  duration,
+  invalidOption,
+  object,
+  refuseTwoUsers,
+  text,
+} from '../../server/server-options.ts'
+import type { OptionKind } from '../../server/server-options.ts'
+import type { ConnectionSettings } from '../wire/connection-settings.ts'
+import type { PostgresLocation } from './postgres-location.ts'
+
+export interface PostgresOptions extends ConnectionSettings {
+  /** How many connections this process may use for its work. */
+  readonly connections?: number | undefined
+  /**
+   * A location that leads to the server itself, for the one connection that listens for wake-ups, where the store's own
+   * location leads through a pooler that shares connections. False: nothing listens, and work is looked for once a second.
+   */
+  readonly listen?: string | false | undefined
+}
+
+/** Enough to keep a server busy with batches; more of them wait for the same disk. */
+export const CONNECTIONS_DEFAULT = 4
+/** One is kept from waiting behind the other. */
+const CONNECTIONS_MIN = 2
+const CONNECTIONS_MAX = 64
+
+const count: OptionKind = {
+  isValid: (value) => Number.isInteger(value) && Number(value) >= CONNECTIONS_MIN && Number(value) <= CONNECTIONS_MAX,
+  text: `a whole number from ${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`,
+}
+const listening: OptionKind = {
+  isValid: (value) => value === false || typeof value === 'string',
+  text: 'a location such as postgres://host/database, or false',
+}
+
+const kinds: { readonly [Name in keyof Required<PostgresOptions>]: OptionKind } = {
+  username: text,
+  password: text,
+  tls: object,
+  requestTimeoutMs: duration,
+  connections: count,
+  listen: listening,
+}
+
+/** Refuses what would be ignored otherwise; no message holds a value. */
+export function checkPostgresOptions(options: PostgresOptions, location: PostgresLocation): void {
+  checkServerOptions('postgres', options, kinds)
+  const listener = listenLocation(options, location)
+  if (options.tls !== undefined && location.tls === 'disable' && (listener === false || listener.tls === 'disable')) {
+    throw invalidOption(
+      'postgres.tls',
+      'The location does not ask for TLS, so the connection would be open to all: add "sslmode=verify-full" to it.',
+    )
+  }
+  refuseTwoUsers('postgres', location, options)
+}
+
+/**
+ * Where the connection that listens goes, or false if there is none. What the location for it leaves out, such as the
+ * password, is that of the store; whose tables and channels are meant only the store's location says.
+ */
+export function listenLocation(options: PostgresOptions, location: PostgresLocation): PostgresLocation | false {
+  const { listen } = options
+  if (listen === false) return false
+  const { username = options.username, password = options.password } = location
+  if (listen === undefined) return { ...location, username, password }
+  const own = parseListen(listen)
+  const isSchemaOfAnother = own.schema !== location.schema && /[?&]schema=/.test(listen)
+  if (isSchemaOfAnother)
+    throw invalidOption('postgres.listen', 'It names another schema than the location: leave it out.')
+  return {
+    ...own,
+    database: own.database ?? location.database,
+    username: own.username ?? username,
+    password: own.password ?? password,
+    schema: location.schema,
+    executionPartitions: location.executionPartitions,
+  }
+}
+
+function parseListen(listen: string): PostgresLocation {
+  const location = parsed(listen)
+  if (location?.kind === 'postgres') return location
+  throw invalidOption('postgres.listen', `It must be ${listening.text}.`)
+}
+
+/** What is wrong with it is told under its own name, not as a fault of the store's location. */
+function parsed(listen: string): ReturnType<typeof parseLocation> | undefined {
+  try {
+    return parseLocation(listen)
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    if (!/^postgres(ql)?:/.test(listen)) return undefined
+    throw invalidOption('postgres.listen', error.detail.message ?? '')
+  }
+}

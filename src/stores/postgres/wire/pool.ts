@@ -1,0 +1,137 @@
+/**
+ * The connections of one process, made when they are needed and handed out one by one. One that failed is thrown away; a
+ * server that cannot be reached is tried again after a while, and whoever waits meanwhile is told after a bounded time.
+ */
+import { sleep } from '../../../runtime/index.ts'
+import type { Runtime } from '../../../runtime/index.ts'
+import { backoffMs } from '../../server/backoff.ts'
+import { EngineError } from '../../../kernel/engine-error.ts'
+import type { Connection } from './connection.ts'
+
+/** How long somebody waits for a connection while the server cannot be reached. */
+const WAIT_MAX_MS = 2_000
+
+/** What the pool has to know of a connection. */
+export type Pooled = Pick<Connection, 'isLost' | 'onLost' | 'close' | 'rest' | 'wakeUp'>
+
+interface Waiting<Member> {
+  readonly resolve: (connection: Member) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class Pool<Member extends Pooled = Connection> {
+  readonly #runtime: Runtime
+  readonly #connect: () => Promise<Member>
+  readonly #max: number
+  readonly #idle: Member[] = []
+  readonly #all = new Set<Member>()
+  readonly #waiting: Waiting<Member>[] = []
+  #connecting = 0
+  #isClosed = false
+
+  constructor(runtime: Runtime, max: number, connect: () => Promise<Member>) {
+    this.#runtime = runtime
+    this.#max = max
+    this.#connect = connect
+  }
+
+  /** Hands out a connection for one piece of work. One on which it fails is thrown away, and with it an open transaction. */
+  async use<T>(work: (connection: Member) => Promise<T>): Promise<T> {
+    const connection = await this.#take()
+    let value: T
+    try {
+      value = await work(connection)
+    } catch (error) {
+      this.#drop(connection)
+      throw error
+    }
+    this.#giveBack(connection)
+    return value
+  }
+
+  /** Connections that are open are closed; whoever waits for one is refused. */
+  close(): void {
+    this.#isClosed = true
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(new EngineError('fabric_closed'))
+    for (const connection of this.#all) connection.close()
+    this.#all.clear()
+  }
+
+  #take(): Promise<Member> {
+    if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed', { message: 'Its store is closed.' }))
+    const idle = this.#idle.pop()
+    if (idle !== undefined) {
+      idle.wakeUp()
+      return Promise.resolve(idle)
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject })
+      this.#grow()
+    })
+  }
+
+  #giveBack(connection: Member): void {
+    if (connection.isLost || this.#isClosed) {
+      this.#drop(connection)
+      return
+    }
+    const waiting = this.#waiting.shift()
+    if (waiting !== undefined) {
+      waiting.resolve(connection)
+      return
+    }
+    connection.rest()
+    this.#idle.push(connection)
+  }
+
+  /** Whoever waited for it gets another one, also if it was lost before it could be handed out. */
+  #drop(connection: Member): void {
+    if (this.#all.delete(connection)) {
+      const at = this.#idle.indexOf(connection)
+      if (at !== -1) this.#idle.splice(at, 1)
+      connection.close()
+    }
+    this.#grow()
+  }
+
+  /** Makes as many connections as are waited for, within the bound. */
+  #grow(): void {
+    while (this.#waiting.length > this.#connecting && this.#all.size + this.#connecting < this.#max) void this.#add()
+  }
+
+  async #add(): Promise<void> {
+    this.#connecting += 1
+    try {
+      const connection = await this.#connectPatiently()
+      this.#all.add(connection)
+      connection.onLost(() => this.#drop(connection))
+      this.#connecting -= 1
+      this.#giveBack(connection)
+    } catch (error) {
+      this.#connecting -= 1
+      // A server that has no room for one more still serves those that there are.
+      if (this.#all.size > 0) return
+      // They would all wait as long again to hear the same.
+      for (const waiting of this.#waiting.splice(0)) waiting.reject(error)
+    }
+  }
+
+  async #connectPatiently(): Promise<Member> {
+    const since = this.#runtime.monotonic()
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#connect()
+      } catch (error) {
+        const waitMs = backoffMs(this.#runtime, tries)
+        const waitedMs = this.#runtime.monotonic() - since
+        if (this.#isClosed || !isPassing(error) || waitedMs + waitMs > WAIT_MAX_MS) throw error
+        await sleep(this.#runtime, waitMs)
+      }
+    }
+  }
+}
+
+/** Whether a server may answer otherwise in a moment: a wrong password stays wrong. */
+function isPassing(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'store_unavailable'
+}

@@ -1,0 +1,152 @@
+/**
+ * What a person sees of a record in a table: columns beside the packed record, derived from it at every write. They are
+ * for queries and constraints alone; a store reads only the packed record back.
+ */
+import { flowDueAt, publicFlowState } from '../../kernel/rules/flow-state.ts'
+import { dueAt, publicState } from '../../kernel/index.ts'
+import type {
+  Attempt,
+  Edge,
+  Execution,
+  FabricEvent,
+  Flow,
+  Queue,
+  RecordType,
+  RecordTypes,
+  Signal,
+  Step,
+  Waitpoint,
+} from '../../kernel/index.ts'
+
+export interface Column<T> {
+  readonly name: string
+  /** An integer holds up to 53 bits. */
+  readonly type: 'text' | 'integer'
+  readonly value: (of: T) => string | number | undefined
+}
+
+const executionColumns: readonly Column<Execution>[] = [
+  { name: 'key', type: 'text', value: (execution) => execution.key },
+  { name: 'namespace', type: 'text', value: (execution) => execution.namespace },
+  { name: 'task', type: 'text', value: (execution) => execution.task },
+  { name: 'lane', type: 'text', value: (execution) => execution.lane },
+  { name: 'class', type: 'text', value: (execution) => execution.class },
+  { name: 'state', type: 'text', value: (execution) => publicState(execution.state) },
+  { name: 'priority', type: 'integer', value: (execution) => execution.priority },
+  { name: 'attempt_number', type: 'integer', value: (execution) => execution.attempt?.number },
+  { name: 'failure_count', type: 'integer', value: (execution) => execution.failureCount },
+  { name: 'created_at', type: 'integer', value: (execution) => execution.createdAt },
+  { name: 'changed_at', type: 'integer', value: (execution) => execution.changedAt },
+  { name: 'started_at', type: 'integer', value: (execution) => execution.startedAt },
+  { name: 'due_at', type: 'integer', value: (execution) => dueAt(execution) },
+  {
+    name: 'ended_at',
+    type: 'integer',
+    value: ({ state }) => (state.phase === 'ended' ? state.at : undefined),
+  },
+  { name: 'worker_id', type: 'text', value: (execution) => execution.attempt?.workerId },
+  { name: 'failure_message', type: 'text', value: (execution) => execution.failure?.message },
+  { name: 'flow_id', type: 'text', value: (execution) => execution.member?.flowId },
+]
+
+const attemptColumns: readonly Column<Attempt>[] = [
+  { name: 'execution_id', type: 'text', value: (attempt) => attempt.executionId },
+  { name: 'number', type: 'integer', value: (attempt) => attempt.number },
+  { name: 'kind', type: 'text', value: (attempt) => attempt.kind },
+  { name: 'outcome', type: 'text', value: (attempt) => attempt.outcome },
+  { name: 'started_at', type: 'integer', value: (attempt) => attempt.startedAt },
+  { name: 'ended_at', type: 'integer', value: (attempt) => attempt.endedAt },
+  { name: 'worker_id', type: 'text', value: (attempt) => attempt.workerId },
+  { name: 'failure_category', type: 'text', value: (attempt) => attempt.failure?.category },
+  { name: 'failure_message', type: 'text', value: (attempt) => attempt.failure?.message },
+]
+
+const queueColumns: readonly Column<Queue>[] = [
+  { name: 'lane', type: 'text', value: (queue) => queue.lane },
+  { name: 'class', type: 'text', value: (queue) => queue.class },
+  { name: 'created_at', type: 'integer', value: (queue) => queue.createdAt },
+]
+
+const flowColumns: readonly Column<Flow>[] = [
+  { name: 'key', type: 'text', value: (flow) => flow.key },
+  { name: 'namespace', type: 'text', value: (flow) => flow.namespace },
+  { name: 'name', type: 'text', value: (flow) => flow.name },
+  { name: 'state', type: 'text', value: (flow) => publicFlowState(flow) },
+  { name: 'phase', type: 'text', value: (flow) => flow.state.phase },
+  { name: 'member_count', type: 'integer', value: (flow) => flow.memberCount },
+  { name: 'edge_count', type: 'integer', value: (flow) => flow.edgeCount },
+  { name: 'created_at', type: 'integer', value: (flow) => flow.createdAt },
+  { name: 'changed_at', type: 'integer', value: (flow) => flow.changedAt },
+  { name: 'due_at', type: 'integer', value: (flow) => flowDueAt(flow) },
+  {
+    name: 'ended_at',
+    type: 'integer',
+    value: ({ state }) => (state.phase === 'ended' || state.phase === 'cancelled' ? state.at : undefined),
+  },
+]
+
+const edgeColumns: readonly Column<Edge>[] = [
+  { name: 'flow_id', type: 'text', value: (edge) => edge.flowId },
+  { name: 'upstream_id', type: 'text', value: (edge) => edge.upstreamId },
+  { name: 'downstream_id', type: 'text', value: (edge) => edge.downstreamId },
+  { name: 'state', type: 'text', value: (edge) => edge.state },
+  { name: 'input_name', type: 'text', value: ({ hands }) => (hands?.as === 'input' ? hands.name : undefined) },
+  { name: 'created_at', type: 'integer', value: (edge) => edge.createdAt },
+  { name: 'resolved_at', type: 'integer', value: (edge) => edge.resolvedAt },
+]
+
+const stepColumns: readonly Column<Step>[] = [
+  { name: 'execution_id', type: 'text', value: (step) => step.executionId },
+  { name: 'kind', type: 'text', value: (step) => step.kind },
+  { name: 'name', type: 'text', value: (step) => step.name },
+  { name: 'position', type: 'integer', value: (step) => step.position },
+  { name: 'phase', type: 'text', value: (step) => step.state.phase },
+  { name: 'attempt_count', type: 'integer', value: (step) => step.attemptCount },
+  { name: 'created_at', type: 'integer', value: (step) => step.createdAt },
+  { name: 'ended_at', type: 'integer', value: ({ state }) => (state.phase === 'open' ? undefined : state.at) },
+]
+
+const waitpointColumns: readonly Column<Waitpoint>[] = [
+  { name: 'execution_id', type: 'text', value: (waitpoint) => waitpoint.executionId },
+  { name: 'target', type: 'text', value: (waitpoint) => waitpoint.target },
+  { name: 'signal_count', type: 'integer', value: (waitpoint) => waitpoint.signalCount },
+  { name: 'created_at', type: 'integer', value: (waitpoint) => waitpoint.createdAt },
+  { name: 'closed_at', type: 'integer', value: (waitpoint) => waitpoint.closedAt },
+  { name: 'close_reason', type: 'text', value: (waitpoint) => waitpoint.closeReason },
+]
+
+const signalColumns: readonly Column<Signal>[] = [
+  { name: 'execution_id', type: 'text', value: (signal) => signal.executionId },
+  { name: 'target', type: 'text', value: (signal) => signal.target },
+  { name: 'sequence', type: 'integer', value: (signal) => signal.sequence },
+  { name: 'name', type: 'text', value: (signal) => signal.name },
+  { name: 'source_type', type: 'text', value: (signal) => signal.source.type },
+  { name: 'source_identity', type: 'text', value: (signal) => signal.source.identity },
+  { name: 'effect', type: 'text', value: (signal) => signal.effect },
+  { name: 'accepted_at', type: 'integer', value: (signal) => signal.at },
+]
+
+/** The columns of each record type's table, which bears the type's name and also has `partition`, `id` and `record`. */
+export const recordColumns: { readonly [T in RecordType]: readonly Column<RecordTypes[T]>[] } = {
+  execution: executionColumns,
+  attempt: attemptColumns,
+  queue: queueColumns,
+  flow: flowColumns,
+  edge: edgeColumns,
+  step: stepColumns,
+  waitpoint: waitpointColumns,
+  signal: signalColumns,
+}
+
+/** The columns of the table `event`, which also has `partition`, `sequence` and `record`. */
+export const eventColumns: readonly Column<FabricEvent>[] = [
+  { name: 'at', type: 'integer', value: (event) => event.at },
+  { name: 'type', type: 'text', value: (event) => event.type },
+  { name: 'execution_id', type: 'text', value: (event) => event.executionId },
+  { name: 'namespace', type: 'text', value: (event) => event.namespace },
+  { name: 'task', type: 'text', value: (event) => event.task },
+  { name: 'lane', type: 'text', value: (event) => event.lane },
+  { name: 'attempt_number', type: 'integer', value: (event) => event.attempt },
+  { name: 'outcome', type: 'text', value: (event) => event.outcome },
+  { name: 'flow_id', type: 'text', value: (event) => event.flowId },
+]

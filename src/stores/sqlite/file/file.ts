@@ -1,0 +1,93 @@
+/** Opens the connections to a file and makes sure that it is one to be used. */
+import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { Runtime } from '../../../runtime/index.ts'
+import type { Synchronous } from '../../open/location.ts'
+import type { StoreSettings } from '../../store.ts'
+import { Connection } from './connection.ts'
+import { needsSetup, setUp, verifiedSettings } from './file-settings.ts'
+import type { WantedSettings } from './file-settings.ts'
+import { failureToOpen, invalidFile } from './sqlite-error.ts'
+import { Transactions, whenFree } from '../transaction/transactions.ts'
+
+export const MEMORY_FILE = ':memory:'
+
+/** A larger one makes every commit slower, since SQLite walks through it. */
+const CACHE_KIB = 8_192
+/** Pages in the write-ahead log, of 4 KiB each, after which a commit moves them into the file. */
+const CHECKPOINT_PAGES = 4_000
+/** What the write-ahead log is cut back to after a burst. */
+const LOG_BYTES_KEPT = 67_108_864
+
+export interface OpenFile {
+  readonly path: string
+  readonly writer: Connection
+  /** The same as the writer where only one connection can see the data. */
+  readonly reader: Connection
+  readonly settings: StoreSettings
+}
+
+export async function openFile(
+  runtime: Runtime,
+  file: string,
+  synchronous: Synchronous,
+  wanted: WantedSettings,
+): Promise<OpenFile> {
+  const path = file === MEMORY_FILE ? file : resolve(file)
+  const connections: Connection[] = []
+  const connect = () => {
+    const connection = new Connection(path)
+    connections.push(connection)
+    return connection
+  }
+  try {
+    if (path !== MEMORY_FILE) refuseImpossiblePath(path)
+    const writer = connect()
+    const mustBeSetUp = await whenFree(runtime, () => needsSetup(writer, path))
+    await whenFree(runtime, () => configureWriter(writer, path, synchronous))
+    if (mustBeSetUp) await new Transactions(runtime, writer, 'write').run(() => setUp(writer, path, wanted))
+    const settings = await whenFree(runtime, () => verifiedSettings(writer, path, wanted))
+    const reader = path === MEMORY_FILE ? writer : connect()
+    if (reader !== writer) await whenFree(runtime, () => configureReader(reader))
+    return { path, writer, reader, settings }
+  } catch (error) {
+    for (const connection of connections) connection.close()
+    throw failureToOpen(path, error)
+  }
+}
+
+/**
+ * Looks at the path without opening the file: closing a file drops every lock that the process holds on it, also those
+ * of a store that has it open already.
+ */
+function refuseImpossiblePath(path: string): void {
+  const folder = dirname(path)
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw invalidFile(`The folder of ${path} does not exist: create ${folder}, or correct the path.`)
+  }
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true)
+    throw invalidFile(`${path} is a folder: name a file in it, such as ${path}/fabric.db.`)
+  if (found !== undefined && !found.isFile()) throw invalidFile(`${path} is not an ordinary file: name another one.`)
+}
+
+function configureWriter(writer: Connection, path: string, synchronous: Synchronous): void {
+  const mode = writer.value('pragma journal_mode = wal')
+  if (mode !== 'wal' && path !== MEMORY_FILE) {
+    throw invalidFile(`${path} lies on a disk where SQLite has no write-ahead log: name a file on a local disk.`)
+  }
+  writer.execute(`pragma synchronous = ${synchronous}`)
+  // Where the system's own flush stops at the drive's cache, this one does not.
+  if (synchronous === 'full') writer.execute('pragma fullfsync = 1')
+  writer.execute(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+  writer.execute(`pragma journal_size_limit = ${LOG_BYTES_KEPT}`)
+  writer.execute(`pragma cache_size = -${CACHE_KIB}`)
+  writer.execute('pragma temp_store = memory')
+}
+
+function configureReader(reader: Connection): void {
+  reader.execute('pragma query_only = 1')
+  reader.execute('pragma temp_store = memory')
+  // The first look at the file happens here, where a mistake is still told as one of opening.
+  reader.value('select count(*) from meta')
+}

@@ -1,0 +1,70 @@
+/** The event log of one partition: pages of it, and trimming it from its old end. */
+import type { StatementSync } from 'node:sqlite'
+import { unpackEvent } from '../../../kernel/index.ts'
+import type { Cell, Instant } from '../../../kernel/index.ts'
+import type { EventPage, StoredEvent } from '../../store.ts'
+import type { Connection } from '../file/connection.ts'
+
+/** Events that one transaction drops at most, so that others get their turn in between. */
+const TRIM_COUNT_MAX = 5_000
+
+export class EventLog {
+  readonly #partition: number
+  readonly #page: StatementSync
+  readonly #first: StatementSync
+  readonly #last: StatementSync
+  readonly #firstKept: StatementSync
+  readonly #delete: StatementSync
+
+  constructor(connection: Connection, partition: number) {
+    this.#partition = partition
+    this.#page = connection.prepare(
+      'select sequence, record from event where partition = ? and sequence > ? order by sequence limit ?',
+    )
+    this.#first = connection.prepare('select sequence from event where partition = ? order by sequence limit 1')
+    this.#last = connection.prepare('select last_sequence from partition where number = ?')
+    this.#firstKept = connection.prepare(
+      `select sequence from event where partition = ? and sequence >= ? and sequence < ? and at >= ?
+       order by sequence limit 1`,
+    )
+    this.#delete = connection.prepare('delete from event where partition = ? and sequence < ?')
+  }
+
+  page(after: number, limit: number): EventPage {
+    const lastSequence = this.#lastSequence()
+    return {
+      events: this.#page.all(this.#partition, after, limit).map(readEvent),
+      firstSequence: this.#firstSequence(lastSequence),
+      lastSequence,
+    }
+  }
+
+  /**
+   * Drops what is older than an instant or beyond a count, up to the first event that is neither, and at most as much as
+   * one step may. Undefined once there is nothing more to drop.
+   */
+  trimSome(olderThan: Instant, keepCount: number): number | undefined {
+    const lastSequence = this.#lastSequence()
+    const firstSequence = this.#firstSequence(lastSequence)
+    const end = Math.min(firstSequence + TRIM_COUNT_MAX, lastSequence + 1)
+    const lastExcess = lastSequence - Math.max(0, keepCount)
+    const kept = this.#firstKept.get(this.#partition, Math.max(firstSequence, lastExcess + 1), end, olderThan)
+    const firstKept = (kept?.['sequence'] as number | undefined) ?? end
+    if (firstKept === firstSequence) return undefined
+    return Number(this.#delete.run(this.#partition, firstKept).changes)
+  }
+
+  /** The log has no gaps, so after everything was trimmed the first event is the one that comes next. */
+  #firstSequence(lastSequence: number): number {
+    return (this.#first.get(this.#partition)?.['sequence'] as number | undefined) ?? lastSequence + 1
+  }
+
+  /** Zero in a partition that nobody has written to yet: it has no row. */
+  #lastSequence(): number {
+    return (this.#last.get(this.#partition)?.['last_sequence'] as number | undefined) ?? 0
+  }
+}
+
+export function readEvent(row: Record<string, unknown>): StoredEvent {
+  return { sequence: row['sequence'] as number, ...unpackEvent(JSON.parse(row['record'] as string) as Cell[]) }
+}

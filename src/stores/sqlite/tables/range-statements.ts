@@ -1,0 +1,55 @@
+/** Ranges of an index as SQL: one statement for each shape that a range can have, prepared when it is first met. */
+import type { StatementSync } from 'node:sqlite'
+import type { Range } from '../../../kernel/index.ts'
+import type { Connection } from '../file/connection.ts'
+
+/** Turns the condition and order of a range's shape into a statement, whose last argument is the limit. */
+type StatementText = (condition: string, order: string) => string
+
+export class RangeStatements {
+  readonly #connection: Connection
+  readonly #text: StatementText
+  readonly #statements: (StatementSync | undefined)[] = []
+
+  constructor(connection: Connection, text: StatementText) {
+    this.#connection = connection
+    this.#text = text
+  }
+
+  for(range: Range): StatementSync {
+    const shape = shapeOf(range)
+    const known = this.#statements[shape]
+    if (known !== undefined) return known
+    const statement = this.#connection.prepare(this.#text(conditionOf(range), orderOf(range)))
+    this.#statements[shape] = statement
+    return statement
+  }
+}
+
+function shapeOf({ from, to, reverse }: Range): number {
+  return (
+    (from === undefined ? 0 : from.id === undefined ? 1 : 2) + (to === undefined ? 0 : 3) + (reverse === true ? 6 : 0)
+  )
+}
+
+function conditionOf({ from, to, reverse }: Range): string {
+  const [past, within] = reverse === true ? ['<', '>='] : ['>', '<=']
+  const begin =
+    from === undefined ? '' : from.id === undefined ? ` and score ${past}= ?` : ` and (score, id) ${past} (?, ?)`
+  const end = to === undefined ? '' : ` and score ${within} ?`
+  return `partition = ? and name = ?${begin}${end}`
+}
+
+function orderOf({ reverse }: Range): string {
+  return reverse === true ? 'score desc, id desc' : 'score, id'
+}
+
+/** The arguments of a range's statement, in the order of its condition. */
+export function argumentsOf(partition: number, { index, from, to, limit }: Range): (string | number)[] {
+  const values: (string | number)[] = [partition, index]
+  if (from !== undefined) values.push(from.score)
+  if (from?.id !== undefined) values.push(from.id)
+  if (to !== undefined) values.push(to)
+  values.push(limit)
+  return values
+}

@@ -1,0 +1,57 @@
+/** Everything that only looks. It works on snapshots through a connection of its own and never waits for a writer. */
+import type { Runtime } from '../../../runtime/index.ts'
+import { Overlay } from '../../working-set/overlay.ts'
+import type { Answer, Call, EventPage, Partition, PartitionDump } from '../../store.ts'
+import type { Connection } from '../file/connection.ts'
+import { EventLog } from '../tables/event-log.ts'
+import { dumpPartition } from '../tables/partition-dump.ts'
+import { StoredPartition } from '../tables/stored-partition.ts'
+import { Transactions } from './transactions.ts'
+
+/** Partitions are numbered from 1, so one that nobody has written to yet reads as an empty one. */
+const NO_PARTITION = 0
+
+interface OpenPartition {
+  readonly number: number
+  readonly stored: StoredPartition
+  readonly log: EventLog
+}
+
+export class ReadSide {
+  readonly #runtime: Runtime
+  readonly #connection: Connection
+  readonly #transactions: Transactions
+  readonly #partitions = new Map<Partition, OpenPartition>()
+
+  constructor(runtime: Runtime, connection: Connection) {
+    this.#runtime = runtime
+    this.#connection = connection
+    this.#transactions = new Transactions(runtime, connection, 'read')
+  }
+
+  run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    return this.#transactions.run(() => new Overlay(this.#open(partition).stored, this.#runtime.now()).runAll(calls))
+  }
+
+  readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
+    return this.#transactions.run(() => this.#open(partition).log.page(after, limit))
+  }
+
+  dump(partition: Partition): Promise<PartitionDump> {
+    return this.#transactions.run(() => dumpPartition(this.#connection, this.#open(partition).number))
+  }
+
+  #open(name: Partition): OpenPartition {
+    const known = this.#partitions.get(name)
+    if (known !== undefined) return known
+    const row = this.#connection.prepare('select number from partition where name = ?').get(name)
+    const number = (row?.['number'] as number | undefined) ?? NO_PARTITION
+    const partition = {
+      number,
+      stored: new StoredPartition(this.#connection, number),
+      log: new EventLog(this.#connection, number),
+    }
+    if (number !== NO_PARTITION) this.#partitions.set(name, partition)
+    return partition
+  }
+}

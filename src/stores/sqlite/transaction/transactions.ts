@@ -1,0 +1,72 @@
+/**
+ * Transactions of one connection. A transaction is begun, filled and committed without leaving the present turn, and a
+ * file that another connection holds is waited for on the event loop: waiting inside SQLite would stop every timer.
+ */
+import type { StatementSync } from 'node:sqlite'
+import { sleep } from '../../../runtime/index.ts'
+import type { Runtime } from '../../../runtime/index.ts'
+import { EngineError } from '../../../kernel/engine-error.ts'
+import type { Connection } from '../file/connection.ts'
+import { isBusy } from '../file/sqlite-error.ts'
+
+/** How long a call waits for a busy file before it fails with `store_busy`. */
+export const BUSY_LIMIT_MS = 30_000
+const BUSY_SLEEP_MIN_MS = 1
+const BUSY_SLEEP_MAX_MS = 10
+
+/** A reader works on a snapshot and never waits for a writer; a writer holds the file's only write lock. */
+export type TransactionKind = 'read' | 'write'
+
+export class Transactions {
+  readonly #runtime: Runtime
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  readonly #rollback: StatementSync
+
+  constructor(runtime: Runtime, connection: Connection, kind: TransactionKind) {
+    this.#runtime = runtime
+    this.#begin = connection.prepare(kind === 'write' ? 'begin immediate' : 'begin')
+    this.#commit = connection.prepare('commit')
+    this.#rollback = connection.prepare('rollback')
+  }
+
+  /** Runs the work in a transaction. It may run several times, of which only the last takes effect. */
+  run<T>(work: () => T, since?: number): Promise<T> {
+    return whenFree(this.#runtime, () => this.#attempt(work), since)
+  }
+
+  #attempt<T>(work: () => T): T {
+    try {
+      this.#begin.run()
+      const value = work()
+      this.#commit.run()
+      return value
+    } catch (error) {
+      this.#takeBack()
+      throw error
+    }
+  }
+
+  #takeBack(): void {
+    try {
+      this.#rollback.run()
+    } catch {
+      // Nothing was begun, or SQLite has rolled back by itself. Should a transaction be open after all, the next begin
+      // fails, says so, and gets here again.
+    }
+  }
+}
+
+/** Tries until the file is free: at least once, and no longer than `BUSY_LIMIT_MS` from when the caller began to wait. */
+export async function whenFree<T>(runtime: Runtime, step: () => T, since = runtime.monotonic()): Promise<T> {
+  for (;;) {
+    try {
+      return step()
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      if (runtime.monotonic() - since >= BUSY_LIMIT_MS) throw new EngineError('store_busy', {}, { cause: error })
+    }
+    // Jitter keeps two processes that wait for the same file from meeting again and again.
+    await sleep(runtime, BUSY_SLEEP_MIN_MS + runtime.random() * (BUSY_SLEEP_MAX_MS - BUSY_SLEEP_MIN_MS))
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Everything that changes a file. A batch is one transaction; its effects are acknowledged and announced only after the
+ * commit, so a crash at any moment loses nothing that somebody was told of.
+ */
+import type { Instant } from '../../../kernel/index.ts'
+import type { Runtime } from '../../../runtime/index.ts'
+import { EngineError } from '../../../kernel/engine-error.ts'
+import type { LevelGuard } from '../../level/store-level.ts'
+import { Overlay } from '../../working-set/overlay.ts'
+import { wakeOf } from '../../working-set/wake-of.ts'
+import type { Answer, Call, Partition, Wake } from '../../store.ts'
+import type { Connection } from '../file/connection.ts'
+import { EventLog } from '../tables/event-log.ts'
+import { readMeta } from '../file/file-settings.ts'
+import { PartitionWriter } from '../tables/partition-writer.ts'
+import { RefusedRow } from '../tables/row-statements.ts'
+import { isSqliteError } from '../file/sqlite-error.ts'
+import { StoredPartition } from '../tables/stored-partition.ts'
+import { Transactions } from './transactions.ts'
+import { Turns } from './serial-queue.ts'
+
+interface OpenPartition {
+  readonly name: Partition
+  readonly stored: StoredPartition
+  readonly writer: PartitionWriter
+  readonly log: EventLog
+}
+
+export class WriteSide {
+  readonly #runtime: Runtime
+  readonly #connection: Connection
+  readonly #transactions: Transactions
+  readonly #turns = new Turns()
+  readonly #partitions = new Map<Partition, OpenPartition>()
+  readonly #guard: LevelGuard
+  readonly #onWake: (wake: Wake) => void
+
+  constructor(runtime: Runtime, connection: Connection, guard: LevelGuard, onWake: (wake: Wake) => void) {
+    this.#runtime = runtime
+    this.#connection = connection
+    this.#guard = guard
+    this.#transactions = new Transactions(runtime, connection, 'write')
+    this.#onWake = onWake
+  }
+
+  run(name: Partition, calls: readonly Call[]): Promise<Answer[]> {
+    const since = this.#runtime.monotonic()
+    return this.#turns.take(async () => {
+      const partition = await this.#open(name, since)
+      try {
+        return await this.#runTogether(partition, calls, since)
+      } catch (error) {
+        // A file that stays busy is as busy for each alone; anything else may be the fault of one of them.
+        if (error instanceof EngineError) throw error
+      }
+      return this.#runOneByOne(partition, calls, since)
+    })
+  }
+
+  /** In steps, between which others get their turn. */
+  async trimEvents(name: Partition, olderThan: Instant, keepCount: number): Promise<number> {
+    let trimmed = 0
+    for (;;) {
+      const since = this.#runtime.monotonic()
+      const step = await this.#turns.take(async () => {
+        const { log } = await this.#open(name, since)
+        return this.#transact(() => log.trimSome(olderThan, keepCount), since)
+      })
+      if (step === undefined) return trimmed
+      trimmed += step
+      await new Promise<void>((resolve) => this.#runtime.soon(resolve))
+    }
+  }
+
+  async #runTogether(partition: OpenPartition, calls: readonly Call[], since: number): Promise<Answer[]> {
+    const { answers, wake } = await this.#transact(() => {
+      // The clock is read under the lock: whoever comes later in the file also has the later time.
+      const overlay = new Overlay(partition.stored, this.#runtime.now())
+      const answers = overlay.runAll(calls)
+      const writes = overlay.writes()
+      partition.writer.write(writes)
+      return { answers, wake: wakeOf(partition.name, writes) }
+    }, since)
+    if (wake !== undefined) this.#onWake(wake)
+    return answers
+  }
+
+  /** So that an operation whose rows are refused does not take the others down with it. */
+  async #runOneByOne(partition: OpenPartition, calls: readonly Call[], since: number): Promise<Answer[]> {
+    const answers: Answer[] = []
+    for (const call of calls) {
+      try {
+        answers.push(...(await this.#runTogether(partition, [call], since)))
+      } catch (error) {
+        const fault = faultOf(call, error)
+        if (fault !== undefined) {
+          answers.push(fault)
+          continue
+        }
+        // What has been done before the store failed is answered; the others are sent again and meet the failure.
+        if (answers.length === 0) throw error
+        return calls.map((_, i) => answers[i] ?? { kind: 'not_run' })
+      }
+    }
+    return answers
+  }
+
+  /** Every transaction reads the level first, so that none writes to a file whose level was raised beyond this program. */
+  #transact<T>(work: () => T, since: number): Promise<T> {
+    return this.#transactions.run(() => {
+      this.#guard.observe(readMeta(this.#connection, 'level'))
+      return work()
+    }, since)
+  }
+
+  async #open(name: Partition, since: number): Promise<OpenPartition> {
+    const known = this.#partitions.get(name)
+    if (known !== undefined) return known
+    const number = await this.#transact(() => partitionNumber(this.#connection, name), since)
+    const partition: OpenPartition = {
+      name,
+      stored: new StoredPartition(this.#connection, number),
+      writer: new PartitionWriter(this.#connection, number),
+      log: new EventLog(this.#connection, number),
+    }
+    this.#partitions.set(name, partition)
+    return partition
+  }
+}
+
+/** The number of a partition, which it gets when it is first written to. */
+function partitionNumber(connection: Connection, name: Partition): number {
+  connection.prepare('insert into partition (name) values (?) on conflict (name) do nothing').run(name)
+  return connection.prepare('select number from partition where name = ?').get(name)?.['number'] as number
+}
+
+/** What the operation itself is at fault for; undefined if the store failed, which any other would have met too. */
+function faultOf(call: Call, error: unknown): Answer | undefined {
+  if (error instanceof RefusedRow) return { kind: 'fault', reason: error.message, recordId: error.recordId }
+  if (error instanceof EngineError || isSqliteError(error) || !(error instanceof Error)) return undefined
+  return { kind: 'fault', reason: `${call.operation} failed: ${error.message}`, recordId: recordIdOf(call) }
+}
+
+function recordIdOf({ operation, input }: Call): string {
+  return 'executionId' in input ? input.executionId : operation
+}

@@ -1,0 +1,140 @@
+/** What is fixed when the store is first used: written in one step by whoever comes first, verified by everyone. */
+import { DATA_VERSION } from '../../../kernel/index.ts'
+import { EngineError } from '../../../kernel/engine-error.ts'
+import { refuseOther, sorted } from '../../server/fixed-settings.ts'
+import { refuseOtherLevel } from '../../level/store-level.ts'
+import type { Levels } from '../../level/store-level.ts'
+import type { StoreSettings } from '../../store.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Keys } from '../wire/keys.ts'
+import { LAYOUT_VERSION } from '../wire/stored-value.ts'
+import { refusalWord } from '../connection/valkey-error.ts'
+
+/** Enough for several servers' worth of cores to work side by side, few enough to be swept cheaply. */
+const STANDALONE_PARTITIONS = 8
+/** More, so that they spread over the primaries of a cluster and can be moved one by one. */
+const CLUSTER_PARTITIONS = 32
+
+/** Left out, whatever the store was set up with. */
+export interface WantedSettings {
+  readonly executionPartitions: number | undefined
+  readonly indexedTags: readonly string[] | undefined
+  /** The levels that the program can run. */
+  readonly levels: Levels
+}
+
+export interface StoredSettings {
+  readonly dataVersion: number
+  readonly layoutVersion: number
+  /** The layout that the store is being moved from, while a migration is under way. */
+  readonly migratingFrom?: number
+  /** Absent in a store that was set up before there were levels. */
+  readonly level?: number
+  readonly executionPartitions: number
+  readonly indexedTags: readonly string[]
+}
+
+/** What the store was set up with; undefined if nobody has used it yet. Refuses a program that asks for anything else. */
+export async function findSettings(
+  connection: Connection,
+  keys: Keys,
+  wanted: WantedSettings,
+): Promise<StoreSettings | undefined> {
+  const stored = (await readSettings(connection, keys))?.settings
+  if (stored === undefined) return undefined
+  refuseNewer('data version', stored.dataVersion, DATA_VERSION)
+  refuseOther('data version', stored.dataVersion, DATA_VERSION)
+  refuseOtherLayout(stored)
+  refuseOtherLevel(stored.level, wanted.levels)
+  const { executionPartitions, indexedTags } = stored
+  if (wanted.executionPartitions !== undefined) {
+    refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
+  }
+  if (wanted.indexedTags !== undefined) refuseOther('indexed tags', indexedTags, sorted(wanted.indexedTags))
+  return { executionPartitions, indexedTags }
+}
+
+/** Sets the store up, unless somebody else is quicker: then his settings count, and are checked. */
+export async function setUp(connection: Connection, keys: Keys, wanted: WantedSettings): Promise<StoreSettings> {
+  const defaultPartitions = connection.isCluster ? CLUSTER_PARTITIONS : STANDALONE_PARTITIONS
+  const first: StoredSettings = {
+    dataVersion: DATA_VERSION,
+    layoutVersion: LAYOUT_VERSION,
+    level: wanted.levels.max,
+    executionPartitions: wanted.executionPartitions ?? defaultPartitions,
+    indexedTags: sorted(wanted.indexedTags ?? []),
+  }
+  await connection.send('SET', keys.settings, JSON.stringify(first), 'NX')
+  const settings = await findSettings(connection, keys, wanted)
+  if (settings === undefined) throw storeNotFound()
+  return settings
+}
+
+export function storeNotFound(): EngineError {
+  const message = 'Nobody has used a store with this prefix and database on the server yet.'
+  return new EngineError('store_not_found', { field: 'location', message })
+}
+
+/** Reads the settings as they are stored, with their text; undefined if the store was never used. */
+export async function readSettings(
+  connection: Connection,
+  keys: Keys,
+): Promise<{ readonly text: string; readonly settings: StoredSettings } | undefined> {
+  const text = await read(connection, keys)
+  return text === null ? undefined : { text, settings: parse(text, keys) }
+}
+
+async function read(connection: Connection, keys: Keys): Promise<string | null> {
+  try {
+    return (await connection.send('GET', keys.settings)) as string | null
+  } catch (error) {
+    throw refusalWord(error) === 'WRONGTYPE' ? notOurs(keys) : error
+  }
+}
+
+function parse(text: string, keys: Keys): StoredSettings {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isStoredSettings(value)) return value
+  } catch {
+    // Not JSON at all.
+  }
+  throw notOurs(keys)
+}
+
+function isStoredSettings(value: unknown): value is StoredSettings {
+  if (typeof value !== 'object' || value === null) return false
+  const settings = value as Partial<Record<keyof StoredSettings, unknown>>
+  const numbers = [settings.dataVersion, settings.layoutVersion, settings.executionPartitions]
+  if (!numbers.every((number) => Number.isSafeInteger(number) && Number(number) > 0)) return false
+  return Array.isArray(settings.indexedTags) && settings.indexedTags.every((name) => typeof name === 'string')
+}
+
+function notOurs(keys: Keys): EngineError {
+  const message = `The key ${keys.settings} holds something else than a store's settings. If another program uses it, choose another prefix.`
+  return new EngineError('corruption', { field: 'location', message })
+}
+
+export function refuseNewer(what: string, found: number, known: number): void {
+  if (found <= known) return
+  throw new EngineError('newer_schema', {
+    message: `The store has ${what} ${found}, this program knows ${what} ${known}.`,
+  })
+}
+
+function refuseOtherLayout({ layoutVersion, migratingFrom }: StoredSettings): void {
+  refuseNewer('layout version', layoutVersion, LAYOUT_VERSION)
+  if (migratingFrom !== undefined) {
+    throw new EngineError('older_schema', {
+      message:
+        `A migration of the store from layout version ${migratingFrom} to ${layoutVersion} is under way, or was interrupted. ` +
+        'Run "flowfabric migrate <location>": it finishes the migration.',
+    })
+  }
+  if (layoutVersion === LAYOUT_VERSION) return
+  throw new EngineError('older_schema', {
+    message:
+      `The store has layout version ${layoutVersion}, this program needs layout version ${LAYOUT_VERSION}. ` +
+      'Stop every program that uses the store, then run "flowfabric migrate <location>".',
+  })
+}

@@ -1,0 +1,106 @@
+/** Puts the function library onto servers: when the store is opened, and again whenever a server turns out to lack it. */
+import type { Redis } from 'ioredis'
+import type { Log } from '../../../runtime/index.ts'
+import { EngineError } from '../../../kernel/engine-error.ts'
+import type { FunctionCall } from '../wire/call-writer.ts'
+import type { Argument, Connection } from '../connection/connection.ts'
+import type { FunctionLibrary } from './library.ts'
+import { isFunctionMissing, refusalWord } from '../connection/valkey-error.ts'
+
+/** How often one call has the library loaded anew before its caller hears of it: somebody keeps removing it. */
+const LOADS_PER_CALL = 3
+
+export class FunctionLoader {
+  readonly library: FunctionLibrary
+  readonly #connection: Connection
+  readonly #log: Log
+  readonly #mayLoad: boolean
+  #loading: Promise<void> | undefined
+  #onReloaded: () => Promise<void> = async () => undefined
+
+  constructor(connection: Connection, library: FunctionLibrary, mayLoad: boolean, log: Log) {
+    this.#connection = connection
+    this.library = library
+    this.#mayLoad = mayLoad
+    this.#log = log
+  }
+
+  /** Says what is to be done before calls go on, when a server had lost the library: it may have lost everything. */
+  onReloaded(work: () => Promise<void>): void {
+    this.#onReloaded = work
+  }
+
+  /** Sends a call that is ready, with bytes in the reply. */
+  async send(call: FunctionCall): Promise<unknown> {
+    return await this.#withLibrary(() => this.#connection.sendCall(call))
+  }
+
+  /** The same behind a read of values, all in one write. */
+  async sendBehindRead(call: FunctionCall, keys: string[]): Promise<[reply: unknown, values: unknown]> {
+    return await this.#withLibrary(() => this.#connection.sendCallBehindRead(call, keys))
+  }
+
+  /** Calls one of the library's functions, with bytes in the reply. */
+  async call(name: string, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    return await this.#withLibrary(() => this.#connection.sendForBytes('FCALL', name, keys.length, ...keys, ...args))
+  }
+
+  /** Calls a function that takes no keys on each server that accepts writes. */
+  async callOnEachPrimary(name: string, args: readonly Argument[]): Promise<unknown[]> {
+    return await this.#withLibrary(() =>
+      this.#connection.onEachPrimary((server) => server.callBuffer('FCALL', name, 0, ...args)),
+    )
+  }
+
+  /** Loads it wherever it is missing. */
+  async load(): Promise<void> {
+    await this.#connection.onEachPrimary((server) => this.#loadOn(server))
+  }
+
+  async #withLibrary<T>(call: () => Promise<T>): Promise<T> {
+    for (let loads = 0; ; loads++) {
+      try {
+        return await call()
+      } catch (error) {
+        if (!isFunctionMissing(error) || loads === LOADS_PER_CALL) throw error
+        this.#log.info({ library: this.library.name }, 'a server lacks the function library; it is loaded')
+        await this.#reload()
+      }
+    }
+  }
+
+  /** Those who miss it at the same time share one load. */
+  #reload(): Promise<void> {
+    this.#loading ??= this.load()
+      .then(this.#onReloaded)
+      .finally(() => {
+        this.#loading = undefined
+      })
+    return this.#loading
+  }
+
+  async #loadOn(server: Redis): Promise<void> {
+    if (await this.#isOn(server)) return
+    if (!this.#mayLoad) {
+      throw new EngineError('invalid_configuration', {
+        field: 'loadFunctions',
+        message:
+          `The function library ${this.library.name} is not on the server, and this program may not load it. ` +
+          'Have somebody who may open the store once with the same version: "flowfabric doctor", or "flowfabric dev" for a new store.',
+      })
+    }
+    try {
+      await server.call('FUNCTION', 'LOAD', this.library.text)
+    } catch (error) {
+      // Another process was quicker with the same text; a server that has just lost its primary's place has it replicated.
+      if (error instanceof Error && error.message.includes('already exists')) return
+      if (refusalWord(error) === 'READONLY') return
+      throw error
+    }
+  }
+
+  async #isOn(server: Redis): Promise<boolean> {
+    const found = await server.call('FUNCTION', 'LIST', 'LIBRARYNAME', this.library.name)
+    return Array.isArray(found) && found.length > 0
+  }
+}

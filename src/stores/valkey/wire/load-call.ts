@@ -1,0 +1,173 @@
+/** A load as the function library takes it and answers it: one need after the other, and what was found for each. */
+import { CALL_REPLY_BYTES } from '../../../kernel/index.ts'
+import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/index.ts'
+import type { LoadReply, LoadRequest } from '../../working-set/backend.ts'
+import type { WorkingSet } from '../../working-set/working-set.ts'
+import type { CallWriter, FunctionCall } from './call-writer.ts'
+import { keyKinds } from './keys.ts'
+import type { Keys } from './keys.ts'
+import type { FunctionNames } from '../library/library.ts'
+import { asBytes, readRecordName, readRecordValue } from './stored-value.ts'
+import type { BodyForm, NamedRecord, Related } from './stored-value.ts'
+
+/** What the reply says of the lock instead of a time to wait. */
+const LOCK_LOST = -1
+
+type Values = readonly (Buffer | null)[]
+
+/** What a load says of its lock, of its batch and of what it needs, in the order that `library.lua` describes. */
+export function writeLoad(
+  writer: CallWriter,
+  functions: FunctionNames,
+  keys: Keys,
+  request: LoadRequest,
+  related: Related,
+): FunctionCall {
+  const { needs, partition, lock = '', reserver = '' } = request
+  const prefix = keys.partition(partition)
+  const indexHead = prefix + keyKinds.index
+  writer.begin(functions.load, [prefix, keys.channels(partition)])
+  writer.latin1Argument(lock)
+  writer.argument(request.holdsLock === true ? '1' : '')
+  writer.latin1Argument(reserver)
+  if (needs.records.size > 0) {
+    writer.argument('k')
+    writer.argument([...needs.records.values()].reduce((sum, { size }) => sum + size, 0))
+    for (const [type, ids] of needs.records) {
+      const head = prefix + keyKinds[type]
+      for (const id of ids) writer.joined(head, id)
+    }
+  }
+  for (const { index, limit, reserve, to } of needs.heads.values()) {
+    writer.argument('h')
+    writer.joined(indexHead, index)
+    writer.argument(limit)
+    writer.argument(reserver === '' ? 0 : reserve)
+    writer.argument((to === 'now' ? request.now : to) ?? to ?? '')
+    writeTemplates(writer, related.namedBy(index))
+  }
+  for (const { range } of needs.pages.values()) {
+    writer.argument('p')
+    writeRange(writer, indexHead, range)
+    writeTemplates(writer, related.namedBy(range.index))
+  }
+  for (const range of needs.counts.values()) {
+    writer.argument('c')
+    writeRange(writer, indexHead, range)
+  }
+  for (const { index, id } of needs.scores.values()) {
+    writer.argument('s')
+    writer.joined(indexHead, index)
+    writer.argument(id)
+  }
+  if (needs.blobs.size > 0) {
+    writer.argument('b')
+    writer.argument(CALL_REPLY_BYTES)
+    writer.argument(needs.blobs.size)
+    for (const key of needs.blobs) writer.joined(prefix + keyKinds.blob, key)
+  }
+  return writer.finish()
+}
+
+function writeTemplates(writer: CallWriter, named: readonly NamedRecord[]): void {
+  writer.argument(named.length)
+  for (const { type, before, after } of named) {
+    writer.argument(keyKinds[type] + before)
+    writer.argument(after)
+  }
+}
+
+function writeRange(writer: CallWriter, indexHead: string, { index, from, to, reverse, limit }: Range): void {
+  writer.joined(indexHead, index)
+  writer.argument(from?.score ?? '')
+  writer.argument(from?.id ?? '')
+  writer.argument(to ?? '')
+  writer.argument(reverse === true ? '1' : '')
+  writer.argument(limit)
+}
+
+/** Fills the working set with what the reply holds. Blobs that did not fit into the reply stay unknown to it. */
+export function readLoad(reply: unknown, request: LoadRequest, form: BodyForm, related: Related): LoadReply {
+  const [now, waitMs, ...found] = reply as [number, number, ...unknown[]]
+  if (waitMs === LOCK_LOST) return { now, isLockLost: true }
+  if (waitMs > 0) return { now, busyMs: waitMs }
+  new LoadReader(found, request.into, form, related).read(request, request.now ?? now)
+  return { now }
+}
+
+class LoadReader {
+  readonly #found: readonly unknown[]
+  readonly #into: WorkingSet
+  readonly #form: BodyForm
+  readonly #related: Related
+  #next = 0
+
+  constructor(found: readonly unknown[], into: WorkingSet, form: BodyForm, related: Related) {
+    this.#found = found
+    this.#into = into
+    this.#form = form
+    this.#related = related
+  }
+
+  read({ needs, reserver = '' }: LoadRequest, now: Instant): void {
+    const into = this.#into
+    if (needs.records.size > 0) {
+      const values = this.#take() as Values
+      let i = 0
+      for (const [type, ids] of needs.records) {
+        for (const id of ids) this.#keepRecord(type, id, values[i++])
+      }
+    }
+    for (const { index, limit, reserve, to } of needs.heads.values()) {
+      const entries = this.#entriesWithRecords(index)
+      const reservedCount = reserver === '' ? 0 : reserve
+      into.keepHead(index, limit, entries, {
+        to: to === 'now' ? now : to,
+        reservedCount,
+        isHiding: this.#take() === 1,
+      })
+    }
+    for (const [key, { range }] of needs.pages) into.keepPage(key, range, this.#entriesWithRecords(range.index))
+    for (const [key, range] of needs.counts) into.keepCount(key, range, this.#take() as number)
+    for (const key of needs.scores.keys()) {
+      const score = this.#take() as Buffer | null
+      into.keepScore(key, score === null ? undefined : Number(score))
+    }
+    if (needs.blobs.size > 0) {
+      const values = this.#take() as Values
+      let i = 0
+      for (const key of needs.blobs) {
+        if (i === values.length) break
+        into.keepBlob(key, asBytes(values[i++]))
+      }
+    }
+  }
+
+  #take(): unknown {
+    return this.#found[this.#next++]
+  }
+
+  /** Entries, the records that they name, and what these bring along. */
+  #entriesWithRecords(index: string): IndexEntry[] {
+    const flat = this.#take() as Buffer[]
+    const values = this.#take() as Values
+    const brought = this.#take() as Values
+    const named = this.#related.namedBy(index)
+    const entries: IndexEntry[] = []
+    for (let i = 0, value = 0; i + 1 < flat.length; i += 2) {
+      const id = String(flat[i])
+      entries.push({ index, score: Number(flat[i + 1]), id })
+      for (const { type, before, after } of named) this.#keepRecord(type, before + id + after, values[value++])
+    }
+    for (let i = 0; i + 1 < brought.length; i += 2) {
+      const name = readRecordName(String(brought[i]))
+      if (name !== undefined) this.#keepRecord(name.type, name.id, brought[i + 1])
+    }
+    return entries
+  }
+
+  #keepRecord(type: RecordType, id: string, value: Buffer | null | undefined): void {
+    const isAbsent = value === null || value === undefined
+    this.#into.keepRecord(type, id, isAbsent ? undefined : readRecordValue(type, value, this.#form))
+  }
+}

@@ -1,0 +1,99 @@
+/** An error as an attempt's history keeps it: its message with those of its causes, and its stack, each bounded. */
+import { FAILURE_MESSAGE_BYTES, STACK_BYTES } from '../../kernel/index.ts'
+import type { FailureInput } from '../../kernel/index.ts'
+
+/** Causes of causes that a message follows. */
+const CAUSE_DEPTH_MAX = 10
+/** Errors of an aggregate that a message names. */
+const INNER_ERRORS_MAX = 5
+const CATEGORY_LENGTH_MAX = 64
+
+/** Whatever was thrown: an error may have getters that throw, or be no error at all. */
+export function failureOf(category: unknown, error: unknown): FailureInput {
+  return {
+    category: typeof category === 'string' && category !== '' ? category.slice(0, CATEGORY_LENGTH_MAX) : 'error',
+    message: cutText(textOf(() => messageOf(error)) ?? INDESCRIBABLE, FAILURE_MESSAGE_BYTES),
+    stack: cutIfText(textOf(() => (isErrorLike(error) ? error.stack : undefined))),
+  }
+}
+
+const INDESCRIBABLE = 'The handler threw something that cannot be described.'
+
+/** What a reading gives, if it is text. */
+function textOf(read: () => unknown): string | undefined {
+  try {
+    const text = read()
+    return typeof text === 'string' ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function cutIfText(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : cutText(text, STACK_BYTES)
+}
+
+interface ErrorLike {
+  readonly name?: unknown
+  readonly message: unknown
+  readonly stack?: unknown
+  readonly cause?: unknown
+  readonly errors?: unknown
+}
+
+/** Errors of another realm are no instances of this one's `Error`. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  return typeof value === 'object' && value !== null && 'message' in value
+}
+
+function messageOf(error: unknown): string {
+  const parts: string[] = []
+  let cause = error
+  for (let depth = 0; depth < CAUSE_DEPTH_MAX && cause !== undefined && cause !== null; depth++) {
+    const message = ownMessage(cause)
+    // An error that speaks for its cause need not be followed by it.
+    if (parts.at(-1)?.endsWith(message) !== true) parts.push(message)
+    cause = isErrorLike(cause) ? cause.cause : undefined
+  }
+  return parts.length === 0 ? `The handler threw ${String(error)}.` : parts.join(': ')
+}
+
+function ownMessage(error: unknown): string {
+  if (!isErrorLike(error))
+    return typeof error === 'string' ? error : (jsonOf(error) ?? Object.prototype.toString.call(error))
+  const { message, name } = error
+  const own = typeof message === 'string' && message !== '' ? message : typeof name === 'string' ? name : 'error'
+  return Array.isArray(error.errors) ? `${own} (${innerMessages(error.errors)})` : own
+}
+
+function innerMessages(errors: readonly unknown[]): string {
+  return errors.slice(0, INNER_ERRORS_MAX).map(ownMessage).join('; ')
+}
+
+/** Functions and symbols have no JSON, and neither has what contains itself. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+/** Bytes that one unit of a JavaScript text needs at most. */
+const BYTES_PER_UNIT = 3
+
+/** The beginning of a text that fits, ending between two characters. */
+export function cutText(text: string, maximumBytes: number): string {
+  if (text.length * BYTES_PER_UNIT <= maximumBytes) return text
+  const bytes = encoder.encode(text)
+  if (bytes.byteLength <= maximumBytes) return text
+  let end = maximumBytes
+  while (end > 0 && isContinuation(bytes[end])) end -= 1
+  return decoder.decode(bytes.subarray(0, end))
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80
+}

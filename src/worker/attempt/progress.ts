@@ -1,0 +1,56 @@
+/** Progress of one attempt on its way to the store: one call at a time, what comes meanwhile is merged into the next. */
+import type { ProgressReport } from '../../client/define/context.ts'
+import { invalidInput, show } from '../../client/checks/names.ts'
+import { PROGRESS_MESSAGE_BYTES } from '../../kernel/index.ts'
+import { cutText } from './error-text.ts'
+
+const PERCENT_MAX = 100
+
+/** A report as `ctx.progress` takes it: a percentage with or without a message, or an object. A long message is cut. */
+export function parseProgress(report: unknown, message?: unknown): ProgressReport {
+  const { percent, message: text } = (
+    typeof report === 'object' && report !== null ? report : { percent: report, message }
+  ) as Record<'percent' | 'message', unknown>
+  if (percent !== undefined && !(typeof percent === 'number' && percent >= 0 && percent <= PERCENT_MAX)) {
+    throw invalidInput('progress', `progress is ${show(percent)}, but must be a number from 0 to ${PERCENT_MAX}.`)
+  }
+  if (text !== undefined && typeof text !== 'string') {
+    throw invalidInput('progress.message', `progress.message is ${show(text)}, but must be a text.`)
+  }
+  return {
+    ...(percent === undefined ? {} : { percent }),
+    ...(text === undefined ? {} : { message: cutText(text, PROGRESS_MESSAGE_BYTES) }),
+  }
+}
+
+export class ProgressReporter {
+  readonly #send: (report: ProgressReport) => Promise<void>
+  #pending: ProgressReport = {}
+  #current: Promise<void> | undefined
+  #next: Promise<void> | undefined
+
+  constructor(send: (report: ProgressReport) => Promise<void>) {
+    this.#send = send
+  }
+
+  /** Resolves when this report, or a later one that it was merged into, is stored. */
+  report(report: ProgressReport): Promise<void> {
+    this.#pending = { ...this.#pending, ...report }
+    this.#next ??= this.#sendNext()
+    return this.#next
+  }
+
+  /** Waits until nothing is left to be sent, whether or not it could be stored. */
+  async settle(): Promise<void> {
+    await (this.#next ?? this.#current)?.catch(() => undefined)
+  }
+
+  async #sendNext(): Promise<void> {
+    await this.#current?.catch(() => undefined)
+    const report = this.#pending
+    this.#pending = {}
+    this.#current = this.#next
+    this.#next = undefined
+    await this.#send(report)
+  }
+}

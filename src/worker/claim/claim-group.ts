@@ -1,0 +1,37 @@
+/**
+ * Queues that one claim asks for together. Tasks without a limit of their own share groups, so that priorities hold
+ * between them; a task with a limit has its own, so that a claim never brings more of it than it can use.
+ */
+import { CLAIM_QUEUE_COUNT_MAX, readyIndex } from '../../kernel/index.ts'
+import type { QueueName } from '../../kernel/index.ts'
+import type { ServedTask } from './served-task.ts'
+
+export interface ClaimGroup {
+  readonly queues: readonly QueueName[]
+  /** The one task of the group, if it has a limit of its own. */
+  readonly task: ServedTask | undefined
+}
+
+export function groupQueues(tasks: readonly ServedTask[], lanes: readonly string[] | undefined): ClaimGroup[] {
+  const shared = tasks.filter((task) => task.limit === undefined).flatMap((task) => queuesOf(task, lanes))
+  const limited = tasks.filter((task) => task.limit !== undefined)
+  return [
+    ...chunk(shared).map((queues) => ({ queues, task: undefined })),
+    ...limited.flatMap((task) => chunk(queuesOf(task, lanes)).map((queues) => ({ queues, task }))),
+  ]
+}
+
+/** The names under which a group's work shows in wake-ups. */
+export function readyIndexesOf(group: ClaimGroup): string[] {
+  return group.queues.map((queue) => readyIndex(queue.lane, queue.class))
+}
+
+function queuesOf(task: ServedTask, lanes: readonly string[] | undefined): QueueName[] {
+  return (lanes ?? [task.handler.task.policy.lane]).map((lane) => ({ lane, class: task.name }))
+}
+
+function chunk(queues: readonly QueueName[]): QueueName[][] {
+  const chunks: QueueName[][] = []
+  for (let i = 0; i < queues.length; i += CLAIM_QUEUE_COUNT_MAX) chunks.push(queues.slice(i, i + CLAIM_QUEUE_COUNT_MAX))
+  return chunks
+}

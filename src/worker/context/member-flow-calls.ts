@@ -1,0 +1,278 @@
+/**
+ * A handler's calls to its own flow: `ctx.flow`. Each is fenced and may be said again. A wait that has to wait lets go of
+ * the execution: its promise never settles, and neither does any other call that comes too late for this run.
+ */
+import { prepareNode } from '../../client/flows/flow-graph.ts'
+import { NODE_SETTING_KEYS } from '../../client/define/flow-node.ts'
+import { isExecutionId, memberIdOf } from '../../client/checks/ids.ts'
+import type {
+  AddMemberOptions,
+  AddedMember,
+  DependOptions,
+  MemberFlow,
+  MemberReference,
+} from '../../client/define/member-flow.ts'
+import { checkBoolean, checkOptions, checkTaskName } from '../../client/checks/names.ts'
+import type { AnyTask } from '../../client/define/task.ts'
+import { UPSTREAM_MARK, checkUpstreams } from '../../client/define/upstreams.ts'
+import type { AnyInputs, Upstream } from '../../client/define/upstreams.ts'
+import { readyIndex } from '../../kernel/index.ts'
+import type {
+  ExecutionId,
+  FlowId,
+  Handover,
+  OperationInput,
+  PublicState,
+  Refused,
+  UpstreamInput,
+} from '../../kernel/index.ts'
+import { errorFields, sleep } from '../../runtime/index.ts'
+import type { Log } from '../../runtime/index.ts'
+import type { Reply } from '../../stores/batcher.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { Departure, HeldExecution } from '../lease/leased-execution.ts'
+import type { InputServices } from './upstream-results.ts'
+import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
+import { backoffMs } from '../store/store-health.ts'
+import type { Parked, Turn } from '../steps/handler-run.ts'
+
+const ADD_KEYS = [
+  'after',
+  'inputs',
+  'awaited',
+  'as',
+  ...NODE_SETTING_KEYS,
+] as const satisfies readonly (keyof AddMemberOptions)[]
+const DEPEND_KEYS = ['as'] as const satisfies readonly (keyof DependOptions)[]
+
+type GraphOperation = 'addExecutionToFlow' | 'addDependency'
+type Accepted<N extends GraphOperation> = Exclude<Reply<N>['result'], Refused>
+
+/** What the context knows that its flow needs. */
+export interface MemberSetting {
+  readonly log: Log
+  /** Whether this is an input already, and of this upstream: then it was awaited, and has completed. */
+  readonly isGiven: (name: string, upstreamId: ExecutionId) => boolean
+  /** The inputs, read anew unless all of these are there. */
+  readonly inputsWith: (names: ReadonlySet<string>) => Promise<AnyInputs>
+}
+
+export class MemberCalls implements MemberFlow {
+  readonly #held: HeldExecution
+  readonly #services: InputServices
+  readonly #turn: Turn
+  readonly #setting: MemberSetting
+  /** Names under which results are to come once this execution has waited. */
+  readonly #awaitedNames = new Set<string>()
+  #waiting: Promise<void> | undefined
+
+  constructor(held: HeldExecution, services: InputServices, turn: Turn, setting: MemberSetting) {
+    this.#held = held
+    this.#services = services
+    this.#turn = turn
+    this.#setting = setting
+  }
+
+  get id(): FlowId | undefined {
+    return this.#held.claimed.flowId
+  }
+
+  /** Functions of their own, so that a handler may take them out of its context. */
+  readonly add: MemberFlow['add'] = (name, task, input, ...[options]) =>
+    this.#answer(this.#say(() => this.#add(name, task as AnyTask, input, options as AddMemberOptions | undefined)))
+
+  readonly dependsOn: MemberFlow['dependsOn'] = (member, options = {}) =>
+    this.#answer(this.#say(() => this.#dependOn(member, options)))
+
+  readonly member: MemberFlow['member'] = (name) =>
+    asUpstream({ id: memberIdOf(this.#flowId(), checkTaskName(name, 'node name')), node: name })
+
+  readonly wait: MemberFlow['wait'] = () => this.#answer(this.#waitForInputs())
+
+  async #waitForInputs(): Promise<AnyInputs> {
+    this.#flowId()
+    this.#turn.refuseInsideStep('ctx.flow.wait')
+    await this.#waitOnce()
+    return await this.#say(() => this.#setting.inputsWith(this.#awaitedNames))
+  }
+
+  /** A handler that does not wait for its call must not bring the process down when that call fails. */
+  #answer<T>(answer: Promise<T>): Promise<T> {
+    answer.catch((error: unknown) => this.#setting.log.warn(errorFields(error), 'a call to the flow failed'))
+    return answer
+  }
+
+  /** What can no longer be waited for, because something else has failed, ends this run as a wait would. */
+  async #say<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#turn.say(call)
+    } catch (error) {
+      if (error instanceof EngineError && error.code === 'edge_group_already_fired') await this.#waitOnce()
+      throw error
+    }
+  }
+
+  async #add<Name extends string, Returned>(
+    name: Name,
+    task: AnyTask,
+    input: unknown,
+    options: AddMemberOptions = {},
+  ): Promise<AddedMember<Returned, Name>> {
+    const flowId = this.#flowId()
+    const held = this.#held
+    checkTaskName(name, 'node name')
+    checkOptions(options, ADD_KEYS, "{ after: allOf(parsed), as: 'pages' }")
+    const { after, inputs = true, awaited = true, as, ...settings } = options
+    checkBoolean(inputs, 'inputs')
+    checkBoolean(awaited, 'awaited')
+    const waits = after === undefined ? undefined : checkUpstreams(after, name)
+    const { batcher } = this.#services
+    const executionId = memberIdOf(flowId, name)
+    const hands = handoverAs(as, name)
+    // A handler that runs again after its wait need not ask for what it was given.
+    if (awaited && this.#isGiven(executionId, hands)) return addedMember(executionId, name, 'completed')
+    const upstreams = (waits?.edges ?? []).map(({ upstream, input: as }): UpstreamInput => {
+      return { upstreamId: this.#idOf(upstream), hands: inputs ? { as: 'input', name: as } : undefined }
+    })
+    const policy = upstreams.length === 0 ? undefined : waits?.policy
+    const setting = { namespace: held.claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
+    const prepared = await prepareNode({ name, task, input, settings, policy }, executionId, setting)
+    const { create } = prepared.input
+    const added = this.#ask(
+      'addExecutionToFlow',
+      {
+        flowId,
+        executionId,
+        name,
+        create,
+        policy,
+        after: upstreams,
+        holder: { executionId: held.id, fence: held.claimed.fence },
+        awaited: awaited ? { hands } : undefined,
+      },
+      prepared.payload === undefined ? [] : [prepared.payload],
+    )
+    const isReady = upstreams.length === 0 && (create.delayMs ?? 0) <= 0
+    if (isReady) batcher.announceSubmit(held.partition, readyIndex(create.lane, create.class))
+    const { kind, state } = await added
+    // Whoever added it before may have been another member, or not have waited for it.
+    if (awaited && kind === 'already_member') await this.#depend(executionId, hands)
+    else if (awaited) this.#expect(hands)
+    return addedMember(executionId, name, state)
+  }
+
+  async #dependOn(member: MemberReference | string, options: DependOptions): Promise<void> {
+    checkOptions(options, DEPEND_KEYS, "{ as: 'parsed' }")
+    const { id, node } = this.#resolve(member)
+    const hands = handoverAs(options.as, node)
+    if (!this.#isGiven(id, hands)) await this.#depend(id, hands)
+  }
+
+  async #depend(upstreamId: ExecutionId, hands: Handover | undefined): Promise<void> {
+    const { id: downstreamId, claimed } = this.#held
+    await this.#ask('addDependency', {
+      flowId: this.#flowId(),
+      upstreamId,
+      downstreamId,
+      hands,
+      fence: claimed.fence,
+    })
+    this.#expect(hands)
+  }
+
+  #isGiven(upstreamId: ExecutionId, hands: Handover | undefined): boolean {
+    return hands?.as === 'input' && this.#setting.isGiven(hands.name, upstreamId)
+  }
+
+  #expect(hands: Handover | undefined): void {
+    if (hands?.as === 'input') this.#awaitedNames.add(hands.name)
+  }
+
+  /** One wait at a time answers all who ask. */
+  #waitOnce(): Promise<void> {
+    this.#waiting ??= this.#wait().finally(() => (this.#waiting = undefined))
+    return this.#waiting
+  }
+
+  #wait(): Promise<void> {
+    const { id: executionId, partition, claimed } = this.#held
+    const input = { executionId, fence: claimed.fence }
+    return this.#turn.park(
+      () => this.#services.batcher.run(partition, 'waitForChildren', input),
+      ({ result }): Parked<void> => {
+        if (result.kind === 'refused') throw this.#turn.refusalOf(result)
+        return result.kind === 'not_blocked' ? { answer: undefined } : { departure: DEPARTURES[result.kind] }
+      },
+    )
+  }
+
+  /** Says it until it is answered. A flow that is busy is asked again for as long as the execution is held. */
+  async #ask<N extends GraphOperation>(
+    operation: N,
+    input: OperationInput<N>,
+    blobs?: readonly Uint8Array[],
+  ): Promise<Accepted<N>> {
+    const { batcher, runtime, stopped } = this.#services
+    const held = this.#held
+    for (let busyCount = 1; ; busyCount++) {
+      const call = () => batcher.run(held.partition, operation, input, blobs)
+      const { result } = await repeatUntilAnswered(this.#services, held, call)
+      if (result.kind !== 'refused') return result as Accepted<N>
+      if (result.code !== 'flow_busy') throw this.#refusal(result)
+      await sleep(runtime, backoffMs(runtime, busyCount), stopped)
+      held.throwIfRefused()
+    }
+  }
+
+  #refusal(refused: Refused): EngineError {
+    const refusal = this.#turn.refusalOf(refused)
+    if (refusal.code !== 'edge_group_already_fired') return refusal
+    return new EngineError(refusal.code, { ...refusal.detail, message: FIRED })
+  }
+
+  #flowId(): FlowId {
+    const { flowId } = this.#held.claimed
+    if (flowId !== undefined) return flowId
+    throw new EngineError('execution_not_in_flow', { executionId: this.#held.id, message: ALONE })
+  }
+
+  #resolve(member: MemberReference | string): { readonly id: ExecutionId; readonly node?: string | undefined } {
+    if (typeof member !== 'string') return { id: this.#idOf(member), node: member.node }
+    return isExecutionId(member) ? { id: member } : this.member(member)
+  }
+
+  #idOf(upstream: Upstream & { readonly id?: unknown }): ExecutionId {
+    const { id, node } = upstream
+    return typeof id === 'string' && isExecutionId(id) ? id : memberIdOf(this.#flowId(), node)
+  }
+}
+
+const DEPARTURES: Readonly<
+  Record<Exclude<Reply<'waitForChildren'>['result']['kind'], 'refused' | 'not_blocked'>, Departure>
+> = {
+  parked: 'parked',
+  already_parked: 'parked',
+  skipped: 'skipped',
+  already_skipped: 'skipped',
+  cancelled: 'cancelled',
+  already_cancelled: 'cancelled',
+}
+
+const ALONE =
+  'It was submitted alone, and only a member of a flow has others beside it: make its task a node of a flow, and submit that.'
+const FIRED =
+  'Only a member that waits for all of its upstreams can wait for one more once it runs: let it depend on an allOf, or on nothing.'
+
+function addedMember<Name extends string>(id: ExecutionId, node: Name, state: PublicState) {
+  return asUpstream({ id, node, state })
+}
+
+function asUpstream<M extends MemberReference>(member: M): M {
+  return Object.defineProperty(member, UPSTREAM_MARK, { value: true })
+}
+
+function handoverAs(as: unknown, name: string | undefined): Handover | undefined {
+  if (as === false) return undefined
+  const given = as ?? name
+  return given === undefined ? undefined : { as: 'input', name: checkTaskName(given, 'as') }
+}

@@ -1,0 +1,78 @@
+/** What a handler's context does durably, made when a handler first asks for any of it. */
+import { createHash } from 'node:crypto'
+import type { TaskContext } from '../../client/define/context.ts'
+import { StepRefusedError } from '../../client/define/errors.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { HeldExecution } from '../lease/leased-execution.ts'
+import { StepJournal } from './step-journal.ts'
+import { StepNames, checkStepName } from './step-names.ts'
+import { Steps } from './step-runner.ts'
+import type { Turn } from './handler-run.ts'
+import { Waits } from './wait-runner.ts'
+import type { WaitServices } from './wait-runner.ts'
+
+type Durable = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint' | 'now' | 'random'>
+
+/** Bits of a hash that make a fraction: as many as a number holds. */
+const FRACTION_BITS = 53
+
+export class DurableCalls implements Durable {
+  readonly #held: HeldExecution
+  readonly #turn: Turn
+  readonly #names = new StepNames()
+  readonly #journal: StepJournal
+  readonly #steps: Steps
+  readonly #waits: Waits
+
+  constructor(held: HeldExecution, services: WaitServices, turn: Turn) {
+    this.#held = held
+    this.#turn = turn
+    this.#journal = new StepJournal(held, services, turn)
+    this.#steps = new Steps(held, services, turn, this.#journal, this.#names)
+    this.#waits = new Waits(held, services, turn, this.#journal, this.#names)
+  }
+
+  readAhead(): void {
+    this.#journal.readAhead()
+  }
+
+  /** Functions of their own, so that a handler may take them out of its context. */
+  readonly step: Durable['step'] = <Value>(name: string, optionsOrRun: unknown, run?: unknown) =>
+    this.#begin('step', () => this.#steps.step(name, optionsOrRun, run)) as Promise<Value>
+
+  readonly sleep: Durable['sleep'] = (name, duration) => this.#begin('sleep', () => this.#waits.sleep(name, duration))
+
+  readonly waitFor: Durable['waitFor'] = (name, waitable) =>
+    this.#begin('waitFor', () => this.#waits.waitFor(name, waitable))
+
+  readonly waitpoint: Durable['waitpoint'] = (key, options) =>
+    this.#begin('waitpoint', () => this.#waits.waitpoint(key, options))
+
+  readonly now: Durable['now'] = (name = 'now') => this.#begin('now', () => this.#steps.now(name))
+
+  /** Not bound to a replay: steps that a replay keeps were taken by what this said before. */
+  readonly random: Durable['random'] = (name = 'random') => {
+    this.#turn.refuseInsideStep('ctx.random')
+    const numbered = this.#names.next('random', checkStepName(name))
+    const hash = createHash('sha256').update(`${this.#held.idempotencyKey}:random:${numbered}`).digest()
+    return Number(hash.readBigUInt64BE() >> BigInt(64 - FRACTION_BITS)) / 2 ** FRACTION_BITS
+  }
+
+  /** A handler that does not wait for a call must not bring the process down when that call fails. */
+  #begin<T>(what: string, call: () => Promise<T>): Promise<T> {
+    const begun = this.#outsideOfSteps(what, call)
+    begun.catch(() => undefined)
+    return begun
+  }
+
+  async #outsideOfSteps<T>(what: string, call: () => Promise<T>): Promise<T> {
+    this.#turn.refuseInsideStep(`ctx.${what}`)
+    try {
+      return await call()
+    } catch (error) {
+      // What was said wrong is said wrong again the next time.
+      if (!(error instanceof EngineError) || error.code !== 'invalid_input') throw error
+      throw new StepRefusedError(error.code, error.detail, { cause: error })
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * What an execution has recorded before this run of its handler: read from the store when the handler first asks for
+ * something, a page ahead of what it asks for. An execution that has recorded nothing reads nothing.
+ */
+import { decodeValue } from '../../client/checks/payload.ts'
+import { isMailbox } from '../../kernel/index.ts'
+import type { Instant, Step, StepKind, StepView } from '../../kernel/index.ts'
+import type { ReceivedSignal } from '../../client/define/waitable.ts'
+import type { Batcher } from '../../stores/batcher.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { HeldExecution } from '../lease/leased-execution.ts'
+import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
+import type { Turn, TurnServices } from './handler-run.ts'
+
+/** Signals that are read together with the steps of an execution which a signal has brought back. */
+const READ_AHEAD_SIGNAL_COUNT = 16
+
+export interface JournalServices extends TurnServices {
+  readonly batcher: Batcher
+}
+
+export interface RecordedStep {
+  readonly step: Step
+  /** Whether it answers the handler, or only tells how far it has come. */
+  readonly isFinal: boolean
+  readonly value: Uint8Array | undefined
+}
+
+export class StepJournal {
+  readonly #held: HeldExecution
+  readonly #services: JournalServices
+  readonly #turn: Turn
+  readonly #steps = new Map<string, RecordedStep>()
+  readonly #signals = new Map<number, ReceivedSignal>()
+  /** The page that is being read. Undefined before the first and behind the last. */
+  #page: Promise<void> | undefined
+  #nextPosition: number | undefined
+  #signalPage: Promise<unknown> | undefined
+  /** The store's clock less this machine's, as of the last page. */
+  #clockAheadMs = 0
+
+  constructor(held: HeldExecution, services: JournalServices, turn: Turn) {
+    this.#held = held
+    this.#services = services
+    this.#turn = turn
+    this.#nextPosition = (held.claimed.journal?.stepCount ?? 0) > 0 ? 0 : undefined
+  }
+
+  /** Begins to read if the handler is certain to need it: it goes on behind a wait. */
+  readAhead(): void {
+    const { journal } = this.#held.claimed
+    if (journal?.resumed === undefined) return
+    this.#readOn()
+    if (journal.resumed.cause !== 'signal') return
+    this.#signalPage = this.#readSignals(1, READ_AHEAD_SIGNAL_COUNT)
+    this.#signalPage.catch(() => undefined)
+  }
+
+  /** What is recorded under a name. Each is asked for once, and not kept any longer. */
+  async find(kind: StepKind, name: string): Promise<RecordedStep | undefined> {
+    const key = `${kind}:${name}`
+    for (;;) {
+      const found = this.#steps.get(key)
+      this.#steps.delete(key)
+      if (found !== undefined) return found
+      this.#readOn()
+      if (this.#page === undefined) return undefined
+      await this.#page
+    }
+  }
+
+  /** How long until a moment of the store's clock; only of what was read. */
+  untilMs(moment: Instant): number {
+    return moment - (this.#services.runtime.monotonic() + this.#clockAheadMs)
+  }
+
+  /** Signals by their numbers in the execution, in the order of these. What comes behind them is read with them. */
+  async signals(sequences: readonly number[]): Promise<ReceivedSignal[]> {
+    await this.#signalPage
+    const found: ReceivedSignal[] = []
+    for (const sequence of sequences) {
+      if (!this.#signals.has(sequence)) await this.#readSignals(sequence, undefined)
+      const signal = this.#signals.get(sequence)
+      if (signal === undefined) throw new EngineError('corruption', { message: `Signal ${sequence} is missing.` })
+      this.#signals.delete(sequence)
+      found.push(signal)
+    }
+    return found
+  }
+
+  #readOn(): void {
+    if (this.#page !== undefined || this.#nextPosition === undefined) return
+    const page = this.#readSteps(this.#nextPosition)
+    this.#page = page
+    // Whoever asks next hears of a failure.
+    page.catch(() => undefined)
+  }
+
+  async #readSteps(from: number): Promise<void> {
+    const { batcher, runtime } = this.#services
+    const { id, partition } = this.#held
+    const input = { executionId: id, from, values: true }
+    try {
+      const call = () => batcher.run(partition, 'readSteps', input)
+      const { result, blobs } = await repeatUntilAnswered(this.#services, this.#held, call)
+      if (result.kind === 'refused') throw this.#turn.refusalOf(result)
+      this.#clockAheadMs = result.at - runtime.monotonic()
+      for (const view of result.steps) this.#keep(view, blobs)
+      this.#nextPosition = result.next
+    } finally {
+      this.#page = undefined
+    }
+    this.#readOn()
+  }
+
+  #keep({ step, isFinal, valueBlob }: StepView, blobs: readonly Uint8Array[]): void {
+    this.#steps.set(`${step.kind}:${step.name}`, { step, isFinal, value: blobs[valueBlob ?? -1] })
+  }
+
+  async #readSignals(from: number, limit: number | undefined): Promise<void> {
+    const { batcher } = this.#services
+    const { id, partition } = this.#held
+    const input = { executionId: id, from, limit, payloads: true }
+    const call = () => batcher.run(partition, 'readSignals', input)
+    const { result, blobs } = await repeatUntilAnswered(this.#services, this.#held, call)
+    if (result.kind === 'refused') throw this.#turn.refusalOf(result)
+    for (const { signal, payloadBlob } of result.signals) {
+      const { name, target, source, at, sequence } = signal
+      this.#signals.set(sequence, {
+        name,
+        waitpoint: isMailbox(target) ? undefined : target,
+        value: decodeValue(signal.payload, blobs[payloadBlob ?? -1]),
+        by: { type: source.type, identity: source.identity },
+        at,
+        sequence,
+      })
+    }
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * `ctx.step` and `ctx.now`: work that is done once. What it came to is recorded under the fence of the lease before the
+ * handler hears of it, so that a later run is told the same. Work that was done and not recorded, because its worker died or
+ * lost its lease, is done again, with the same idempotency key.
+ */
+import type { StepFunction, StepOptions } from '../../client/define/context.ts'
+import { PostponeError, StepFailedError, StepRefusedError } from '../../client/define/errors.ts'
+import { invalidInput, show } from '../../client/checks/names.ts'
+import { decodeValue, encodeValue } from '../../client/checks/payload.ts'
+import type { EncodedValue } from '../../client/checks/payload.ts'
+import { STEP_VALUE_BYTES } from '../../kernel/index.ts'
+import type { Failure, FailureInput, Instant, StepState } from '../../kernel/index.ts'
+import { sleep } from '../../runtime/index.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { HeldExecution } from '../lease/leased-execution.ts'
+import { StepCall } from './step-try.ts'
+import type { JournalServices, StepJournal } from './step-journal.ts'
+import { checkStepName } from './step-names.ts'
+import type { StepNames } from './step-names.ts'
+import { failureBytes, parseStepOptions, stepFailureOf, stepRetryMs } from './step-policy.ts'
+import type { StepPolicy } from './step-policy.ts'
+import { StepRecorder } from './step-recorder.ts'
+import type { Recorded, StepReport } from './step-recorder.ts'
+import type { Turn } from './handler-run.ts'
+
+/** A step that is tried again within this time keeps its worker meanwhile. */
+const STEP_RETRY_HOLD_MS = 5_000
+
+/** Where a step stands. `pause`: it has failed, and is to be tried again at a moment of the monotonic clock. */
+type Progress =
+  | { readonly kind: 'try'; readonly attempt: number }
+  | { readonly kind: 'pause'; readonly attempt: number; readonly until: number; readonly failure: FailureInput }
+  | Ended
+
+type Ended =
+  { readonly kind: 'completed'; readonly value: unknown } | { readonly kind: 'failed'; readonly error: StepFailedError }
+
+type Pause = Extract<Progress, { kind: 'pause' }>
+
+interface StepWork {
+  readonly name: string
+  readonly policy: StepPolicy
+  readonly run: StepFunction<unknown>
+}
+
+export class Steps {
+  readonly #held: HeldExecution
+  readonly #services: JournalServices
+  readonly #turn: Turn
+  readonly #journal: StepJournal
+  readonly #names: StepNames
+  readonly #recorder: StepRecorder
+
+  constructor(held: HeldExecution, services: JournalServices, turn: Turn, journal: StepJournal, names: StepNames) {
+    this.#held = held
+    this.#services = services
+    this.#turn = turn
+    this.#journal = journal
+    this.#names = names
+    this.#recorder = new StepRecorder(held, services, turn)
+  }
+
+  async step(name: string, optionsOrRun: unknown, run: unknown): Promise<unknown> {
+    const work = this.#parse(name, optionsOrRun, run)
+    const ended = await this.#bringToEnd(work)
+    if (ended.kind === 'failed') throw ended.error
+    return ended.value
+  }
+
+  async now(said: string): Promise<Instant> {
+    const name = this.#names.next('now', checkStepName(said))
+    this.#turn.refuseIfStopping()
+    return await this.#turn.say(async () => {
+      const found = await this.#journal.find('now', name)
+      if (found !== undefined) return momentOf(name, found.step.state)
+      const report = { stepKind: 'now', name, attemptCount: 1 } as const
+      const recorded = await this.#recorder.record(report, { kind: 'completed' })
+      return recorded.kind === 'recorded' ? recorded.at : momentOf(name, recorded.state)
+    })
+  }
+
+  /** The name is numbered before anything else happens, so that numbers follow the order of the calls. */
+  #parse(said: string, optionsOrRun: unknown, run: unknown): StepWork {
+    const [options, given] = run === undefined ? [undefined, optionsOrRun] : [optionsOrRun, run]
+    const name = this.#names.next('call', checkStepName(said))
+    if (typeof given !== 'function') {
+      throw invalidInput('run', `The work of step '${name}' is ${show(given)}, but must be a function.`)
+    }
+    this.#turn.refuseIfStopping()
+    return { name, policy: parseStepOptions(options as StepOptions | undefined), run: given as StepFunction<unknown> }
+  }
+
+  /** Tries as often as it takes, in place or after letting go of the worker. */
+  async #bringToEnd(work: StepWork): Promise<Ended> {
+    let progress = await this.#turn.say(async () => await this.#goOn(work, await this.#begin(work.name)))
+    while (progress.kind === 'pause') {
+      const paused = progress
+      // What failed in the same moment for good ends the run: there is nothing to wait for then.
+      await this.#turn.breathe()
+      const recorded = await this.#recorder.park(reportOf(work.name, paused.attempt), this.#retryOf(paused))
+      progress = await this.#turn.say(() => this.#goOn(work, this.#progressAfter(work.name, recorded, paused)))
+    }
+    return progress
+  }
+
+  async #begin(name: string): Promise<Progress> {
+    const found = await this.#journal.find('call', name)
+    if (found === undefined) return { kind: 'try', attempt: 1 }
+    const { state, attemptCount } = found.step
+    // The execution itself is tried again since, and so is what failed in it.
+    const isOver =
+      state.phase === 'failed'
+        ? !found.isFinal
+        : state.phase === 'retrying' && state.round !== (this.#held.claimed.journal?.round ?? 0)
+    if (isOver) return { kind: 'try', attempt: 1 }
+    return this.#progressOf(name, state, attemptCount, found.value)
+  }
+
+  #progressOf(name: string, state: StepState, attempt: number, value: Uint8Array | undefined): Progress {
+    switch (state.phase) {
+      case 'completed':
+        return { kind: 'completed', value: decodeValue(state.value, value) }
+      case 'failed':
+        return { kind: 'failed', error: new StepFailedError(name, saidFailure(state.failure)) }
+      case 'retrying': {
+        const waitMs = this.#isUrged(name) ? 0 : this.#journal.untilMs(state.until)
+        const until = this.#services.runtime.monotonic() + waitMs
+        return { kind: 'pause', attempt, until, failure: saidFailure(state.failure) }
+      }
+      case 'open':
+      case 'closed':
+        throw contradiction(name)
+    }
+  }
+
+  /** Whether the execution goes on for the sake of this step: because of the time, or because somebody wants it tried now. */
+  #isUrged(name: string): boolean {
+    const resumed = this.#held.claimed.journal?.resumed
+    return resumed?.cause === 'step_retry' && resumed.step === name
+  }
+
+  /** As far as it comes without letting go of the worker. */
+  async #goOn(work: StepWork, from: Progress): Promise<Ended | Pause> {
+    let progress = from
+    while (progress.kind === 'try' || progress.kind === 'pause') {
+      if (progress.kind === 'try') {
+        progress = await this.#try(work, progress.attempt)
+        continue
+      }
+      const waitMs = progress.until - this.#services.runtime.monotonic()
+      if (waitMs > STEP_RETRY_HOLD_MS) return progress
+      if (waitMs > 0) await this.#pause(waitMs)
+      progress = { kind: 'try', attempt: progress.attempt + 1 }
+    }
+    return progress
+  }
+
+  async #pause(waitMs: number): Promise<void> {
+    const { abortReason } = this.#held
+    const signal = abortReason === undefined ? this.#held.signal : undefined
+    await sleep(this.#services.runtime, Math.ceil(waitMs), signal)
+    this.#turn.throwIfStoppedSince(abortReason)
+  }
+
+  async #try(work: StepWork, attempt: number): Promise<Progress> {
+    const { name, policy } = work
+    const { abortReason } = this.#held
+    const call = new StepCall(this.#held, name, attempt, policy.timeoutMs)
+    let value: unknown
+    try {
+      value = await this.#turn.inStep(name, () => call.run(work.run, this.#services.runtime))
+    } catch (error) {
+      // Work that was told to stop has not failed: somebody goes on with it.
+      this.#turn.throwIfStoppedSince(abortReason)
+      return await this.#failed(work, attempt, error)
+    }
+    this.#held.throwIfRefused()
+    const encoded = encodeStepValue(name, value)
+    const outcome = { kind: 'completed', value: encoded?.input } as const
+    const recorded = await this.#recorder.record(reportOf(name, attempt), outcome, encoded)
+    if (recorded.kind === 'known') return this.#progressOf(name, recorded.state, attempt, recorded.value)
+    return { kind: 'completed', value: seenLater(encoded) }
+  }
+
+  async #failed({ name, policy }: StepWork, attempt: number, error: unknown): Promise<Progress> {
+    if (error instanceof PostponeError || error instanceof StepRefusedError) throw error
+    const failure = stepFailureOf(error)
+    const { runtime } = this.#services
+    const delayMs = stepRetryMs(policy, attempt, error, failure.category, runtime.random())
+    const report = reportOf(name, attempt)
+    if (delayMs !== undefined) {
+      const pause: Pause = { kind: 'pause', attempt, until: runtime.monotonic() + delayMs, failure }
+      return this.#progressAfter(name, await this.#recorder.record(report, this.#retryOf(pause)), pause)
+    }
+    const recorded = await this.#recorder.record(report, { kind: 'failed', failure, size: failureBytes(failure) })
+    // Only this run knows what was thrown.
+    const failed: Progress = { kind: 'failed', error: new StepFailedError(name, failure, { cause: error }) }
+    return recorded.kind === 'known' && recorded.state.phase !== 'failed'
+      ? this.#progressOf(name, recorded.state, attempt, recorded.value)
+      : failed
+  }
+
+  #progressAfter(name: string, recorded: Recorded, pause: Pause): Progress {
+    return recorded.kind === 'recorded' ? pause : this.#progressOf(name, recorded.state, pause.attempt, recorded.value)
+  }
+
+  #retryOf({ failure, until }: Pause) {
+    const delayMs = Math.max(0, Math.ceil(until - this.#services.runtime.monotonic()))
+    return { kind: 'retry', failure, size: failureBytes(failure), delayMs, park: false } as const
+  }
+}
+
+function reportOf(name: string, attemptCount: number): StepReport {
+  return { stepKind: 'call', name, attemptCount }
+}
+
+/** A recorded failure as it was said: without the moment, which is the store's. */
+function saidFailure({ category, message, stack }: Failure): FailureInput {
+  return { category, message, stack }
+}
+
+function momentOf(name: string, state: StepState): Instant {
+  if (state.phase === 'completed') return state.at
+  throw contradiction(name)
+}
+
+function contradiction(step: string): EngineError {
+  return new EngineError('corruption', { step, message: `Step '${step}' is recorded as something that it is not.` })
+}
+
+/** A value as later runs see it. Bytes are a copy: what the handler does with them does not change what is stored. */
+function seenLater(encoded: EncodedValue | undefined): unknown {
+  if (encoded?.input.encoding === 'bytes') return new Uint8Array(encoded.bytes)
+  return decodeValue(encoded?.input, encoded?.bytes)
+}
+
+/** What cannot be kept could not be answered when the handler runs again. */
+function encodeStepValue(name: string, value: unknown): EncodedValue | undefined {
+  try {
+    return encodeValue(value, `the value of step '${name}'`, STEP_VALUE_BYTES)
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    const code = error.code === 'invalid_input' ? 'invalid_output' : error.code
+    throw new StepRefusedError(code, { ...error.detail, field: name, step: name }, { cause: error.cause })
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * `ctx.sleep`, `ctx.waitFor` and `ctx.waitpoint`: waiting without a worker. A wait that has to wait lets go of the execution
+ * and ends the run of its handler; the next run comes to the same wait and finds how it ended.
+ */
+import type { HandlerWaitpoint, WaitpointOptions } from '../../client/define/context.ts'
+import { layFlat, singleLeaf } from '../../client/define/condition-draft.ts'
+import { parseDuration } from '../../client/define/duration.ts'
+import { StepRefusedError } from '../../client/define/errors.ts'
+import { checkOptions, invalidInput, show } from '../../client/checks/names.ts'
+import { checkWaitpointKey } from '../../client/checks/signal-names.ts'
+import { answerSignal } from '../../client/define/signal-wait.ts'
+import { optionalClaims } from '../../client/tokens/token-options.ts'
+import type { TokenSigner } from '../../client/tokens/token.ts'
+import { WAITABLE } from '../../client/define/waitable.ts'
+import type { WaitOutcome, WaitPlan, Waitable } from '../../client/define/waitable.ts'
+import { WAITPOINT_EXPIRY_MAX_MS } from '../../kernel/index.ts'
+import type { ConditionNode, Refused, Step, WaitpointView } from '../../kernel/index.ts'
+import type { Reply } from '../../stores/batcher.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import type { HeldExecution } from '../lease/leased-execution.ts'
+import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
+import type { JournalServices, StepJournal } from './step-journal.ts'
+import { checkStepName } from './step-names.ts'
+import type { StepNames } from './step-names.ts'
+import type { Parked, Turn } from './handler-run.ts'
+
+const WAITPOINT_KEYS = ['expires'] as const satisfies readonly (keyof WaitpointOptions)[]
+
+export interface WaitServices extends JournalServices {
+  readonly tokens: TokenSigner
+}
+
+type WaitKind = 'wait' | 'sleep'
+
+export class Waits {
+  readonly #held: HeldExecution
+  readonly #services: WaitServices
+  readonly #turn: Turn
+  readonly #journal: StepJournal
+  readonly #names: StepNames
+
+  constructor(held: HeldExecution, services: WaitServices, turn: Turn, journal: StepJournal, names: StepNames) {
+    this.#held = held
+    this.#services = services
+    this.#turn = turn
+    this.#journal = journal
+    this.#names = names
+  }
+
+  async sleep(said: string, duration: unknown): Promise<void> {
+    const name = this.#names.next('sleep', checkStepName(said))
+    const plan = sleepPlan(parseDuration(duration, 'duration'))
+    await this.#endOf('sleep', name, () => plan)
+  }
+
+  async waitFor<Answer>(said: string, waitable: Waitable<Answer>): Promise<Answer> {
+    const name = this.#names.next('wait', checkStepName(said))
+    const { plan, answer } = checkWaitable(waitable, name)[WAITABLE]
+    const step = await this.#endOf('wait', name, () => plan(name))
+    return await this.#turn.say(async () => await answer(await this.#outcomeOf(step)))
+  }
+
+  async waitpoint(said: string, options: WaitpointOptions = {}): Promise<HandlerWaitpoint> {
+    const key = checkWaitpointKey(said, 'key')
+    checkOptions(options, WAITPOINT_KEYS, "{ expires: '1d' }")
+    const expiresInMs = parseExpiry(options.expires)
+    this.#turn.refuseIfStopping()
+    return asWaitpoint(this.#held, this.#services.tokens, await this.#turn.say(() => this.#open(key, expiresInMs)))
+  }
+
+  async #open(target: string, expiresInMs: number | undefined): Promise<WaitpointView> {
+    const { id: executionId, partition, claimed } = this.#held
+    const { batcher, tokens } = this.#services
+    const input = { executionId, fence: claimed.fence, target, expiresInMs, keyId: tokens.keyId }
+    const call = () => batcher.run(partition, 'createWaitpoint', input)
+    const { result } = await repeatUntilAnswered(this.#services, this.#held, call)
+    if (result.kind === 'refused') throw this.#refusalOf(target, result)
+    return result.waitpoint
+  }
+
+  /** The wait once it has ended. If it has not, this run of the handler is over. */
+  async #endOf(kind: WaitKind, name: string, planOf: () => WaitPlan): Promise<Step> {
+    this.#turn.refuseIfStopping()
+    const found = await this.#turn.say(() => this.#journal.find(kind, name))
+    if (found?.isFinal === true) return found.step
+    // A handler that comes to its end in this very moment does not wait.
+    await this.#turn.breathe()
+    const { id: executionId, partition, claimed } = this.#held
+    const { batcher, tokens } = this.#services
+    const { opens, ...plan } = planOf()
+    const input = { executionId, fence: claimed.fence, stepKind: kind, name, ...plan, opens, keyId: tokens.keyId }
+    return await this.#turn.park(
+      () => batcher.run(partition, 'suspendExecution', input),
+      (reply) => this.#readSuspended(name, reply),
+    )
+  }
+
+  #readSuspended(name: string, { result }: Reply<'suspendExecution'>): Parked<Step> {
+    switch (result.kind) {
+      case 'answered':
+        return { answer: result.step }
+      case 'suspended':
+      case 'already_suspended':
+        return { departure: 'parked' }
+      case 'cancelled':
+      case 'already_cancelled':
+        return { departure: 'cancelled' }
+      case 'refused':
+        throw this.#refusalOf(name, result)
+    }
+  }
+
+  async #outcomeOf({ name, state, wait }: Step): Promise<WaitOutcome> {
+    if (state.phase !== 'closed' || state.how === 'ended') {
+      throw new EngineError('corruption', { step: name, message: `The wait '${name}' has not ended.` })
+    }
+    const { how, by, reason, at } = state
+    return { how, by, reason, at, signals: await this.#journal.signals(wait?.satisfiers ?? []) }
+  }
+
+  #refusalOf(step: string, refused: Refused): EngineError {
+    const { code, detail } = this.#turn.refusalOf(refused)
+    const { waitpoint } = detail
+    const message = waitpoint === undefined ? `It is '${step}'.` : `'${step}' waits at '${waitpoint}'.`
+    return this.#held.refusal ?? new StepRefusedError(code, { ...detail, step, message })
+  }
+}
+
+/** Met by no signal: only its time, or an operator, ends it. */
+function sleepPlan(timeoutMs: number): WaitPlan {
+  const root: ConditionNode = {
+    kind: 'timeout',
+    parent: undefined,
+    need: 1,
+    by: 'once',
+    name: undefined,
+    from: [],
+    targets: [],
+  }
+  return {
+    nodes: [root],
+    opens: [],
+    reason: 'sleep',
+    timeoutMs,
+    onTimeout: 'resume',
+    remindEveryMs: undefined,
+    resumeDelayMs: undefined,
+  }
+}
+
+function checkWaitable<Answer>(waitable: Waitable<Answer>, name: string): Waitable<Answer> {
+  const given: unknown = waitable
+  if (typeof given === 'object' && given !== null && WAITABLE in given) return waitable
+  throw invalidInput(
+    'waitable',
+    `What '${name}' waits for is ${show(given)}, but must be made by signal(…), approval(…), when or ctx.waitpoint(…).`,
+  )
+}
+
+function parseExpiry(expires: WaitpointOptions['expires']): number | undefined {
+  if (expires === undefined) return undefined
+  const ms = parseDuration(expires, 'expires', 1)
+  if (ms <= WAITPOINT_EXPIRY_MAX_MS) return ms
+  throw invalidInput('expires', `expires is ${ms} ms, but must be at most ${WAITPOINT_EXPIRY_MAX_MS} ms.`)
+}
+
+function asWaitpoint(held: HeldExecution, tokens: TokenSigner, view: WaitpointView): HandlerWaitpoint {
+  const { target, waitpointId, generation, keyId, createdAt: openedAt, isOpen, expiresAt } = view
+  return {
+    key: target,
+    id: waitpointId,
+    generation,
+    isOpen,
+    expiresAt,
+    token: (options = {}) => {
+      const claims = { executionId: held.id, waitpointId, target, generation, openedAt, keyId }
+      return tokens.issue({ ...claims, ...optionalClaims(options, openedAt) })
+    },
+    [WAITABLE]: {
+      plan: () => ({
+        nodes: layFlat(singleLeaf(target, undefined)),
+        opens: [],
+        reason: 'callback',
+        timeoutMs: undefined,
+        untilExpiry: true,
+        onTimeout: 'resume',
+        remindEveryMs: undefined,
+        resumeDelayMs: undefined,
+      }),
+      answer: (outcome) => answerSignal(outcome),
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { parseWorkerOptions } from './worker-options.ts'
+import type { WorkerOptions } from './worker-options.ts'
+
+test('a worker that is told nothing has sensible settings', () => {
+  const { workerId, ...settings } = parseWorkerOptions({})
+
+  expect(settings).toEqual({
+    concurrency: 16,
+    prefetch: 16,
+    prefetchHoldMs: 1_000,
+    leaseTtlMs: 30_000,
+    lanes: undefined,
+    drainTimeoutMs: 30_000,
+    killTimeoutMs: 5_000,
+    sweepMs: 1_000,
+  })
+  expect(workerId).not.toBe('')
+})
+
+test('a worker claims ahead as many as it runs unless it is told otherwise', () => {
+  expect(parseWorkerOptions({ concurrency: 4 }).prefetch).toBe(4)
+  expect(parseWorkerOptions({ concurrency: 4, prefetch: 0 }).prefetch).toBe(0)
+})
+
+test.each<[keyof WorkerOptions, unknown]>([
+  ['concurrency', 0],
+  ['concurrency', 1.5],
+  ['concurrency', 10_001],
+  ['prefetch', -1],
+  ['leaseTtl', '999ms'],
+  ['leaseTtl', 'soon'],
+  ['sweep', 99],
+  ['drainTimeout', -1],
+  ['lanes', []],
+  ['lanes', ['tab\there']],
+  ['workerId', ''],
+])('%s of %j is refused by name', (field, value) => {
+  expect(() => parseWorkerOptions({ [field]: value })).toThrow(
+    expect.objectContaining({ code: 'invalid_input', detail: expect.objectContaining({ field }) as unknown }) as Error,
+  )
+})
+
+test('a lane that is named twice is served once', () => {
+  expect(parseWorkerOptions({ lanes: ['a', 'b', 'a'] }).lanes).toEqual(['a', 'b'])
+})
+
+test('an option that nobody knows is refused by its name', () => {
+  expect(() => parseWorkerOptions({ concurency: 4 } as never)).toThrow('concurency')
+  expect(() => parseWorkerOptions(null as never)).toThrow('options')
+})
