@@ -1,5 +1,5 @@
 /**
- * Imports go one way: kernel ← stores ← engine, client ← worker ← cli. The runtime may be imported by all but the kernel,
+ * Imports go one way: kernel ← stores ← engine, client ← worker ← fabric ← cli. The runtime may be imported by all but the kernel,
  * and the files directly under src join the layers into the published package. Unit tests and their fixtures
  * may import anything.
  */
@@ -12,9 +12,10 @@ const layers = {
   stores: ['kernel', 'runtime'],
   engine: ['kernel', 'runtime', 'stores'],
   client: ['kernel', 'runtime', 'stores'],
-  worker: ['kernel', 'runtime', 'stores', 'engine', 'client'],
-  testing: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker'],
-  cli: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker'],
+  worker: ['kernel', 'runtime', 'stores', 'client'],
+  fabric: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker'],
+  testing: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker', 'fabric'],
+  cli: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker', 'fabric'],
 }
 
 /** The files directly under src that a layer may import; they are what the package exports. */

@@ -23,7 +23,7 @@ import type { Store } from '../stores/store.ts'
 import type { ValkeyOptions } from '../stores/valkey/options/valkey-options.ts'
 import type { Middleware } from '../worker/attempt/middleware.ts'
 import type { WorkerOptions } from '../worker/worker-options.ts'
-import { listenToSignals } from './shutdown-signals.ts'
+import { listenToSignals } from '../worker/shutdown-signals.ts'
 import { startWorker } from '../worker/worker.ts'
 import type { Worker, WorkerCloseOptions } from '../worker/worker.ts'
 

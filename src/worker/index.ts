@@ -1,5 +1,3 @@
-export { Fabric, createFabric } from '../fabric/fabric.ts'
-export type { EngineSettings, FabricOptions, FabricWorkerOptions } from '../fabric/fabric.ts'
 export type { Middleware } from './attempt/middleware.ts'
 export type { WorkerOptions } from './worker-options.ts'
 export type { Settled } from './attempt/report-outcome.ts'

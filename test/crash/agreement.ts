@@ -1,7 +1,7 @@
 /** Holds what the submitters were told and what the handlers did against what the store says. */
 import type { Execution } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
-import type { Fabric } from '../../src/worker/index.ts'
+import type { Fabric } from '../../src/fabric/index.ts'
 import { executionsOf } from './history.ts'
 import type { Site } from './site.ts'
 import { answerTo, kinds } from './work.ts'

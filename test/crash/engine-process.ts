@@ -3,7 +3,7 @@
  *
  *   node engine-process.ts <store>
  */
-import { createFabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped } from './process.ts'
 
 const [location = ''] = process.argv.slice(2)

@@ -3,7 +3,7 @@
  *
  *   node opener-process.ts <store> <side record> <name>
  */
-import { createFabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped, untilTold } from './process.ts'
 import { SideRecord } from './side-record.ts'
 import { keyOf, kindOf } from './work.ts'

@@ -7,7 +7,7 @@
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { openStore } from '../../src/stores/open/open-store.ts'
 import type { Call, Store } from '../../src/stores/store.ts'
-import { Fabric } from '../../src/worker/index.ts'
+import { Fabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped } from './process.ts'
 import { SideRecord } from './side-record.ts'
 import { steppedHandler } from './stepped-work.ts'

@@ -6,8 +6,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError } from '../../src/kernel/engine-error.ts'
-import { createFabric } from '../../src/worker/index.ts'
-import type { Fabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
+import type { Fabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped } from './process.ts'
 import { SideRecord, readSideRecord } from './side-record.ts'
 import { keyOf, kindOf } from './work.ts'

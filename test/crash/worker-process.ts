@@ -3,7 +3,7 @@
  *
  *   node worker-process.ts <store> <side record> <lease in ms>
  */
-import { createFabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped } from './process.ts'
 import { SideRecord } from './side-record.ts'
 import { kinds } from './work.ts'

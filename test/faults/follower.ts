@@ -1,5 +1,5 @@
 /** Follows all events of a store from its first on, whatever happens to its server, and notes which executions ended. */
-import type { Fabric } from '../../src/worker/index.ts'
+import type { Fabric } from '../../src/fabric/index.ts'
 
 export class Follower {
   readonly ended = new Set<string>()

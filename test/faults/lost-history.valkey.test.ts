@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { task } from '../../src/client/index.ts'
 import { silentLog } from '../../src/runtime/index.ts'
-import { createFabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
 import { startServer } from '../servers/server.ts'
 import { until } from '../servers/until.ts'
 import { Follower } from './follower.ts'

@@ -1,6 +1,6 @@
 /** A worker that never looks for work by itself: whatever it starts, it was woken for. */
-import { createFabric } from '../../src/worker/index.ts'
-import type { Fabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
+import type { Fabric } from '../../src/fabric/index.ts'
 import { keyOf } from '../crash/work.ts'
 import { until } from '../servers/until.ts'
 import type { Ledger } from './ledger.ts'

@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { isConnectionLost } from '../../src/stores/postgres/wire/postgres-error.ts'
-import { createFabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped } from '../crash/process.ts'
 import { SideRecord } from '../crash/side-record.ts'
 import { keyOf } from '../crash/work.ts'

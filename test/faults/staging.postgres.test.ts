@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../src/runtime/index.ts'
-import { createFabric } from '../../src/worker/index.ts'
+import { createFabric } from '../../src/fabric/index.ts'
 import { executionsOf } from '../crash/history.ts'
 import { startPostgres } from '../servers/postgres-server.ts'
 import { until } from '../servers/until.ts'

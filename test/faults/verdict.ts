@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
-import type { Fabric } from '../../src/worker/index.ts'
+import type { Fabric } from '../../src/fabric/index.ts'
 import { problemsOf } from '../conformance/invariants.ts'
 import { findDisagreements } from '../crash/agreement.ts'
 import { executionsOf, findFaults } from '../crash/history.ts'

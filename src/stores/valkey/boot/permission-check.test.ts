@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Keys } from '../wire/keys.ts'
 import { commandLines } from './permission-check.ts'
 
-const LIBRARY = new URL('library/library.lua', import.meta.url)
+const LIBRARY = new URL('../library/library.lua', import.meta.url)
 
 /** Commands that the store sends outside of the library. */
 const SENT_DIRECTLY = ['MGET', 'SET', 'SSUBSCRIBE', 'SUNSUBSCRIBE']

@@ -1,0 +1,2 @@
+export { Fabric, createFabric } from './fabric.ts'
+export type { EngineSettings, FabricOptions, FabricWorkerOptions } from './fabric.ts'
