@@ -90,7 +90,7 @@ const unavailableInKernel = {
   process: 'Settings are inputs.',
 }
 
-/** The kernel is pure, synchronous and deterministic. That it imports nothing else is checked by .dependency-cruiser.cjs. */
+/** The kernel is pure, synchronous and deterministic. That it imports nothing else is checked by dependency-cruiser.config.js. */
 const kernelRules = {
   'no-extend-native': 'error',
   'no-restricted-globals': [

@@ -1,5 +1,6 @@
-import { errorCatalogue } from './index.ts'
-import type { ErrorCode, RefusalDetail } from './index.ts'
+import { errorCatalogue } from './errors.ts'
+import type { ErrorCode } from './errors.ts'
+import type { RefusalDetail } from './results.ts'
 
 /** What an error tells besides its code. Never a secret, never a payload. */
 export interface ErrorDetail extends RefusalDetail {

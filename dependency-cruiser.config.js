@@ -3,6 +3,13 @@
  * and the files directly under src join the layers into the published package. Unit tests and their fixtures
  * may import anything.
  */
+import { cli } from './scripts/rooms/cli.mjs'
+import { client } from './scripts/rooms/client.mjs'
+import { engine } from './scripts/rooms/engine.mjs'
+import { kernel } from './scripts/rooms/kernel.mjs'
+import { stores } from './scripts/rooms/stores.mjs'
+import { worker } from './scripts/rooms/worker.mjs'
+
 const UNIT_TEST = '[.](test|fixture)[.]ts$'
 
 /** What each folder of src may import from the others. */
@@ -33,63 +40,51 @@ const layerRules = Object.entries(layers).map(([layer, others]) => {
   }
 })
 
-/** The rooms of the kernel, each with the rooms that it may import. `contract` stands for the files of the transaction interface. */
-const kernelRooms = {
-  model: [],
-  rules: ['model'],
-  lifecycle: ['model', 'rules'],
-  'lifecycle/flows': ['model', 'rules', 'lifecycle'],
-  'lifecycle/journal': ['model', 'rules', 'lifecycle'],
-  'lifecycle/endings': ['model', 'rules', 'lifecycle', 'lifecycle/flows', 'lifecycle/journal'],
-  'operations/executions': ['model', 'rules', 'lifecycle/.*'],
-  // A claim runs what is due before it looks for work.
-  'operations/leases': ['model', 'rules', 'lifecycle/.*', 'operations/due'],
-  'operations/flows': ['model', 'rules', 'lifecycle/.*'],
-  'operations/journal': ['model', 'rules', 'lifecycle/.*'],
-  'operations/due': ['model', 'rules', 'lifecycle/.*'],
-  'operations/upkeep': ['model', 'rules', 'lifecycle/.*'],
+/** The folders inside a layer. A pattern ends in `/*` where it stands for all folders below. */
+const rooms = { kernel, client, worker, stores, engine, cli }
+
+function roomPath(layer, name, shared) {
+  if (shared[name] !== undefined) return `^src/${layer}/(${shared[name].join('|')})$`
+  return name.endsWith('/*') ? `^src/${layer}/${name.slice(0, -2)}/` : `^src/${layer}/${name}/[^/]+$`
 }
 
-/** The files of the kernel that belong to no room: constants without imports, and what every operation is written against. */
-const kernelConstants = '^src/kernel/(limits|errors)[.]ts$'
-const kernelContract = '^src/kernel/(limits|errors|tx|results)[.]ts$'
+const roomRules = Object.entries(rooms).flatMap(([layer, { rooms: allowed, shared }]) => [
+  ...Object.entries(allowed).map(([room, others]) => ({
+    name: `${layer}-${room.replaceAll('/', '-')}`,
+    severity: 'error',
+    comment: `src/${layer}/${room} may import from src/${layer} only: ${others.join(', ')}.`,
+    from: { path: `^src/${layer}/${room}/[^/]+$`, pathNot: UNIT_TEST },
+    to: { path: `^src/${layer}/`, pathNot: [room, ...others].map((name) => roomPath(layer, name, shared)) },
+  })),
+  ...(Object.keys(allowed).length === 0
+    ? []
+    : [
+        {
+          name: `${layer}-rooms`,
+          severity: 'error',
+          comment: `A new folder of src/${layer} needs its place in scripts/rooms/${layer}.mjs.`,
+          from: {
+            path: `^src/${layer}/.+/[^/]+$`,
+            pathNot: Object.keys(allowed).map((room) => `^src/${layer}/${room}/[^/]+$`),
+          },
+          to: {},
+        },
+      ]),
+])
 
-const kernelRoomRules = Object.entries(kernelRooms).map(([room, others]) => ({
-  name: `kernel-${room.replace('/', '-')}`,
-  severity: 'error',
-  comment: `src/kernel/${room} may import from the kernel only: ${['the contract', ...others].join(', ')}.`,
-  from: { path: `^src/kernel/${room}/[^/]+$`, pathNot: UNIT_TEST },
-  to: {
-    path: '^src/kernel/',
-    pathNot: [
-      room === 'model' ? kernelConstants : kernelContract,
-      ...[room, ...others].map((name) =>
-        name.endsWith('/.*') ? `^src/kernel/${name.slice(0, -3)}/` : `^src/kernel/${name}/[^/]+$`,
-      ),
-    ],
-  },
-}))
-
-module.exports = {
+export default {
   forbidden: [
     ...layerRules,
-    ...kernelRoomRules,
+    ...roomRules,
     {
       name: 'kernel-contract',
       severity: 'error',
       comment: 'The transaction interface and the results know what is stored, and no rule or operation.',
-      from: { path: kernelContract },
-      to: { path: '^src/kernel/', pathNot: [kernelContract, '^src/kernel/model/'] },
-    },
-    {
-      name: 'kernel-rooms',
-      severity: 'error',
-      comment: 'A new folder of the kernel needs its place among the rooms.',
-      from: {
-        path: '^src/kernel/.+/[^/]+$',
-        pathNot: Object.keys(kernelRooms).map((room) => `^src/kernel/${room}/[^/]+$`),
+      from: { path: roomPath('kernel', 'contract', rooms.kernel.shared) },
+      to: {
+        path: '^src/kernel/',
+        pathNot: [roomPath('kernel', 'contract', rooms.kernel.shared), '^src/kernel/model/'],
       },
-      to: {},
     },
     {
       name: 'kernel-is-alone',

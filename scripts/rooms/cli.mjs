@@ -1,0 +1,2 @@
+/** The rooms of src/cli, each with the rooms that it may import. */
+export const cli = { rooms: {}, shared: {} }

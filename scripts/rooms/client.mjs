@@ -1,0 +1,2 @@
+/** The rooms of src/client, each with the rooms that it may import. */
+export const client = { rooms: {}, shared: {} }

@@ -1,0 +1,2 @@
+/** The rooms of src/engine, each with the rooms that it may import. */
+export const engine = { rooms: {}, shared: {} }

@@ -1,0 +1,23 @@
+/** The rooms of the kernel. `contract` is what every operation is written against: the transaction, the results, the constants. */
+export const kernel = {
+  rooms: {
+    model: ['constants'],
+    rules: ['contract', 'model'],
+    lifecycle: ['contract', 'model', 'rules'],
+    'lifecycle/flows': ['contract', 'model', 'rules', 'lifecycle'],
+    'lifecycle/journal': ['contract', 'model', 'rules', 'lifecycle'],
+    'lifecycle/endings': ['contract', 'model', 'rules', 'lifecycle', 'lifecycle/flows', 'lifecycle/journal'],
+    'operations/executions': ['contract', 'model', 'rules', 'lifecycle/*'],
+    // A claim runs what is due before it looks for work.
+    'operations/leases': ['contract', 'model', 'rules', 'lifecycle/*', 'operations/due'],
+    'operations/flows': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/journal': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/due': ['contract', 'model', 'rules', 'lifecycle/*'],
+    'operations/upkeep': ['contract', 'model', 'rules', 'lifecycle/*'],
+  },
+  /** Files directly in the folder that other rooms may import by these names. */
+  shared: {
+    constants: ['limits.ts', 'errors.ts'],
+    contract: ['limits.ts', 'errors.ts', 'engine-error.ts', 'tx.ts', 'results.ts'],
+  },
+}

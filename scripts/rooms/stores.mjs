@@ -1,0 +1,2 @@
+/** The rooms of src/stores, each with the rooms that it may import. */
+export const stores = { rooms: {}, shared: {} }
