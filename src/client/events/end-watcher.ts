@@ -3,7 +3,7 @@
  * while somebody waits, and a moment longer: most often somebody waits again. Where a wake-up says what has ended, the log is not read for it; what no wake-up has told of is
  * found in the log. Being told is a hint: the caller reads the record to know.
  */
-import { tellsEnd } from '../../kernel/index.ts'
+import { isEndEvent } from '../../kernel/index.ts'
 import type { ExecutionId, FlowId } from '../../kernel/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -159,7 +159,7 @@ export class EndWatcher {
         const isTrimmed = page.firstSequence > reader.position + 1
         if (isTrimmed) tellGap(watch)
         // The events of a flow bear its id where those of an execution bear the execution's.
-        for (const event of page.events) if (tellsEnd(event.type)) tellEnded(watch, event.executionId)
+        for (const event of page.events) if (isEndEvent(event.type)) tellEnded(watch, event.executionId)
         reader.advance(page)
       }
     } finally {

@@ -1,5 +1,5 @@
 /** Finds steps in the journal of an execution. */
-import type { Step, StepKind } from '../model/journal-records.ts'
+import type { Step, StepKind } from '../model/journal-schema.ts'
 import type { Execution } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 import { scopeOf, stepIdIn, stepKey } from '../rules/journal-ids.ts'

@@ -19,6 +19,8 @@ export type FieldKind =
 export interface Field {
   readonly name: string
   readonly of: FieldKind
+  /** The value may be `undefined`. The stored form is the same either way. */
+  readonly optional?: boolean
   /** Absent more often than not: a store may spend a little more on it when it is there, and less when it is not. */
   readonly rare?: boolean
 }

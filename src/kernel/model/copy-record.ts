@@ -5,7 +5,7 @@
  * The fields are named here instead of being found through the schema: V8 reads and copies a known field of an object of
  * known shape several times faster than a field whose name is data. The unit test finds a field that is missing here.
  */
-import type { CountedNode, Journal, Signal, Step, StepState, Wait, Waitpoint } from './journal-records.ts'
+import type { CountedNode, Journal, Signal, Step, StepState, Wait, Waitpoint } from './journal-schema.ts'
 import type {
   AnyRecord,
   Attempt,

@@ -1,5 +1,9 @@
-/** The event log: every transition of an execution or of a flow leaves one event, in order, in its partition. */
-import type { Execution, ExecutionId, Flow, Instant, Outcome } from './records.ts'
+/** The event log: every transition of an execution or a flow appends one event to the log of its partition. */
+import { executionId } from './base-records.ts'
+import { outcome } from './execution-schema.ts'
+import { maybe, number, object, rare, text, textList, whole, word } from './field-kinds.ts'
+import type { Infer } from './field-kinds.ts'
+import type { Execution, ExecutionId, Flow, Instant } from './records.ts'
 
 export const eventTypes = [
   'execution_created',
@@ -38,28 +42,49 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number]
 
-/** What differs from one type of event to the next. */
-export interface EventDetail {
-  readonly attempt?: number | undefined
-  readonly epoch?: number | undefined
-  readonly workerId?: string | undefined
-  readonly workerInstanceId?: string | undefined
-  readonly outcome?: Outcome | undefined
-  readonly until?: Instant | undefined
-  readonly reason?: string | undefined
-  readonly by?: string | undefined
-  readonly category?: string | undefined
-  readonly percent?: number | undefined
-  readonly priority?: number | undefined
+const event = object({
+  type: word(eventTypes),
+  at: whole,
+  /** The execution; for an event of a flow, the flow. */
+  executionId,
+  namespace: text,
+  task: text,
+  lane: text,
+  /** Names and values alternating, so that a reader can filter without a look-up. */
+  tags: textList,
+  attempt: rare(whole),
+  epoch: rare(whole),
+  workerId: rare(text),
+  workerInstanceId: rare(text),
+  outcome: maybe(outcome),
+  until: rare(whole),
+  reason: rare(text),
+  by: rare(text),
+  category: rare(text),
+  percent: rare(number),
+  priority: rare(whole),
+  /** The flow that the execution belongs to, or that the event is about. */
+  flowId: rare(text),
   /** The name of a step or wait. */
-  readonly step?: string | undefined
-  readonly waitpoint?: string | undefined
-  /** The name of a signal, and what it did. */
-  readonly signal?: string | undefined
-  readonly effect?: string | undefined
-}
+  step: rare(text),
+  waitpoint: rare(text),
+  /** The name of a signal, and its effect. */
+  signal: rare(text),
+  effect: rare(text),
+})
 
-/** What an event tells of: an execution, or a flow in an execution's clothes. */
+type EventValues = Readonly<Infer<typeof event>>
+type EventHead = Pick<EventValues, 'type' | 'at' | 'executionId' | 'namespace' | 'task' | 'lane' | 'tags'>
+
+/** The fields of an event in their stored order. */
+export const eventFields = event.fields
+
+/** The fields that depend on the type of the event. */
+export type EventDetail = Partial<Omit<EventValues, keyof EventHead | 'flowId'>>
+
+export interface FabricEvent extends EventHead, EventDetail, Partial<Pick<EventValues, 'flowId'>> {}
+
+/** The subject of an event: an execution, or a flow in the same form. */
 export interface EventSubject {
   readonly id: ExecutionId
   readonly namespace: string
@@ -69,7 +94,7 @@ export interface EventSubject {
   readonly member: { readonly flowId: string } | undefined
 }
 
-/** A flow as the log knows it: its events bear its id where those of an execution bear the execution's. */
+/** Returns a flow as the subject of an event, with its own id in the place of an execution's. */
 export function flowSubject(flow: Flow): EventSubject {
   const id: string = flow.id
   return {
@@ -82,21 +107,7 @@ export function flowSubject(flow: Flow): EventSubject {
   }
 }
 
-export interface FabricEvent extends EventDetail {
-  readonly type: EventType
-  readonly at: Instant
-  /** The execution; for an event of a flow, the flow. */
-  readonly executionId: ExecutionId
-  readonly namespace: string
-  readonly task: string
-  readonly lane: string
-  /** Names and values alternating, so that a reader can filter without a look-up. */
-  readonly tags: string[]
-  /** The flow that the execution belongs to, or that the event is of. */
-  readonly flowId?: string | undefined
-}
-
-/** The event of a transition, with what a reader needs to filter without a look-up. */
+/** Builds the event of a transition, with the fields that a reader needs to filter without a look-up. */
 export function eventOf(type: EventType, subject: EventSubject, detail: EventDetail, at: Instant): FabricEvent {
   const tags: string[] = []
   for (const tag of subject.tags) {
@@ -130,12 +141,12 @@ export function eventOf(type: EventType, subject: EventSubject, detail: EventDet
   }
 }
 
-/** Whether an event says that its subject, an execution or a flow, has ended. */
-export function tellsEnd(type: EventType): boolean {
+/** Whether an event marks the end of its subject, an execution or a flow. */
+export function isEndEvent(type: EventType): boolean {
   return type === 'execution_ended' || type === 'flow_ended' || type === 'flow_cancelled'
 }
 
-/** Whether the holder of the execution should hear of an event at once, because it changes what the holder may do. */
+/** Whether the lease holder must be notified of an event at once, because it changes what the holder may do. */
 export function concernsHolder(type: EventType, detail: EventDetail): boolean {
   if (type === 'execution_ended') return detail.outcome !== 'completed' && detail.outcome !== 'failed'
   return type === 'cancel_requested' || type === 'lease_revoked'

@@ -1,74 +1,137 @@
-/** The kinds of fields that schemas are made of, and the shapes that several of them share. */
+/**
+ * The kinds of fields that schemas are made of. A schema is the only description of a record: the order of its keys is the
+ * stored order, and the TypeScript type, the blank record and the arbitraries of tests are derived from it.
+ */
 import type { Field, FieldKind } from './codec.ts'
-import type { AnyRecord } from './records.ts'
 
-export const text: FieldKind = { kind: 'text' }
-export const number: FieldKind = { kind: 'number' }
-export const whole: FieldKind = { kind: 'number', whole: true }
-export const flag: FieldKind = { kind: 'flag' }
+declare const phantom: unique symbol
 
-export function word(words: readonly string[]): FieldKind {
+/** A field kind with the TypeScript type of its values. */
+export type Kind<T> = FieldKind & { readonly [phantom]?: T }
+
+type ObjectKind = Extract<FieldKind, { kind: 'object' }>
+
+/** A field that may be absent. */
+interface Maybe<T> {
+  readonly optional: Kind<T>
+  readonly rare: boolean
+}
+
+/** The fields of an object by name, in their stored order. */
+type Shape = Readonly<Record<string, Kind<unknown> | Maybe<unknown>>>
+
+/** A shape whose objects are replaced and never changed, so that copies of a record share them. */
+interface Frozen<S extends Shape> {
+  readonly frozen: S
+}
+
+type ValueOf<F> = F extends Maybe<infer T> ? T | undefined : F extends Kind<infer T> ? T : never
+type Simplify<T> = { [K in keyof T]: T[K] }
+type Variants = Readonly<Record<string, Shape | Frozen<Shape>>>
+type VariantOf<Tag extends string, W, V> =
+  V extends Frozen<infer S>
+    ? Simplify<{ readonly [K in Tag]: W } & Readonly<Values<S>>>
+    : V extends Shape
+      ? Simplify<{ [K in Tag]: W } & Values<V>>
+      : never
+type UnionOf<Tag extends string, V extends Variants> = { [W in keyof V]: VariantOf<Tag, W, V[W]> }[keyof V]
+
+/** The object that a shape describes. */
+type Values<S extends Shape> = { -readonly [K in keyof S]: ValueOf<S[K]> }
+
+/** The TypeScript type of the values of a kind. */
+export type Infer<K> = K extends Kind<infer T> ? T : never
+
+export const text: Kind<string> = { kind: 'text' }
+export const number: Kind<number> = { kind: 'number' }
+/** An integer from 0 to 2^48 - 2. */
+export const whole: Kind<number> = { kind: 'number', whole: true }
+export const flag: Kind<boolean> = { kind: 'flag' }
+
+/** A text whose type is narrower than `string`, such as a branded id. */
+export function textOf<T extends string>(): Kind<T> {
+  return { kind: 'text' }
+}
+
+export function word<const W extends string>(words: readonly W[]): Kind<W> {
   return { kind: 'word', words }
 }
 
-export function object(fields: readonly Field[]): FieldKind {
-  return { kind: 'object', fields }
-}
-
-export function list(of: FieldKind): FieldKind {
+export function list<T>(of: Kind<T>): Kind<T[]> {
   return { kind: 'list', of }
 }
 
-export const textList: FieldKind = list(text)
-export const attemptKind: FieldKind = word(['initial', 'retry', 'reclaim', 'replay'])
-
-export const tagList: FieldKind = list(
-  object([
-    { name: 'name', of: text },
-    { name: 'value', of: text },
-    { name: 'indexed', of: flag },
-  ]),
-)
-
-const backoff: FieldKind = {
-  kind: 'union',
-  tag: 'kind',
-  variants: [
-    { word: 'fixed', fields: [{ name: 'delayMs', of: whole }] },
-    {
-      word: 'exponential',
-      fields: [
-        { name: 'initialMs', of: whole },
-        { name: 'maxMs', of: whole },
-        { name: 'factor', of: number },
-      ],
-    },
-  ],
+/** A list that is replaced and never changed. */
+export function frozenList<T>(of: Kind<T>): Kind<readonly T[]> {
+  return { kind: 'list', of }
 }
 
-export const retryPolicy: FieldKind = object([
-  { name: 'attempts', of: whole },
-  { name: 'backoff', of: backoff },
-  { name: 'jitter', of: flag },
-  { name: 'onlyCategories', of: textList },
-])
+export function object<S extends Shape>(shape: S): Kind<Values<S>> & ObjectKind {
+  return { kind: 'object', fields: fieldsIn(shape) }
+}
 
-export const blobInfo: readonly Field[] = [
-  { name: 'size', of: whole },
-  { name: 'encoding', of: word(['json', 'bytes']) },
-]
+/** An object that is replaced and never changed. */
+export function frozenObject<S extends Shape>(shape: S): Kind<Readonly<Values<S>>> {
+  return { kind: 'object', fields: fieldsIn(shape) }
+}
 
-/** A failure as somebody reports it. */
-const failureTexts: readonly Field[] = [
-  { name: 'category', of: text },
-  { name: 'message', of: text },
-  { name: 'stack', of: text },
-]
+/** A discriminated union. The order of the variants is stored. */
+export function union<Tag extends string, V extends Variants>(tag: Tag, variants: V): Kind<UnionOf<Tag, V>> {
+  const entries = Object.entries(variants)
+  return {
+    kind: 'union',
+    tag,
+    variants: entries.map(([variant, shape]) => ({
+      word: variant,
+      fields: fieldsIn(isFrozen(shape) ? shape.frozen : shape),
+    })),
+  }
+}
 
-/** A failure as it is kept. */
-export const failure: FieldKind = object([...failureTexts, { name: 'at', of: whole }])
+/** A variant of a union whose objects are replaced and never changed. */
+export function frozen<S extends Shape>(shape: S): Frozen<S> {
+  return { frozen: shape }
+}
 
-export const delayCause: FieldKind = word(['submitted', 'retry', 'worker', 'resume'])
+function isFrozen(shape: Shape | Frozen<Shape>): shape is Frozen<Shape> {
+  return 'frozen' in shape
+}
 
-/** A record without values: what a stored one is unpacked onto. */
-export type Blank<R extends AnyRecord> = { readonly [F in keyof R]: F extends 'type' ? R['type'] : undefined }
+/** A field whose value may be `undefined`. */
+export function maybe<T>(of: Kind<T>): Maybe<T> {
+  return { optional: of, rare: false }
+}
+
+/** A field whose value is `undefined` more often than not: a store may spend nothing on it then, and a little more otherwise. */
+export function rare<T>(of: Kind<T>): Maybe<T> {
+  return { optional: of, rare: true }
+}
+
+export interface RecordSchema<T extends string, V> {
+  readonly type: T
+  readonly fields: readonly Field[]
+  readonly [phantom]?: V
+}
+
+/** Describes a record by its type and its fields in their stored order. */
+export function record<T extends string, S extends Shape>(
+  type: T,
+  shape: S,
+): RecordSchema<T, Simplify<{ type: T } & Values<S>>> {
+  return { type, fields: fieldsIn(shape) }
+}
+
+/** The TypeScript type of a record. */
+export type InferRecord<R> = R extends RecordSchema<string, infer V> ? V : never
+
+/** The fields of a shape in their stored order. */
+function fieldsIn(shape: Shape): Field[] {
+  return Object.entries(shape).map(([name, field]) => {
+    if (!('optional' in field)) return { name, of: field }
+    return field.rare
+      ? { name, of: field.optional, optional: true, rare: true }
+      : { name, of: field.optional, optional: true }
+  })
+}
+
+export const textList = list(text)

@@ -1,190 +1,190 @@
-/** The stored order of what flows are made of: memberships, edges, flows. */
-import type { Field, FieldKind } from './codec.ts'
-import { blobInfo, delayCause, flag, list, object, tagList, text, whole, word } from './field-kinds.ts'
-import type { Blank } from './field-kinds.ts'
-import type { Edge, Flow } from './records.ts'
+/** Flows, their edges and memberships, as they are stored. New fields, words and variants go to the end. */
+import { blobInfo, delayCause, executionId, flowId, tagList } from './base-records.ts'
+import { flag, list, maybe, object, rare, record, text, union, whole, word } from './field-kinds.ts'
+import type { Infer, InferRecord } from './field-kinds.ts'
 
-const group = object([
-  { name: 'policy', of: word(['all_of', 'any_of', 'quorum']) },
-  { name: 'need', of: whole },
-  { name: 'losers', of: word(['cancel', 'let_run']) },
-  { name: 'total', of: whole },
-  { name: 'completed', of: whole },
-  { name: 'failed', of: whole },
-  { name: 'skipped', of: whole },
-  { name: 'verdict', of: word(['pending', 'satisfied', 'impossible']) },
-  { name: 'decidedAt', of: whole },
-  { name: 'owedFrom', of: text, rare: true },
-])
+const groupPolicy = word(['all_of', 'any_of', 'quorum'])
 
-export const memberFields: readonly Field[] = [
-  { name: 'flowId', of: text },
-  { name: 'name', of: text },
-  { name: 'rank', of: whole },
-  { name: 'group', of: group },
-  {
-    name: 'delay',
-    of: object([
-      { name: 'until', of: whole },
-      { name: 'cause', of: delayCause },
-    ]),
-    rare: true,
+/** How many upstreams must complete: all of them, one, or the number of a quorum. */
+export type GroupPolicy = Infer<typeof groupPolicy>
+
+const losers = word(['cancel', 'let_run'])
+
+/** The fate of upstreams that still run when a group of `any_of` or `quorum` is decided. */
+export type Losers = Infer<typeof losers>
+
+const groupVerdict = word(['pending', 'satisfied', 'impossible'])
+
+export type GroupVerdict = Infer<typeof groupVerdict>
+
+const edgeGroup = object({
+  policy: groupPolicy,
+  /** How many must complete: one for `any_of`, the number of a quorum. Unused for `all_of`. */
+  need: whole,
+  losers,
+  /** The sum of the three buckets below and of the open edges. */
+  total: whole,
+  completed: whole,
+  /** Upstreams that failed, expired or were cancelled. */
+  failed: whole,
+  skipped: whole,
+  verdict: groupVerdict,
+  decidedAt: maybe(whole),
+  /** While losing upstreams are still to be cancelled: the last one handled, in the order of ids; first ''. */
+  owedFrom: rare(text),
+})
+
+/** All inbound edges of one member, decided together. */
+export type EdgeGroup = Infer<typeof edgeGroup>
+
+const displacedDelay = object({ until: whole, cause: delayCause })
+
+const givenInput = object({ name: text, upstreamId: executionId, result: maybe(blobInfo) })
+
+/** An upstream result that a satisfied edge passes on under a name. */
+export type GivenInput = Infer<typeof givenInput>
+
+export const membership = object({
+  flowId,
+  /** The node's name. Unique in its flow if the node was named. */
+  name: text,
+  /** Every edge leads from a lower rank to a higher one. */
+  rank: whole,
+  /** Absent until an edge leads here or a policy is set. */
+  group: maybe(edgeGroup),
+  /** A delay that a dependency has displaced. It applies again once the dependency is met. */
+  delay: rare(displacedDelay),
+  /** Edges that pass their upstream's result on under a name. */
+  inputCount: whole,
+  /** Upstream results received so far, if their number is small: a claim then needs no look-up. */
+  given: list(givenInput),
+  /** Edges that pass their upstream's result on as the payload. */
+  payloadEdgeCount: whole,
+  /** The upstream whose result is this member's payload. */
+  payloadFrom: rare(executionId),
+  /** The member has ended, and some of its outbound edges are not resolved yet. */
+  owesEdges: flag,
+})
+
+/** What makes an execution part of a flow. */
+export type Membership = Infer<typeof membership>
+
+const handover = union('as', { input: { name: text }, payload: {} })
+
+/** Passes an upstream's result on: under a name, or as the payload. */
+export type Handover = Infer<typeof handover>
+
+const edgeState = word(['open', 'satisfied', 'impossible'])
+
+export type EdgeState = Infer<typeof edgeState>
+
+export const edge = record('edge', {
+  /** The upstream's id and the downstream's: two members have at most one edge between them. */
+  id: text,
+  flowId,
+  upstreamId: executionId,
+  downstreamId: executionId,
+  hands: maybe(handover),
+  state: edgeState,
+  /** The upstream's result, once it has completed. */
+  result: maybe(blobInfo),
+  createdAt: whole,
+  resolvedAt: maybe(whole),
+})
+
+/** One dependency. */
+export interface Edge extends InferRecord<typeof edge> {}
+
+const memberCounts = object({
+  waiting: whole,
+  delayed: whole,
+  rate_limited: whole,
+  waiting_children: whole,
+  active: whole,
+  suspended: whole,
+  completed: whole,
+  failed: whole,
+  cancelled: whole,
+  expired: whole,
+  skipped: whole,
+  superseded: whole,
+})
+
+/** Members by public state. A member that lost to a satisfied group counts as superseded, not as cancelled. */
+export type MemberCounts = Infer<typeof memberCounts>
+
+const flowCancelPolicy = word(['cancel_all', 'cancel_pending', 'flow_only'])
+
+export type FlowCancelPolicy = Infer<typeof flowCancelPolicy>
+
+const outcomeRule = word(['all_members', 'sinks'])
+
+/** `all_members`: no member may fail. `sinks`: only members without dependants count. */
+export type OutcomeRule = Infer<typeof outcomeRule>
+
+const flowOutcome = word(['completed', 'failed'])
+
+export type FlowOutcome = Infer<typeof flowOutcome>
+
+const flowState = union('phase', {
+  held: {
+    /** When a submission that was not finished is cancelled. */
+    until: maybe(whole),
   },
-  { name: 'inputCount', of: whole },
-  {
-    name: 'given',
-    of: list(
-      object([
-        { name: 'name', of: text },
-        { name: 'upstreamId', of: text },
-        { name: 'result', of: object(blobInfo) },
-      ]),
-    ),
-  },
-  { name: 'payloadEdgeCount', of: whole },
-  { name: 'payloadFrom', of: text, rare: true },
-  { name: 'owesEdges', of: flag },
-]
+  open: {},
+  sealed: {},
+  ended: { outcome: flowOutcome, at: whole },
+  cancelled: { policy: flowCancelPolicy, at: whole, reason: text, by: text, force: flag, graceMs: whole },
+})
 
-export const edgeFields: readonly Field[] = [
-  { name: 'id', of: text },
-  { name: 'flowId', of: text },
-  { name: 'upstreamId', of: text },
-  { name: 'downstreamId', of: text },
-  {
-    name: 'hands',
-    of: {
-      kind: 'union',
-      tag: 'as',
-      variants: [
-        { word: 'input', fields: [{ name: 'name', of: text }] },
-        { word: 'payload', fields: [] },
-      ],
-    },
-  },
-  { name: 'state', of: word(['open', 'satisfied', 'impossible']) },
-  { name: 'result', of: object(blobInfo) },
-  { name: 'createdAt', of: whole },
-  { name: 'resolvedAt', of: whole },
-]
+/** Held: no member runs yet. Sealed: the flow accepts no more members and ends with the last one. */
+export type FlowState = Infer<typeof flowState>
 
-const flowState: FieldKind = {
-  kind: 'union',
-  tag: 'phase',
-  variants: [
-    { word: 'held', fields: [{ name: 'until', of: whole }] },
-    { word: 'open', fields: [] },
-    { word: 'sealed', fields: [] },
-    {
-      word: 'ended',
-      fields: [
-        { name: 'outcome', of: word(['completed', 'failed']) },
-        { name: 'at', of: whole },
-      ],
-    },
-    {
-      word: 'cancelled',
-      fields: [
-        { name: 'policy', of: word(['cancel_all', 'cancel_pending', 'flow_only']) },
-        { name: 'at', of: whole },
-        { name: 'reason', of: text },
-        { name: 'by', of: text },
-        { name: 'force', of: flag },
-        { name: 'graceMs', of: whole },
-      ],
-    },
-  ],
-}
+const submission = object({ digest: text, nodeCount: whole, edgeCount: whole })
 
-const memberCounts = object([
-  { name: 'waiting', of: whole },
-  { name: 'delayed', of: whole },
-  { name: 'rate_limited', of: whole },
-  { name: 'waiting_children', of: whole },
-  { name: 'active', of: whole },
-  { name: 'suspended', of: whole },
-  { name: 'completed', of: whole },
-  { name: 'failed', of: whole },
-  { name: 'cancelled', of: whole },
-  { name: 'expired', of: whole },
-  { name: 'skipped', of: whole },
-  { name: 'superseded', of: whole },
-])
+/** What a submission in several calls adds up to. */
+export type Submission = Infer<typeof submission>
 
-export const flowFields: readonly Field[] = [
-  { name: 'id', of: text },
-  { name: 'key', of: text, rare: true },
-  { name: 'requestId', of: text, rare: true },
-  { name: 'namespace', of: text },
-  { name: 'name', of: text },
-  { name: 'tags', of: tagList },
-  { name: 'outcomeRule', of: word(['all_members', 'sinks']) },
-  { name: 'retentionMs', of: whole },
-  { name: 'createdAt', of: whole },
-  { name: 'changedAt', of: whole },
-  { name: 'state', of: flowState },
-  {
-    name: 'submission',
-    of: object([
-      { name: 'digest', of: text },
-      { name: 'nodeCount', of: whole },
-      { name: 'edgeCount', of: whole },
-    ]),
-  },
-  { name: 'memberCount', of: whole },
-  { name: 'edgeCount', of: whole },
-  { name: 'counts', of: memberCounts },
-  { name: 'failedSinkCount', of: whole },
-  { name: 'shortGroupCount', of: whole },
-  { name: 'cancelsLosers', of: flag },
-  { name: 'hasReplays', of: flag },
-  {
-    name: 'walk',
-    of: object([
-      { name: 'purpose', of: word(['release', 'cancel', 'replay', 'remove']) },
-      { name: 'fromRank', of: whole },
-      { name: 'fromId', of: text },
-      { name: 'rootId', of: text },
-    ]),
-    rare: true,
-  },
-  { name: 'version', of: whole },
-]
+const flowWalk = object({
+  purpose: word(['release', 'cancel', 'replay', 'remove']),
+  fromRank: maybe(whole),
+  fromId: maybe(text),
+  /** The member that a replay begins with: it stays back until the walk is over. */
+  rootId: maybe(executionId),
+})
 
-export const blankEdge: Blank<Edge> = {
-  type: 'edge',
-  id: undefined,
-  flowId: undefined,
-  upstreamId: undefined,
-  downstreamId: undefined,
-  hands: undefined,
-  state: undefined,
-  result: undefined,
-  createdAt: undefined,
-  resolvedAt: undefined,
-}
+/** Work on all members of a flow in the order of their ranks, with the position that it has reached. */
+export type FlowWalk = Infer<typeof flowWalk>
 
-export const blankFlow: Blank<Flow> = {
-  type: 'flow',
-  id: undefined,
-  key: undefined,
-  requestId: undefined,
-  namespace: undefined,
-  name: undefined,
-  tags: undefined,
-  outcomeRule: undefined,
-  retentionMs: undefined,
-  createdAt: undefined,
-  changedAt: undefined,
-  state: undefined,
-  submission: undefined,
-  memberCount: undefined,
-  edgeCount: undefined,
-  counts: undefined,
-  failedSinkCount: undefined,
-  shortGroupCount: undefined,
-  cancelsLosers: undefined,
-  hasReplays: undefined,
-  walk: undefined,
-  version: undefined,
-}
+export const flow = record('flow', {
+  id: flowId,
+  /** The caller's own id, from which `id` was derived. */
+  key: rare(text),
+  requestId: rare(text),
+  namespace: text,
+  /** The name of its definition. */
+  name: text,
+  tags: tagList,
+  outcomeRule,
+  retentionMs: whole,
+  createdAt: whole,
+  changedAt: whole,
+  state: flowState,
+  submission: maybe(submission),
+  memberCount: whole,
+  edgeCount: whole,
+  counts: memberCounts,
+  /** Members without dependants that ended without completing. Counted where the outcome rule needs it. */
+  failedSinkCount: whole,
+  /** Groups that need more upstreams than they have. */
+  shortGroupCount: whole,
+  /** Whether any group cancels the upstreams that it does not need. */
+  cancelsLosers: flag,
+  /** Whether any member was replayed, so that its result may differ from the one passed on. */
+  hasReplays: flag,
+  walk: rare(flowWalk),
+  /** Rises with every change, so that a count over several calls can detect a concurrent change. */
+  version: whole,
+})
+
+export interface Flow extends InferRecord<typeof flow> {}

@@ -1,222 +1,239 @@
-/** The stored order of what an execution remembers and waits for: its journal, steps, waitpoints and signals. */
-import type { Field, FieldKind } from './codec.ts'
-import { blobInfo, failure, flag, list, object, text, textList, whole, word } from './field-kinds.ts'
-import type { Blank } from './field-kinds.ts'
-import type { Signal, Step, Waitpoint } from './journal-records.ts'
+/**
+ * Steps, waitpoints, signals and the journal that an execution keeps of them, as they are stored. All of them belong to one
+ * execution and are removed with it. Steps are found by kind and name, waitpoints by their target, signals by the waitpoint
+ * and the sender's key. New fields, words and variants go to the end.
+ */
+import { blobInfo, executionId, failure } from './base-records.ts'
+import { flag, list, maybe, object, rare, record, text, textList, union, whole, word } from './field-kinds.ts'
+import type { Infer, InferRecord } from './field-kinds.ts'
 
-/** The wait that brought an execution back. */
-const resumed: FieldKind = object([
-  { name: 'step', of: text },
-  { name: 'cause', of: word(['signal', 'operator', 'timeout', 'step_retry']) },
-])
+const stepKind = word(['call', 'now', 'waitpoint', 'sleep', 'wait'])
 
-const timeoutBehaviour: FieldKind = word(['fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate'])
+/**
+ * `call` is work whose result is stored, `now` a recorded instant, `waitpoint` a place for signals that was opened ahead of
+ * its wait. `sleep` and `wait` suspend the execution.
+ */
+export type StepKind = Infer<typeof stepKind>
 
-const signalEffect: FieldKind = word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'])
+const waitEnd = word(['satisfied', 'operator', 'timed_out', 'ended'])
 
-const signalSource: FieldKind = object([
-  { name: 'type', of: word(['token', 'caller', 'operator', 'engine']) },
-  { name: 'identity', of: text },
-])
+/** How a wait ended. `ended`: its execution ended, so the wait has no answer, and a replay waits again. */
+export type WaitEnd = Infer<typeof waitEnd>
 
-/** A node of a condition, as it is asked for. */
-const conditionNode: readonly Field[] = [
-  { name: 'kind', of: word(['group', 'leaf', 'operator', 'timeout']) },
-  { name: 'parent', of: whole },
-  { name: 'need', of: whole },
-  { name: 'by', of: word(['once', 'signals', 'sources', 'waitpoints']) },
-  { name: 'name', of: text, rare: true },
-  { name: 'from', of: textList },
-  { name: 'targets', of: textList },
-]
+const stepState = union('phase', {
+  completed: { at: whole, value: maybe(blobInfo) },
+  /** `round` is the execution's: once the execution is retried, so is the step. */
+  failed: { at: whole, round: whole, failure },
+  retrying: { at: whole, until: whole, round: whole, failure },
+  open: { since: whole },
+  closed: { at: whole, how: waitEnd, by: maybe(text), reason: maybe(text) },
+})
 
-export const journalFields: readonly Field[] = [
-  { name: 'life', of: whole },
-  { name: 'firstLife', of: whole },
-  { name: 'nextPosition', of: whole },
-  { name: 'stepCount', of: whole },
-  { name: 'stepBytes', of: whole },
-  { name: 'round', of: whole },
-  { name: 'signalCount', of: whole },
-  { name: 'bufferedCount', of: whole },
-  {
-    name: 'open',
-    of: list(
-      object([
-        { name: 'target', of: text },
-        { name: 'since', of: whole },
-        { name: 'expiresAt', of: whole },
-      ]),
-    ),
-  },
-  {
-    name: 'cuts',
-    of: list(
-      object([
-        { name: 'from', of: whole },
-        { name: 'to', of: whole },
-      ]),
-    ),
-  },
-  { name: 'era', of: whole },
-  { name: 'resumed', of: resumed },
-  { name: 'isRemoving', of: flag },
-]
+export type StepState = Infer<typeof stepState>
 
-const stepState: FieldKind = {
-  kind: 'union',
-  tag: 'phase',
-  variants: [
-    {
-      word: 'completed',
-      fields: [
-        { name: 'at', of: whole },
-        { name: 'value', of: object(blobInfo) },
-      ],
-    },
-    {
-      word: 'failed',
-      fields: [
-        { name: 'at', of: whole },
-        { name: 'round', of: whole },
-        { name: 'failure', of: failure },
-      ],
-    },
-    {
-      word: 'retrying',
-      fields: [
-        { name: 'at', of: whole },
-        { name: 'until', of: whole },
-        { name: 'round', of: whole },
-        { name: 'failure', of: failure },
-      ],
-    },
-    { word: 'open', fields: [{ name: 'since', of: whole }] },
-    {
-      word: 'closed',
-      fields: [
-        { name: 'at', of: whole },
-        { name: 'how', of: word(['satisfied', 'operator', 'timed_out', 'ended']) },
-        { name: 'by', of: text },
-        { name: 'reason', of: text },
-      ],
-    },
-  ],
+const timeoutBehaviour = word(['fail', 'cancel', 'expire', 'resume', 'resume_with_signal', 'escalate'])
+
+/** What happens to an execution whose wait times out. */
+export type TimeoutBehaviour = Infer<typeof timeoutBehaviour>
+
+const countBy = word(['once', 'signals', 'sources', 'waitpoints'])
+
+/**
+ * What makes the satisfiers of a leaf distinct. `once`: the first signal is enough. `sources`: the sender's identity.
+ * `waitpoints`: the waitpoint that received it. `signals`: every signal counts.
+ */
+export type CountBy = Infer<typeof countBy>
+
+const conditionFields = {
+  /** A `group` counts its satisfied children, a `leaf` counts signals. The other two are satisfied by no signal. */
+  kind: word(['group', 'leaf', 'operator', 'timeout']),
+  parent: maybe(whole),
+  need: whole,
+  by: countBy,
+  /** The name that a signal must have. Any name, if absent. */
+  name: rare(text),
+  /** The identities whose signals count. Any identity, if empty. */
+  from: textList,
+  /** The waitpoints whose signals count. */
+  targets: textList,
 }
 
-const wait = object([
-  { name: 'reason', of: text },
-  { name: 'until', of: whole },
-  { name: 'onTimeout', of: timeoutBehaviour },
-  { name: 'nodes', of: list(object([...conditionNode, { name: 'has', of: whole }, { name: 'seen', of: textList }])) },
-  { name: 'targets', of: textList },
-  { name: 'resumeDelayMs', of: whole, rare: true },
-  { name: 'remindEveryMs', of: whole, rare: true },
-  { name: 'reminderCount', of: whole },
-  { name: 'satisfiers', of: list(whole) },
-  { name: 'closer', of: whole },
-  { name: 'isEscalated', of: flag },
-])
+const conditionNode = object(conditionFields)
 
-export const stepFields: readonly Field[] = [
-  { name: 'id', of: text },
-  { name: 'executionId', of: text },
-  { name: 'kind', of: word(['call', 'now', 'waitpoint', 'sleep', 'wait']) },
-  { name: 'name', of: text },
-  { name: 'position', of: whole },
-  { name: 'createdAt', of: whole },
-  { name: 'attemptCount', of: whole },
-  { name: 'size', of: whole },
-  { name: 'state', of: stepState },
-  { name: 'wait', of: wait, rare: true },
-]
+/** One node of a condition. The first node is the root; every other one names its parent, which stands before it. */
+export type ConditionNode = Infer<typeof conditionNode>
 
-export const waitpointFields: readonly Field[] = [
-  { name: 'id', of: text },
-  { name: 'executionId', of: text },
-  { name: 'target', of: text },
-  { name: 'createdAt', of: whole },
-  { name: 'round', of: whole },
-  { name: 'generation', of: whole },
-  { name: 'keyId', of: text, rare: true },
-  { name: 'signalCount', of: whole },
-  { name: 'bufferedCount', of: whole },
-  { name: 'openedAfter', of: whole },
-  {
-    name: 'senders',
-    of: list(
-      object([
-        { name: 'identity', of: text },
-        { name: 'count', of: whole },
-      ]),
-    ),
-  },
-  { name: 'lastSignalAt', of: whole },
-  { name: 'closedAt', of: whole },
-  { name: 'closeReason', of: text, rare: true },
-  { name: 'answeredBy', of: text, rare: true },
-]
+const countedNode = object({
+  ...conditionFields,
+  has: whole,
+  /** The sources or waitpoints that have been counted. */
+  seen: textList,
+})
 
-export const signalFields: readonly Field[] = [
-  { name: 'id', of: text },
-  { name: 'executionId', of: text },
-  { name: 'target', of: text },
-  { name: 'sequence', of: whole },
-  { name: 'round', of: whole },
-  { name: 'key', of: text },
-  { name: 'name', of: text },
-  { name: 'source', of: signalSource },
-  { name: 'payload', of: object(blobInfo) },
-  { name: 'effect', of: signalEffect },
-  { name: 'isWaiting', of: flag },
-  { name: 'at', of: whole },
-]
+/** A node with its progress. */
+export type CountedNode = Infer<typeof countedNode>
 
-export const blankStep: Blank<Step> = {
-  type: 'step',
-  id: undefined,
-  executionId: undefined,
-  kind: undefined,
-  name: undefined,
-  position: undefined,
-  createdAt: undefined,
-  attemptCount: undefined,
-  size: undefined,
-  state: undefined,
-  wait: undefined,
-}
+const wait = object({
+  /** `signal`, `approval`, `callback` and the like, or `custom:` and a word of the caller's choice. */
+  reason: text,
+  until: maybe(whole),
+  onTimeout: timeoutBehaviour,
+  nodes: list(countedNode),
+  targets: textList,
+  resumeDelayMs: rare(whole),
+  remindEveryMs: rare(whole),
+  reminderCount: whole,
+  /** The signals that counted, by sequence number. */
+  satisfiers: list(whole),
+  /** The one among them that satisfied the condition. */
+  closer: maybe(whole),
+  isEscalated: flag,
+})
 
-export const blankWaitpoint: Blank<Waitpoint> = {
-  type: 'waitpoint',
-  id: undefined,
-  executionId: undefined,
-  target: undefined,
-  createdAt: undefined,
-  round: undefined,
-  generation: undefined,
-  keyId: undefined,
-  signalCount: undefined,
-  bufferedCount: undefined,
-  openedAfter: undefined,
-  senders: undefined,
-  lastSignalAt: undefined,
-  closedAt: undefined,
-  closeReason: undefined,
-  answeredBy: undefined,
-}
+export type Wait = Infer<typeof wait>
 
-export const blankSignal: Blank<Signal> = {
-  type: 'signal',
-  id: undefined,
-  executionId: undefined,
-  target: undefined,
-  sequence: undefined,
-  round: undefined,
-  key: undefined,
-  name: undefined,
-  source: undefined,
-  payload: undefined,
-  effect: undefined,
-  isWaiting: undefined,
-  at: undefined,
-}
+export const step = record('step', {
+  /** The ids of the execution's life, the kind and the name. */
+  id: text,
+  executionId,
+  kind: stepKind,
+  /** The handler's name for the step; a repeated name is followed by `#2` and so on. */
+  name: text,
+  /** Steps of an execution are numbered in the order in which they were first recorded. */
+  position: whole,
+  createdAt: whole,
+  attemptCount: whole,
+  /** Bytes of its value, or of its last failure. */
+  size: whole,
+  state: stepState,
+  wait: rare(wait),
+})
+
+/** One durable call of a handler. */
+export interface Step extends InferRecord<typeof step> {}
+
+const senderCount = object({ identity: text, count: whole })
+
+export type SenderCount = Infer<typeof senderCount>
+
+export const waitpoint = record('waitpoint', {
+  id: text,
+  executionId,
+  target: text,
+  createdAt: whole,
+  /** How often it was opened. Signals of an earlier round do not count again. */
+  round: whole,
+  /** Tokens are bound to it. Rises with every opening and every reissue, which invalidates older tokens. */
+  generation: whole,
+  /** The key that signs its tokens. */
+  keyId: rare(text),
+  signalCount: whole,
+  /** Signals buffered here for a later wait. */
+  bufferedCount: whole,
+  /** The sequence number of the execution's latest signal when it was opened. Older signals do not count. */
+  openedAfter: whole,
+  /** Signals sent by each holder of a link. */
+  senders: list(senderCount),
+  lastSignalAt: maybe(whole),
+  /** When its wait was answered or timed out, or it was closed. The end of the execution leaves it open to a replay. */
+  closedAt: maybe(whole),
+  closeReason: rare(text),
+  /** Kind and name of the wait that was answered here. */
+  answeredBy: rare(text),
+})
+
+/**
+ * A place to which signals are sent. A handler opens one by its key, and it closes with its wait. A mailbox, whose target
+ * begins with `@`, belongs to the name of a signal and accepts signals as long as its execution lives. The execution's
+ * record lists the open waitpoints.
+ */
+export interface Waitpoint extends InferRecord<typeof waitpoint> {}
+
+const signalSource = object({
+  type: word(['token', 'caller', 'operator', 'engine']),
+  identity: text,
+})
+
+/** `token`: the holder of a signed link. `caller`: a program with access to the store. */
+export type SignalSource = Infer<typeof signalSource>
+export type SourceType = SignalSource['type']
+
+const signalEffect = word(['resumed', 'counted', 'counted_before', 'not_awaited', 'buffered'])
+
+/**
+ * The effect of a signal. `resumed`: it satisfied the condition. `counted`: it added to the condition. `counted_before`: its
+ * source or waitpoint had been counted already. `not_awaited`: the wait does not ask for its name or sender. `buffered`:
+ * stored for a later wait.
+ */
+export type SignalEffect = Infer<typeof signalEffect>
+
+export const signal = record('signal', {
+  /** The waitpoint's id, its round and the sender's key, so a repeated signal is accepted once. */
+  id: text,
+  executionId,
+  target: text,
+  /** Signals of an execution are numbered in the order in which they were accepted, from 1. */
+  sequence: whole,
+  /** The waitpoint's round when it was accepted. */
+  round: whole,
+  key: text,
+  name: text,
+  source: signalSource,
+  payload: maybe(blobInfo),
+  effect: signalEffect,
+  /** Buffered for a later wait: no wait has counted it yet. */
+  isWaiting: flag,
+  at: whole,
+})
+
+/** One accepted signal. */
+export interface Signal extends InferRecord<typeof signal> {}
+
+const openWaitpoint = object({
+  target: text,
+  since: whole,
+  /** When it closes unless a wait uses it. The wait's own timeout applies then. */
+  expiresAt: maybe(whole),
+})
+
+/** A waitpoint that accepts signals. Mailboxes are not listed. */
+export type OpenWaitpoint = Infer<typeof openWaitpoint>
+
+const cut = object({
+  from: whole,
+  /** The first position that is kept. */
+  to: whole,
+})
+
+/** Positions of steps that a replay has discarded and that are still to be removed. */
+export type Cut = Infer<typeof cut>
+
+const resumeCause = word(['signal', 'operator', 'timeout', 'step_retry'])
+
+export type ResumeCause = Infer<typeof resumeCause>
+
+export const journal = object({
+  /** Rises when an ended execution is replaced. Records of lives from `firstLife` on are removed in the background. */
+  life: whole,
+  firstLife: whole,
+  /** The position of the next step. */
+  nextPosition: whole,
+  stepCount: whole,
+  stepBytes: whole,
+  /** Rises with every retry and replay of the execution: steps that failed in an earlier round run again. */
+  round: whole,
+  signalCount: whole,
+  /** Signals buffered for later waits at all waitpoints. */
+  bufferedCount: whole,
+  open: list(openWaitpoint),
+  cuts: list(cut),
+  /** Rises with every replay that discards steps, so that their idempotency keys change. */
+  era: whole,
+  /** The latest wait after which the execution resumed. */
+  resumed: maybe(object({ step: text, cause: resumeCause })),
+  /** Its retention is over and part of it is removed: it can no longer be replayed. */
+  isRemoving: flag,
+})
+
+/** What an execution's own record holds about its steps, waits and signals. */
+export type Journal = Infer<typeof journal>

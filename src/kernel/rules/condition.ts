@@ -3,7 +3,7 @@
  * touches the leaves that it concerns and the groups above them. Adding signals never takes anything back, and their order
  * does not matter to whether the condition is met.
  */
-import type { ConditionNode, CountedNode, SignalEffect, SignalSource } from '../model/journal-records.ts'
+import type { ConditionNode, CountedNode, SignalEffect, SignalSource } from '../model/journal-schema.ts'
 import { joinName } from '../model/names.ts'
 
 /** What a condition looks at in a signal. */

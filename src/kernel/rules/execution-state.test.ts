@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newJournal } from './journal-ids.ts'
-import type { Journal } from '../model/journal-records.ts'
+import type { Journal } from '../model/journal-schema.ts'
 import { PRIORITY_MAX } from '../limits.ts'
 import type { Execution, ExecutionState } from '../model/records.ts'
 import { unpackRecord } from '../model/schema.ts'

@@ -1,6 +1,6 @@
 /** What follows from an execution's record alone: its public state, its timers, the order in which it is claimed. */
 import { firstExpiry, owesSweep } from './journal-ids.ts'
-import type { Journal } from '../model/journal-records.ts'
+import type { Journal } from '../model/journal-schema.ts'
 import type { Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
 
 const PRIORITY_WEIGHT = 1_000_000_000_000

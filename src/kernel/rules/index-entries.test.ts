@@ -16,7 +16,7 @@ import {
 } from '../model/indexes.ts'
 import { entriesOf } from './index-entries.ts'
 import { newJournal, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './journal-ids.ts'
-import type { Signal, Step, Waitpoint } from '../model/journal-records.ts'
+import type { Signal, Step, Waitpoint } from '../model/journal-schema.ts'
 import type {
   Attempt,
   Edge,

@@ -25,7 +25,7 @@ import {
   tagIndex,
   waitpointsIndex,
 } from '../model/indexes.ts'
-import type { Signal, Step, Waitpoint } from '../model/journal-records.ts'
+import type { Signal, Step, Waitpoint } from '../model/journal-schema.ts'
 import { joinName } from '../model/names.ts'
 import type { IndexEntry } from '../model/order.ts'
 import { publicState } from '../model/public-state.ts'

@@ -1,5 +1,5 @@
 /** The names of what belongs to an execution's journal, and what can be told from the journal alone. */
-import type { Cut, Journal, OpenWaitpoint, Signal, Step, StepKind } from '../model/journal-records.ts'
+import type { Cut, Journal, OpenWaitpoint, Signal, Step, StepKind } from '../model/journal-schema.ts'
 import type { Execution, Instant } from '../model/records.ts'
 import { joinName, nameBefore } from '../model/names.ts'
 

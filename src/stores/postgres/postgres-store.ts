@@ -8,18 +8,7 @@ import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import { executionPartition } from '../store.ts'
-import type {
-  Answer,
-  Call,
-  EventPage,
-  Partition,
-  PartitionDump,
-  Store,
-  StoreReport,
-  StoreSettings,
-  TransactionHandle,
-  Wake,
-} from '../store.ts'
+import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, StoreSettings, TransactionHandle, Wake } from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { Connection } from './wire/connection.ts'
 import { EventLog } from './event-log.ts'

@@ -9,17 +9,7 @@ import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import type { Synchronous } from '../open/location.ts'
 import { executionPartition } from '../store.ts'
-import type {
-  Answer,
-  Call,
-  EventPage,
-  Partition,
-  PartitionDump,
-  Store,
-  StoreReport,
-  StoreSettings,
-  Wake,
-} from '../store.ts'
+import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, StoreSettings, Wake } from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { FileIdentity } from './file/file-identity.ts'
 import { FileLevel } from './file/file-level.ts'

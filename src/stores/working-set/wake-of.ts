@@ -1,5 +1,5 @@
 /** Derives the wake-up of a batch from what it wrote. */
-import { DUE_INDEX, isReadyIndex, tellsEnd } from '../../kernel/index.ts'
+import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
 import type { LogGrowth, Partition, Wake } from '../store.ts'
 import type { Writes } from './stored-data.ts'
@@ -32,6 +32,6 @@ export function wakeOf(
 function growthOf(events: Writes['events'], lastSequence: number, at: Instant | undefined): LogGrowth | undefined {
   const [first] = events
   if (first === undefined) return undefined
-  const ended = events.flatMap(({ event }) => (tellsEnd(event.type) ? [event.executionId] : []))
+  const ended = events.flatMap(({ event }) => (isEndEvent(event.type) ? [event.executionId] : []))
   return { first: lastSequence + 1, last: lastSequence + events.length, at: at ?? first.event.at, ended }
 }

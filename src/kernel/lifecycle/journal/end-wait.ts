@@ -1,5 +1,5 @@
 /** The life of a wait: how an execution lets go of its worker, and every way in which it goes on. */
-import type { Journal, ResumeCause, Step, WaitEnd } from '../../model/journal-records.ts'
+import type { Journal, ResumeCause, Step, WaitEnd } from '../../model/journal-schema.ts'
 import { resume } from '../phases.ts'
 import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'

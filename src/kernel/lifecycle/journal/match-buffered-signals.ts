@@ -1,6 +1,6 @@
 /** What came before a wait began: put to its condition in the order of arrival, until that is met. */
 import { inboxIndex, signalsIndex } from '../../model/indexes.ts'
-import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../../model/journal-records.ts'
+import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../../model/journal-schema.ts'
 import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../limits.ts'
 import { mergeOrdered } from '../../model/order.ts'
 import type { Tx } from '../../tx.ts'

@@ -1,6 +1,6 @@
 /** The one way a signal is written: numbered, counted where it was sent, told in the event log. */
 import { expectAbsent } from '../expect-absent.ts'
-import type { Journal, Signal, SignalEffect, SignalSource, Waitpoint } from '../../model/journal-records.ts'
+import type { Journal, Signal, SignalEffect, SignalSource, Waitpoint } from '../../model/journal-schema.ts'
 import type { BlobInfo, Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { signalIdAt } from '../../rules/journal-ids.ts'

@@ -2,7 +2,7 @@
 import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
 import { idsOf } from '../../model/order.ts'
 import { signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
-import type { Journal } from '../../model/journal-records.ts'
+import type { Journal } from '../../model/journal-schema.ts'
 import { SWEEP_PAGE_COUNT } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'

@@ -1,5 +1,5 @@
 /** Where a wait listens: which of its targets are open, which it opens itself, and which have closed before it came. */
-import type { Waitpoint } from '../../model/journal-records.ts'
+import type { Waitpoint } from '../../model/journal-schema.ts'
 import type { Execution } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'

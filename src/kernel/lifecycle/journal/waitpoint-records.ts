@@ -1,5 +1,5 @@
 /** Opening and closing the places that signals are sent to. */
-import type { Journal, Waitpoint } from '../../model/journal-records.ts'
+import type { Journal, Waitpoint } from '../../model/journal-schema.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { openWaitpointOf, scopeOf, waitpointIdIn, withoutTargets } from '../../rules/journal-ids.ts'

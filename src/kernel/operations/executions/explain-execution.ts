@@ -2,7 +2,7 @@
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
 import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from '../../model/indexes.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
-import type { StepKind, TimeoutBehaviour } from '../../model/journal-records.ts'
+import type { StepKind, TimeoutBehaviour } from '../../model/journal-schema.ts'
 import { AHEAD_COUNT_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
 import type {
   BlockCause,

@@ -1,7 +1,7 @@
 /** What may be done to a waitpoint from outside: closing it, and making all tokens worthless that were handed out for it. */
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import type { Waitpoint } from '../../model/journal-records.ts'
+import type { Waitpoint } from '../../model/journal-schema.ts'
 import type { Execution, ExecutionId, Fence } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'

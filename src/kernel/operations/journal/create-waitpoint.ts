@@ -2,7 +2,7 @@
  * A holder opens a waitpoint ahead of its wait, so that links to it can be handed out and what comes early is kept. It is
  * recorded as a step: said again, also by a later attempt, it is the same waitpoint.
  */
-import type { Waitpoint } from '../../model/journal-records.ts'
+import type { Waitpoint } from '../../model/journal-schema.ts'
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { OPEN_WAITPOINT_MAX } from '../../limits.ts'

@@ -5,7 +5,7 @@
  */
 import { signalPayloadKey } from '../../model/blob-keys.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
-import type { SenderCount, SignalEffect, SignalSource, Step, Waitpoint } from '../../model/journal-records.ts'
+import type { SenderCount, SignalEffect, SignalSource, Step, Waitpoint } from '../../model/journal-schema.ts'
 import { BUFFERED_SIGNAL_MAX, SENDER_MAX, SENDER_SIGNAL_MAX, SIGNAL_MAX } from '../../limits.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'

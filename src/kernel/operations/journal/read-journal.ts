@@ -3,7 +3,7 @@ import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
 import { idsOf } from '../../model/order.ts'
 import type { Position } from '../../model/order.ts'
 import { OPEN_WAITPOINTS_INDEX, signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
-import type { Journal, Signal, Step, Waitpoint } from '../../model/journal-records.ts'
+import type { Journal, Signal, Step, Waitpoint } from '../../model/journal-schema.ts'
 import {
   LIST_SCAN_COUNT,
   SIGNAL_PAGE_BYTES,

@@ -10,7 +10,7 @@ import type {
   Step,
   TimeoutBehaviour,
   Waitpoint,
-} from '../../model/journal-records.ts'
+} from '../../model/journal-schema.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { OPEN_WAITPOINT_MAX } from '../../limits.ts'

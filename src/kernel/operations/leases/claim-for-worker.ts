@@ -6,7 +6,7 @@ import { stopsMembers } from '../../rules/flow-state.ts'
 import { findInputs, handedPayload, sendInputs } from '../../lifecycle/flows/upstream-results.ts'
 import type { FoundInputs, HandedPayload, MemberInput } from '../../lifecycle/flows/upstream-results.ts'
 import { DUE_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
-import type { Journal, ResumeCause } from '../../model/journal-records.ts'
+import type { Journal, ResumeCause } from '../../model/journal-schema.ts'
 import {
   CLAIM_BLOB_MAX,
   CLAIM_COUNT_MAX,

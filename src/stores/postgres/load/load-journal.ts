@@ -2,16 +2,7 @@
  * Ranges of the indexes of what executions remember, as one statement, with the records that their entries name and, where
  * they are wanted, the bytes that belong to these. Apart from other ranges, so that a claim does not pay for them.
  */
-import {
-  OPEN_WAITPOINTS_INDEX,
-  STEP_PAGE_BYTES,
-  inboxIndex,
-  signalPayloadKey,
-  signalsIndex,
-  stepValueKey,
-  stepsIndex,
-  waitpointsIndex,
-} from '../../../kernel/index.ts'
+import { OPEN_WAITPOINTS_INDEX, STEP_PAGE_BYTES, inboxIndex, signalPayloadKey, signalsIndex, stepValueKey, stepsIndex, waitpointsIndex } from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { textArray } from '../wire/arrays.ts'
 import { bytesOf } from '../wire/bytes.ts'

@@ -6,8 +6,8 @@
 import { INBOUND_PREFIX, OUTBOUND_PREFIX, edgeId, payloadKey } from '../../../kernel/index.ts'
 import type { IndexEntry, Range } from '../../../kernel/index.ts'
 import { bigintArray, flagArray, integerArray, nameArray, textArray } from '../wire/arrays.ts'
-import { bytesOf } from '../wire/bytes.ts'
 import type { ArrayValue } from '../wire/arrays.ts'
+import { bytesOf } from '../wire/bytes.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
 import type { WorkingSet } from '../../working-set/working-set.ts'
 

@@ -1,14 +1,7 @@
 /** What a Postgres store can be told besides its location. A password here does not stand in a line of text that gets logged. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { parseLocation } from '../../open/location.ts'
-import {
-  checkServerOptions,
-  duration,
-  invalidOption,
-  object,
-  refuseTwoUsers,
-  text,
-} from '../../server/server-options.ts'
+import { checkServerOptions, duration, invalidOption, object, refuseTwoUsers, text } from '../../server/server-options.ts'
 import type { OptionKind } from '../../server/server-options.ts'
 import type { ConnectionSettings } from '../wire/connection-settings.ts'
 import type { PostgresLocation } from './postgres-location.ts'

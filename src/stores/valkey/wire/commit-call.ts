@@ -2,7 +2,7 @@
  * A commit as the function library takes it and answers it. What all groups write is merged, so that the server applies it
  * with few commands; beside it stands the group of each item, for the case that the conditions of some do not hold.
  */
-import { DUE_INDEX, isReadyIndex, tellsEnd } from '../../../kernel/index.ts'
+import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
 import type { Commit, CommitReply, Condition, EntryPut, EventPut, OfOperation } from '../../working-set/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
@@ -62,7 +62,7 @@ class CommitWriter {
   write(): void {
     const writer = this.#writer
     const { groupCount, conditions, clear, records, blobs, events, entries } = this.#commit
-    const ended = events.filter(({ event }) => tellsEnd(event.type))
+    const ended = events.filter(({ event }) => isEndEvent(event.type))
     const countsAt = writer.reserve(4 * COUNTS)
     const items = [conditions, clear, records, blobs, events, ended, entries]
     const itemCount = items.reduce((sum, { length }) => sum + length, 0)

@@ -1,0 +1,233 @@
+/** Executions, their attempts and their queues, as they are stored. New fields, words and variants go to the end. */
+import { blobInfo, delayCause, executionId, failure, tagList } from './base-records.ts'
+import {
+  flag,
+  frozen,
+  frozenList,
+  frozenObject,
+  maybe,
+  number,
+  object,
+  rare,
+  record,
+  text,
+  union,
+  whole,
+  word,
+} from './field-kinds.ts'
+import type { Infer, InferRecord } from './field-kinds.ts'
+import { membership } from './flow-schema.ts'
+import { journal } from './journal-schema.ts'
+
+export const outcome = word(['completed', 'failed', 'cancelled', 'expired', 'skipped'])
+
+export type Outcome = Infer<typeof outcome>
+
+const lease = object({
+  id: text,
+  workerId: text,
+  workerInstanceId: text,
+  acquiredAt: whole,
+  expiresAt: whole,
+})
+
+/** The exclusive, time-limited right of one worker process to change an active execution. */
+export type Lease = Infer<typeof lease>
+
+/** Presented by the lease holder with every call. Valid for one contiguous interval of the execution's life. */
+export interface Fence {
+  readonly leaseId: string
+  readonly epoch: number
+  readonly attempt: number
+}
+
+const cancelRequest = object({ reason: text, by: text, at: whole, forceAt: whole })
+
+/** A request to cancel an active execution: delivered to the lease holder, and enforced at `forceAt`. */
+export type CancelRequest = Infer<typeof cancelRequest>
+
+const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'])
+
+export type BlockCause = Infer<typeof blockCause>
+
+const executionState = union('phase', {
+  eligible: frozen({}),
+  delayed: frozen({ until: whole, cause: delayCause }),
+  blocked: frozen({ by: blockCause }),
+  active: {
+    lease,
+    timeoutAt: maybe(whole),
+    cancel: maybe(cancelRequest),
+    /** The start of the time that counts against the attempt timeout: the claim, unless the handler started later. */
+    runningSince: whole,
+  },
+  suspended: {
+    /** Kind and name of the step that the execution waits in. */
+    step: text,
+    reason: text,
+    /** The timeout of the wait. */
+    until: maybe(whole),
+    remindAt: maybe(whole),
+  },
+  ended: frozen({ outcome, at: whole, reason: maybe(text), by: maybe(text) }),
+})
+
+export type ExecutionState = Infer<typeof executionState>
+export type Phase = ExecutionState['phase']
+
+const backoff = union('kind', {
+  fixed: frozen({ delayMs: whole }),
+  exponential: frozen({ initialMs: whole, maxMs: whole, factor: number }),
+})
+
+export type Backoff = Infer<typeof backoff>
+
+const retryPolicy = frozenObject({
+  /** Includes the first attempt. */
+  attempts: whole,
+  backoff,
+  jitter: flag,
+  /** Unless empty, a failure of any other category is final. */
+  onlyCategories: frozenList(text),
+})
+
+export type RetryPolicy = Infer<typeof retryPolicy>
+
+const attemptKind = word(['initial', 'retry', 'reclaim', 'replay'])
+
+/** Why an attempt was started. */
+export type AttemptKind = Infer<typeof attemptKind>
+
+const nextAttempt = word(['initial', 'retry', 'reclaim', 'replay', 'continue'])
+
+/** `continue` resumes the attempt that was released or parked. */
+export type NextAttempt = Infer<typeof nextAttempt>
+
+const currentAttempt = object({
+  number: whole,
+  kind: attemptKind,
+  startedAt: whole,
+  /** The time it ran under earlier leases, which counts against the attempt timeout. */
+  usedMs: whole,
+  workerId: text,
+  workerInstanceId: text,
+})
+
+/** The running attempt, or the latest one. Its history record is written only if it ends without a result. */
+export type CurrentAttempt = Infer<typeof currentAttempt>
+
+const progress = object({ percent: maybe(number), message: maybe(text), at: whole })
+
+export type Progress = Infer<typeof progress>
+
+const leaseEnd = word([
+  'completed',
+  'failed',
+  'cancelled',
+  'expired',
+  'released',
+  'delayed',
+  'timed_out',
+  'lease_expired',
+  'lease_revoked',
+  'skipped',
+  'parked',
+  'suspended',
+])
+
+export type LeaseEnd = Infer<typeof leaseEnd>
+
+const endedLease = frozenObject({
+  id: text,
+  epoch: whole,
+  how: leaseEnd,
+  /** The end of the delay that the end of the lease caused. */
+  until: maybe(whole),
+})
+
+/** How the latest lease ended. Kept until the next lease, so that a repeated last call gets the same answer. */
+export type EndedLease = Infer<typeof endedLease>
+
+const replay = object({ requestId: text, reason: maybe(text), by: maybe(text), at: whole })
+
+export type Replay = Infer<typeof replay>
+
+export const execution = record('execution', {
+  id: executionId,
+  /** The caller's own id, from which `id` was derived. */
+  key: rare(text),
+  /** The submit call that created this execution. A call with the same request id is a repeat. */
+  requestId: rare(text),
+  namespace: text,
+  task: text,
+  lane: text,
+  /** What a worker must serve to claim it. Lane and class name the queue. */
+  class: text,
+  priority: whole,
+  tags: tagList,
+  retry: retryPolicy,
+  attemptTimeoutMs: rare(whole),
+  totalTimeoutMs: rare(whole),
+  deadlineAt: rare(whole),
+  retentionMs: whole,
+  payload: maybe(blobInfo),
+  result: maybe(blobInfo),
+  createdAt: whole,
+  /** The start of the current phase. */
+  changedAt: whole,
+  startedAt: maybe(whole),
+  state: executionState,
+  next: nextAttempt,
+  /** The fencing counter: rises with every lease, never falls. */
+  epoch: whole,
+  attempt: maybe(currentAttempt),
+  /** Failed attempts since the execution was created or last replayed. */
+  failureCount: whole,
+  /** Leases lost since the execution was created or last replayed. */
+  reclaimCount: whole,
+  replayCount: whole,
+  failure: maybe(failure),
+  progress: maybe(progress),
+  lastLease: maybe(endedLease),
+  lastReplay: maybe(replay),
+  member: rare(membership),
+  /** Absent until the first step, wait or signal. */
+  journal: rare(journal),
+})
+
+export interface Execution extends InferRecord<typeof execution> {}
+
+const attemptOutcome = word([
+  'completed',
+  'failed',
+  'timed_out',
+  'cancelled',
+  'expired',
+  'lease_expired',
+  'lease_revoked',
+])
+
+export type AttemptOutcome = Infer<typeof attemptOutcome>
+
+export const attempt = record('attempt', {
+  /** The execution's id and the attempt's number. */
+  id: text,
+  executionId,
+  number: whole,
+  kind: attemptKind,
+  startedAt: whole,
+  endedAt: whole,
+  epoch: whole,
+  workerId: text,
+  workerInstanceId: text,
+  outcome: attemptOutcome,
+  failure: maybe(failure),
+})
+
+/** History of one attempt. */
+export interface Attempt extends InferRecord<typeof attempt> {}
+
+export const queue = record('queue', { id: text, lane: text, class: text, createdAt: whole })
+
+/** The executions of one lane and class: what a worker claims from. Registered by the first submit. */
+export interface Queue extends InferRecord<typeof queue> {}
