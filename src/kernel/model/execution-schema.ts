@@ -103,6 +103,7 @@ const nextAttempt = word(['initial', 'retry', 'reclaim', 'replay', 'continue'])
 /** `continue` resumes the attempt that was released or parked. */
 export type NextAttempt = Infer<typeof nextAttempt>
 
+/** The running attempt, or the latest one. Its history record is written only if it ends without a result. */
 const currentAttempt = object({
   number: whole,
   kind: attemptKind,
@@ -112,9 +113,6 @@ const currentAttempt = object({
   workerId: text,
   workerInstanceId: text,
 })
-
-/** The running attempt, or the latest one. Its history record is written only if it ends without a result. */
-export type CurrentAttempt = Infer<typeof currentAttempt>
 
 const progress = object({ percent: maybe(number), message: maybe(text), at: whole })
 
@@ -137,6 +135,7 @@ const leaseEnd = word([
 
 export type LeaseEnd = Infer<typeof leaseEnd>
 
+/** How the latest lease ended. Kept until the next lease, so that a repeated last call gets the same answer. */
 const endedLease = frozenObject({
   id: text,
   epoch: whole,
@@ -145,12 +144,7 @@ const endedLease = frozenObject({
   until: maybe(whole),
 })
 
-/** How the latest lease ended. Kept until the next lease, so that a repeated last call gets the same answer. */
-export type EndedLease = Infer<typeof endedLease>
-
 const replay = object({ requestId: text, reason: maybe(text), by: maybe(text), at: whole })
-
-export type Replay = Infer<typeof replay>
 
 export const execution = record('execution', {
   id: executionId,

@@ -27,8 +27,6 @@ export type {
   Backoff,
   BlockCause,
   CancelRequest,
-  CurrentAttempt,
-  EndedLease,
   Execution,
   ExecutionState,
   Fence,
@@ -37,9 +35,7 @@ export type {
   NextAttempt,
   Outcome,
   Phase,
-  Progress,
   Queue,
-  Replay,
   RetryPolicy,
 } from './execution-schema.ts'
 export type {
