@@ -11,7 +11,7 @@ import { encodeValue } from '../../client/checks/payload.ts'
 import type { EncodedValue } from '../../client/checks/payload.ts'
 import { RESULT_BYTES } from '../../kernel/index.ts'
 import type { FailureInput } from '../../kernel/index.ts'
-import { failureOf } from './error-text.ts'
+import { failureOf } from '../error-text.ts'
 import type { Departure, HeldExecution } from '../lease/leased-execution.ts'
 
 export type Verdict =

@@ -2,7 +2,7 @@
 import { decodeValue } from '../../client/checks/payload.ts'
 import { validate } from '../../client/define/validation.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { failureOf } from './error-text.ts'
+import { failureOf } from '../error-text.ts'
 import type { HandlerContext } from '../context/handler-context.ts'
 import type { HeldExecution } from '../lease/leased-execution.ts'
 import { isAbort, verdictOfError, verdictOfValue } from './attempt-outcome.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { task } from '../../client/index.ts'
 import { CLAIM_QUEUE_COUNT_MAX, readyIndex } from '../../kernel/index.ts'
 import { groupQueues, readyIndexesOf } from './claim-group.ts'
-import { ServedTask } from './served-task.ts'
+import { ServedTask } from '../served-task.ts'
 
 function served(name: string, options: { lane?: string; limit?: number } = {}): ServedTask {
   const handler = task(name, { lane: options.lane ?? 'default' }).handle(() => undefined)

@@ -4,7 +4,7 @@
  */
 import { CLAIM_QUEUE_COUNT_MAX, readyIndex } from '../../kernel/index.ts'
 import type { QueueName } from '../../kernel/index.ts'
-import type { ServedTask } from './served-task.ts'
+import type { ServedTask } from '../served-task.ts'
 
 export interface ClaimGroup {
   readonly queues: readonly QueueName[]

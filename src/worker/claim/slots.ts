@@ -3,7 +3,7 @@
  * with a limit of its own holds no more of that room than it can use, so it cannot stand in the way of others.
  */
 import type { HeldExecution } from '../lease/leased-execution.ts'
-import type { ServedTask } from './served-task.ts'
+import type { ServedTask } from '../served-task.ts'
 
 /** Executions whose last call is under way, for each one that may be held: a store that is slow to end them gets no more. */
 const SETTLING_PER_HELD = 4

@@ -11,7 +11,7 @@ import { DurableCalls } from '../steps/durable-context.ts'
 import type { HeldExecution, HeldInput } from '../lease/leased-execution.ts'
 import { NO_INPUTS, claimedInputs, decodeInputs, presentInputs } from './upstream-results.ts'
 import { MemberCalls } from './member-flow-calls.ts'
-import { ProgressReporter, parseProgress } from '../attempt/progress.ts'
+import { ProgressReporter, parseProgress } from './progress.ts'
 import { Turn } from '../steps/handler-run.ts'
 import type { WaitServices } from '../steps/wait-runner.ts'
 

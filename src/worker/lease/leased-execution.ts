@@ -15,7 +15,7 @@ import type {
 } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition } from '../../stores/store.ts'
-import type { ServedTask } from '../claim/served-task.ts'
+import type { ServedTask } from '../served-task.ts'
 
 /** Why a lease is gone for good. */
 export type LeaseLoss = LeaseRefusal['code'] | 'execution_not_found'

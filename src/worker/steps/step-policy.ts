@@ -6,7 +6,7 @@ import type { StepOptions } from '../../client/define/context.ts'
 import { parseRetry } from '../../client/define/retry.ts'
 import { RETRY_DELAY_MAX_MS, backoffMs } from '../../kernel/index.ts'
 import type { FailureInput, RetryPolicy } from '../../kernel/index.ts'
-import { failureOf } from '../attempt/error-text.ts'
+import { failureOf } from '../error-text.ts'
 
 const STEP_KEYS = ['retry', 'timeout'] as const satisfies readonly (keyof StepOptions)[]
 

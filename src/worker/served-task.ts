@@ -1,5 +1,5 @@
 /** A task as one worker serves it: its handler, and how many of its executions run, wait and are on their way. */
-import type { Handler } from '../../client/define/task.ts'
+import type { Handler } from '../client/define/task.ts'
 
 export class ServedTask {
   readonly name: string

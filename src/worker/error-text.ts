@@ -1,6 +1,6 @@
 /** An error as an attempt's history keeps it: its message with those of its causes, and its stack, each bounded. */
-import { FAILURE_MESSAGE_BYTES, STACK_BYTES } from '../../kernel/index.ts'
-import type { FailureInput } from '../../kernel/index.ts'
+import { FAILURE_MESSAGE_BYTES, STACK_BYTES } from '../kernel/index.ts'
+import type { FailureInput } from '../kernel/index.ts'
 
 /** Causes of causes that a message follows. */
 const CAUSE_DEPTH_MAX = 10

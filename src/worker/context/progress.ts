@@ -2,7 +2,7 @@
 import type { ProgressReport } from '../../client/define/context.ts'
 import { invalidInput, show } from '../../client/checks/names.ts'
 import { PROGRESS_MESSAGE_BYTES } from '../../kernel/index.ts'
-import { cutText } from './error-text.ts'
+import { cutText } from '../error-text.ts'
 
 const PERCENT_MAX = 100
 
