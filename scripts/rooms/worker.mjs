@@ -1,2 +1,17 @@
-/** The rooms of src/worker, each with the rooms that it may import. */
-export const worker = { rooms: {}, shared: {} }
+/** The rooms of src/worker, each with the rooms that it may import. The files directly in the folder assemble them. */
+export const worker = {
+  rooms: {
+    store: [],
+    lease: ['served-task', 'store'],
+    claim: ['served-task', 'store', 'lease'],
+    steps: ['error-text', 'store', 'lease'],
+    context: ['error-text', 'store', 'lease', 'steps'],
+    // The report of an outcome may carry the next claim.
+    attempt: ['error-text', 'store', 'lease', 'context', 'claim'],
+  },
+  /** Files directly in the folder that rooms may import by these names. */
+  shared: {
+    'served-task': ['served-task.ts'],
+    'error-text': ['error-text.ts'],
+  },
+}
