@@ -43,6 +43,7 @@ const inputsOnly = {
     { object: 'performance', property: 'timeOrigin', message: clockMessage },
     { object: 'process', property: 'hrtime', message: clockMessage },
     { object: 'process', property: 'uptime', message: clockMessage },
+    { object: 'process', property: 'nextTick', message: timerMessage },
     { object: 'AbortSignal', property: 'timeout', message: timerMessage },
     { object: 'Math', property: 'random', message: randomMessage },
     ...randomFunctions.map((property) => ({ object: 'crypto', property, message: randomMessage })),

@@ -15,7 +15,9 @@ export interface Runtime {
   monotonic(): number
   /** Calls back once after a time. The timer does not keep the process alive when `background` is set. */
   after(ms: number, callback: () => void, options?: { background?: boolean }): Timer
-  /** Calls back when the present turn of the event loop is over. */
+  /** Calls back after the current callback and its microtasks, before the event loop continues: always before `soon`. */
+  nextTick(callback: () => void): void
+  /** Calls back in the next iteration of the event loop. */
   soon(callback: () => void): void
   /** A version 7 UUID: later ones sort behind earlier ones of the same process. */
   uuid(): string
@@ -36,6 +38,7 @@ export function systemRuntime(): Runtime {
       if (options?.background === true) handle.unref()
       return { cancel: () => clearTimeout(handle) }
     },
+    nextTick: (callback) => process.nextTick(callback),
     soon: (callback) => void setImmediate(callback),
     uuid,
     random: () => Math.random(),

@@ -69,6 +69,7 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1, options: V
       timers.add(timer)
       return { cancel: () => void timers.delete(timer) }
     },
+    nextTick: (callback) => process.nextTick(callback),
     soon: (callback) => void setImmediate(callback),
     uuid: uuidGenerator(() => Math.floor(offset + elapsed)),
     random() {

@@ -258,7 +258,7 @@ export class Workbench {
     if (this.#isTurnEndAwaited) return
     this.#isTurnEndAwaited = true
     this.#turnBeganAt = this.#runtime.monotonic()
-    process.nextTick(() => this.#onTurnEnd())
+    this.#runtime.nextTick(() => this.#onTurnEnd())
   }
 
   #onTurnEnd(): void {

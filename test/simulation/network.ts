@@ -205,6 +205,7 @@ function storeClock(network: Network, clockwork: Clockwork): ConstructorParamete
     now: () => network.storeNow,
     monotonic: () => clockwork.elapsedMs,
     after: (ms, callback) => clockwork.after(ms, callback),
+    nextTick: (callback) => process.nextTick(callback),
     soon: (callback) => void clockwork.after(0, callback),
     uuid: () => '',
     random: () => 0,

@@ -50,6 +50,10 @@ export class Process implements Runtime {
     return this.#clockwork.after(ms, callback, this)
   }
 
+  nextTick(callback: () => void): void {
+    process.nextTick(callback)
+  }
+
   soon(callback: () => void): void {
     if (this.isAlive) this.turns.push(callback)
   }

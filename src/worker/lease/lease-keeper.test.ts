@@ -195,7 +195,7 @@ test('a renewal that meets the end of its own execution is no loss', async () =>
   await world.settle()
 
   finish('done')
-  await new Promise<void>((resolve) => process.nextTick(resolve))
+  await new Promise<void>((resolve) => world.runtime.nextTick(resolve))
   world.store.wake({ partition: 'fp:0', ready: [], hasEvents: true, holdersOf: [execution.id] })
   await world.settle()
 

@@ -39,6 +39,7 @@ function holdBack(socket: Writable): void {
   if (heldBack.has(socket)) return
   heldBack.add(socket)
   socket.cork()
+  // eslint-disable-next-line no-restricted-properties -- a command has no runtime, and no clock is involved
   process.nextTick(() => {
     heldBack.delete(socket)
     socket.uncork()
