@@ -8,6 +8,7 @@ export const worker = {
     context: ['error-text', 'store', 'lease', 'steps'],
     // The report of an outcome may carry the next claim.
     attempt: ['error-text', 'store', 'lease', 'context', 'claim'],
+    dispatch: ['error-text', 'served-task', 'lease', 'context', 'claim', 'attempt'],
   },
   /** Files directly in the folder that rooms may import by these names. */
   shared: {

@@ -17,21 +17,6 @@ export interface WorkerStats {
   readonly settled: Readonly<Record<Settled, number>>
 }
 
-export function emptyCounts(): Record<Settled, number> {
-  return {
-    completed: 0,
-    failed: 0,
-    retry_scheduled: 0,
-    postponed: 0,
-    parked: 0,
-    skipped: 0,
-    cancelled: 0,
-    released: 0,
-    left: 0,
-    lost: 0,
-  }
-}
-
 /** What closing a worker came to. */
 export interface WorkerSummary {
   /** Handlers that ran to their end after the worker began to close. */

@@ -15,7 +15,7 @@ import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions, WorkerSettings } from './worker-options.ts'
 import { ServedTask } from './served-task.ts'
 import { listenToSignals } from './shutdown-signals.ts'
-import { Workbench } from './workbench.ts'
+import { WorkLoop } from './work-loop.ts'
 import { summarise } from './worker-stats.ts'
 import type { WorkerState, WorkerStats, WorkerSummary } from './worker-stats.ts'
 
@@ -38,7 +38,7 @@ export class Worker implements AsyncDisposable {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #settings: WorkerSettings
-  readonly #bench: Workbench
+  readonly #loop: WorkLoop
   readonly #hurry = new AbortController()
   readonly #stopListening: () => void
   #resolveClosed: (summary: WorkerSummary) => void = () => undefined
@@ -53,7 +53,7 @@ export class Worker implements AsyncDisposable {
     this.#runtime = runtime
     this.#log = options.log ?? silentLog
     this.#settings = settings
-    this.#bench = new Workbench({
+    this.#loop = new WorkLoop({
       batcher,
       tokens,
       runtime,
@@ -62,7 +62,7 @@ export class Worker implements AsyncDisposable {
       tasks: serveTasks(handlers, options, settings),
       onFabricClosed: () => this.#onFabricClosed(),
     })
-    this.#bench.start()
+    this.#loop.start()
     this.#stopListening = options.signals === true ? listenToSignals((count) => this.#onSignal(count)) : () => undefined
   }
 
@@ -71,7 +71,7 @@ export class Worker implements AsyncDisposable {
   }
 
   stats(): WorkerStats {
-    return { state: this.#state, ...this.#bench.counts }
+    return { state: this.#state, ...this.#loop.counts }
   }
 
   /**
@@ -93,21 +93,21 @@ export class Worker implements AsyncDisposable {
   /** Vanishes as a process does that is killed: nothing is handed back, and nothing that handlers still do is recorded. */
   crash(): void {
     if (this.#state === 'stopped') return
-    this.#finish({ finished: 0, released: 0, abandoned: this.#bench.abandon() })
+    this.#finish({ finished: 0, released: 0, abandoned: this.#loop.abandon() })
   }
 
   async #close(drainMs: number): Promise<void> {
     const before = this.stats()
     this.#state = 'draining'
-    this.#bench.drain()
-    await this.#quietWithin(drainMs, this.#hurry.signal)
-    if (!this.#bench.isQuiet && !this.#isStopped) {
+    this.#loop.drain.begin()
+    await this.#idleWithin(drainMs, this.#hurry.signal)
+    if (!this.#loop.drain.isIdle && !this.#isStopped) {
       this.#state = 'stopping'
-      this.#bench.abortRunning()
-      await this.#quietWithin(this.#settings.killTimeoutMs)
+      this.#loop.drain.abortRunning()
+      await this.#idleWithin(this.#settings.killTimeoutMs)
     }
     if (this.#isStopped) return
-    const abandoned = this.#bench.abandon()
+    const abandoned = this.#loop.abandon()
     this.#finish(summarise(before, this.stats(), abandoned))
   }
 
@@ -122,12 +122,12 @@ export class Worker implements AsyncDisposable {
     this.#resolveClosed(summary)
   }
 
-  async #quietWithin(ms: number, hurry?: AbortSignal): Promise<void> {
+  async #idleWithin(ms: number, hurry?: AbortSignal): Promise<void> {
     const over = new AbortController()
     const end = () => over.abort()
     if (hurry?.aborted === true) return
     hurry?.addEventListener('abort', end, { once: true })
-    this.#bench.onceQuiet(end)
+    this.#loop.drain.onceIdle(end)
     await sleep(this.#runtime, ms, over.signal)
     hurry?.removeEventListener('abort', end)
   }

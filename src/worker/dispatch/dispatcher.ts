@@ -1,0 +1,176 @@
+/** Starts the handlers of claimed executions as slots become free, and hands back executions that it cannot start. */
+import type { Claimed } from '../../kernel/index.ts'
+import type { Timer } from '../../runtime/index.ts'
+import type { Partition } from '../../stores/store.ts'
+import type { Verdict } from '../attempt/attempt-outcome.ts'
+import { runAttempt } from '../attempt/run-attempt.ts'
+import type { Haul } from '../claim/claimer.ts'
+import type { Slots } from '../claim/slots.ts'
+import { HandlerContext } from '../context/handler-context.ts'
+import type { ContextServices } from '../context/handler-context.ts'
+import { failureOf } from '../error-text.ts'
+import { HeldExecution } from '../lease/leased-execution.ts'
+import type { ServedTask } from '../served-task.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import type { Settler } from './settler.ts'
+import type { TurnEnd } from './turn-end.ts'
+
+/** How long handlers are started one after the other before the event loop continues. */
+const TURN_MS = 10
+
+const LEAVE: Verdict = { kind: 'leave' }
+const CLOSING: Verdict = { kind: 'release', reason: 'the worker is closing' }
+const NO_SLOT: Verdict = { kind: 'release', reason: 'the worker had no free slot' }
+
+export interface DispatcherSettings {
+  readonly leaseTtlMs: number
+  readonly prefetchHoldMs: number
+}
+
+export interface DispatcherOptions {
+  readonly services: ContextServices
+  readonly settings: DispatcherSettings
+  readonly tasks: readonly ServedTask[]
+  readonly slots: Slots
+  readonly settler: Settler
+  readonly turnEnd: TurnEnd
+  readonly log: AttemptLog
+}
+
+export class Dispatcher {
+  readonly #services: ContextServices
+  readonly #settings: DispatcherSettings
+  readonly #tasks: ReadonlyMap<string, ServedTask>
+  readonly #slots: Slots
+  readonly #settler: Settler
+  readonly #turnEnd: TurnEnd
+  readonly #log: AttemptLog
+  claimedCount = 0
+  #isDraining = false
+  #isStartingLater = false
+  #holdTimer: Timer | undefined
+
+  constructor({ services, settings, tasks, slots, settler, turnEnd, log }: DispatcherOptions) {
+    this.#services = services
+    this.#settings = settings
+    this.#tasks = new Map(tasks.map((task) => [task.name, task]))
+    this.#slots = slots
+    this.#settler = settler
+    this.#turnEnd = turnEnd
+    this.#log = log
+  }
+
+  /** Takes over the executions of a claim, and starts as many as there are slots for. */
+  accept(haul: Haul): void {
+    this.#turnEnd.request()
+    if (this.#services.stopped.aborted) return
+    const { executions, at } = haul.result
+    this.claimedCount += executions.length
+    const times = { sentAt: haul.sentAt, at, leaseTtlMs: this.#settings.leaseTtlMs }
+    for (const claimed of executions) {
+      const task = this.#tasks.get(claimed.task)
+      if (task === undefined) {
+        void this.#releaseUnknown(haul.partition, claimed)
+        continue
+      }
+      const held = new HeldExecution(claimed, haul.partition, haul.blobs, task, times)
+      this.#services.keeper.add(held)
+      if (this.#isDraining) this.#settler.add(held, CLOSING)
+      else this.#slots.wait(held)
+    }
+    this.#startWaiting()
+    this.#limitWaiting()
+  }
+
+  /** Starts nothing more, and releases the executions that wait for a slot. */
+  drain(): void {
+    this.#isDraining = true
+    for (const held of this.#slots.withdrawAll()) this.#settler.add(held, CLOSING)
+  }
+
+  /** Starts nothing more, and drops the executions that wait for a slot. */
+  abandon(): void {
+    this.#isDraining = true
+    this.#holdTimer?.cancel()
+    this.#slots.withdrawAll()
+  }
+
+  /** Drops an execution whose lease was lost. A handler that runs continues until it reacts to its signal. */
+  drop(held: HeldExecution): void {
+    this.#log.lost(held)
+    if (this.#slots.withdraw(held)) this.#settler.counts.left += 1
+  }
+
+  /** Cancels an execution that waits for a slot, without starting its handler. */
+  cancelWaiting(held: HeldExecution): void {
+    const { cancelWish } = held
+    if (cancelWish === undefined || !this.#slots.withdraw(held)) return
+    this.#settler.add(held, { kind: 'cancel', reason: cancelWish.reason, by: cancelWish.by })
+  }
+
+  /** Releases executions that have waited too long for a slot, so that a worker with a free slot can claim them. */
+  #limitWaiting(): void {
+    if (this.#holdTimer !== undefined || this.#slots.waitingCount === 0) return
+    const { runtime } = this.#services
+    const { prefetchHoldMs } = this.#settings
+    const waitMs = this.#slots.waitingSince + prefetchHoldMs - runtime.monotonic()
+    this.#holdTimer = runtime.after(Math.max(1, Math.ceil(waitMs)), () => {
+      this.#holdTimer = undefined
+      const moment = runtime.monotonic() - prefetchHoldMs
+      for (const held of this.#slots.withdrawWaitingSince(moment)) this.#settler.add(held, NO_SLOT)
+      this.#limitWaiting()
+    })
+  }
+
+  /** Yields to the event loop after `TURN_MS`, so that handlers that compute without a pause do not block everything else. */
+  #startWaiting(): void {
+    if (this.#isStartingLater) return
+    for (let held = this.#slots.start(); held !== undefined; held = this.#slots.start()) {
+      void this.#run(held)
+      if (this.#services.runtime.monotonic() - this.#turnEnd.beganAt > TURN_MS) {
+        this.#startLater()
+        return
+      }
+    }
+  }
+
+  #startLater(): void {
+    if (this.#isStartingLater) return
+    this.#isStartingLater = true
+    this.#services.runtime.soon(() => {
+      this.#isStartingLater = false
+      this.#turnEnd.request()
+      this.#startWaiting()
+    })
+  }
+
+  async #run(held: HeldExecution): Promise<void> {
+    const verdict = this.#services.keeper.isSafe(held) ? await this.#attempt(held) : LEAVE
+    this.#slots.free(held)
+    this.#settler.add(held, verdict)
+    this.#startWaiting()
+  }
+
+  async #attempt(held: HeldExecution): Promise<Verdict> {
+    this.#services.keeper.begin(held)
+    try {
+      return await runAttempt(held, new HandlerContext(held, this.#services))
+    } catch (error) {
+      // Unexpected: an attempt returns an outcome for whatever its handler throws. The slot must still become free.
+      this.#log.unclassified(held, error)
+      return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
+    }
+  }
+
+  /** Releases an execution of a task that this worker has no handler for. Unexpected: claims name the served tasks. */
+  async #releaseUnknown(partition: Partition, claimed: Claimed): Promise<void> {
+    const { executionId, fence, task } = claimed
+    this.#log.unknownTask(executionId, task)
+    try {
+      const input = { executionId, fence, reason: 'no handler for this task' }
+      await this.#services.batcher.run(partition, 'releaseExecution', input)
+    } catch (error) {
+      this.#log.notReleased(executionId, error)
+    }
+  }
+}

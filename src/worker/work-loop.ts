@@ -1,0 +1,133 @@
+/** Joins the parts of a worker: wake-ups lead to claims, claims to handlers, handlers to outcomes, outcomes to the next claims. */
+import type { TokenSigner } from '../client/tokens/token.ts'
+import type { Log, Runtime } from '../runtime/index.ts'
+import type { Batcher } from '../stores/batcher.ts'
+import type { Wake } from '../stores/store.ts'
+import { groupQueues } from './claim/claim-group.ts'
+import { Claimer } from './claim/claimer.ts'
+import type { ClaimerSettings } from './claim/claimer.ts'
+import { Slots } from './claim/slots.ts'
+import type { ContextServices } from './context/handler-context.ts'
+import { sendProgress } from './context/progress-call.ts'
+import { AttemptLog } from './dispatch/attempt-log.ts'
+import { Dispatcher } from './dispatch/dispatcher.ts'
+import { DrainController } from './dispatch/drain-controller.ts'
+import { Settler } from './dispatch/settler.ts'
+import type { SettlerServices } from './dispatch/settler.ts'
+import { TurnEnd } from './dispatch/turn-end.ts'
+import { HolderWatch } from './lease/cancel-watch.ts'
+import { LeaseKeeper } from './lease/lease-keeper.ts'
+import type { ServedTask } from './served-task.ts'
+import { StoreHealth } from './store/store-health.ts'
+import type { WorkerSettings } from './worker-options.ts'
+import type { WorkerStats } from './worker-stats.ts'
+
+export interface WorkLoopOptions {
+  readonly batcher: Batcher
+  readonly tokens: TokenSigner
+  readonly runtime: Runtime
+  readonly log: Log
+  readonly settings: WorkerSettings & ClaimerSettings
+  readonly tasks: readonly ServedTask[]
+  readonly onFabricClosed: () => void
+}
+
+export class WorkLoop {
+  readonly drain: DrainController
+  readonly #batcher: Batcher
+  readonly #slots: Slots
+  readonly #watch: HolderWatch
+  readonly #claimer: Claimer
+  readonly #turnEnd: TurnEnd
+  readonly #settler: Settler
+  readonly #dispatcher: Dispatcher
+  readonly #stopped = new AbortController()
+  #stopListening: (() => void) | undefined
+
+  constructor({ batcher, tokens, runtime, log, settings, tasks, onFabricClosed }: WorkLoopOptions) {
+    const attemptLog = new AttemptLog(log)
+    const health = new StoreHealth(log)
+    const slots = new Slots(settings.concurrency, settings.prefetch, tasks, () => runtime.monotonic())
+    const turnEnd = new TurnEnd(runtime, () => this.#onTurnEnd())
+    const keeper = new LeaseKeeper(batcher, runtime, settings.leaseTtlMs, health, {
+      onLost: (held) => this.#dispatcher.drop(held),
+      onCancelWished: (held) => this.#dispatcher.cancelWaiting(held),
+      onTimedOut: (held) => attemptLog.timedOut(held),
+    })
+    const claimer = new Claimer(
+      { batcher, runtime, settings, groups: groupQueues(tasks, settings.lanes), slots, health },
+      { onHaul: (haul) => this.#dispatcher.accept(haul), onUnanswered: () => turnEnd.request(), onFabricClosed },
+    )
+    const services: SettlerServices & ContextServices = {
+      batcher,
+      tokens,
+      runtime,
+      log,
+      health,
+      claimer,
+      keeper,
+      stopped: this.#stopped.signal,
+      sendProgress: (held, report) => sendProgress(services, held, report),
+    }
+    this.#batcher = batcher
+    this.#slots = slots
+    this.#turnEnd = turnEnd
+    this.#claimer = claimer
+    this.#watch = new HolderWatch(batcher, runtime, keeper, health)
+    this.#settler = new Settler(services, slots, turnEnd, attemptLog)
+    this.#dispatcher = new Dispatcher({
+      services,
+      settings,
+      tasks,
+      slots,
+      settler: this.#settler,
+      turnEnd,
+      log: attemptLog,
+    })
+    this.drain = new DrainController({ claimer, dispatcher: this.#dispatcher, keeper, slots, turnEnd })
+  }
+
+  get counts(): Omit<WorkerStats, 'state'> {
+    const { runningCount, waitingCount, settlingCount } = this.#slots
+    return {
+      running: runningCount,
+      waiting: waitingCount,
+      settling: settlingCount,
+      claimed: this.#dispatcher.claimedCount,
+      settled: { ...this.#settler.counts },
+    }
+  }
+
+  start(): void {
+    const stopHearing = this.#batcher.store.onWake((wake) => this.#hear(wake))
+    const stopExpecting = this.#batcher.onSubmit((partition, index) => {
+      this.#hear({ partition, ready: [index], hasEvents: false, holdersOf: [] })
+    })
+    this.#stopListening = () => {
+      stopHearing()
+      stopExpecting()
+    }
+    this.#claimer.sweep()
+  }
+
+  /** Drops everything at once; executions stay leased until their leases expire. Returns how many there were. */
+  abandon(): number {
+    this.#stopListening?.()
+    this.#watch.close()
+    const abandonedCount = this.drain.abandon()
+    this.#stopped.abort()
+    return abandonedCount
+  }
+
+  #hear(wake: Wake): void {
+    this.#watch.hear(wake)
+    if (this.#claimer.hear(wake)) this.#turnEnd.request()
+  }
+
+  /** Keeps the order of calls in the batch of the turn: all outcomes first, then the claims. */
+  #onTurnEnd(): void {
+    this.#settler.flush()
+    this.#claimer.claim()
+    this.drain.checkIdle()
+  }
+}
