@@ -5,7 +5,7 @@ import type { Claimer } from '../claim/claimer.ts'
 import type { Departure, HeldExecution } from '../lease/leased-execution.ts'
 import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
 import type { Repetition } from '../store/retry-until-answered.ts'
-import type { Verdict } from './attempt-outcome.ts'
+import type { Verdict } from './handler-outcome.ts'
 
 /** What became of an attempt. `left` was not told to the store; `lost` was refused by it. */
 export type Settled =

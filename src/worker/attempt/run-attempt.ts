@@ -5,8 +5,8 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { failureOf } from '../error-text.ts'
 import type { HandlerContext } from '../context/handler-context.ts'
 import type { HeldExecution } from '../lease/leased-execution.ts'
-import { isAbort, verdictOfError, verdictOfValue } from './attempt-outcome.ts'
-import type { Verdict } from './attempt-outcome.ts'
+import { isAbort, verdictOfError, verdictOfValue } from './handler-outcome.ts'
+import type { Verdict } from './handler-outcome.ts'
 
 export async function runAttempt(held: HeldExecution, context: HandlerContext): Promise<Verdict> {
   const verdict = await reachVerdict(held, context)

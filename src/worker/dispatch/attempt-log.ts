@@ -1,7 +1,7 @@
 /** The log lines about attempts that did not end as their handlers intended. */
 import { errorFields } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
-import type { Verdict } from '../attempt/attempt-outcome.ts'
+import type { Verdict } from '../attempt/handler-outcome.ts'
 import type { HeldExecution } from '../lease/leased-execution.ts'
 
 export class AttemptLog {

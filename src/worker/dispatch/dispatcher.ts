@@ -2,7 +2,7 @@
 import type { Claimed } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
-import type { Verdict } from '../attempt/attempt-outcome.ts'
+import type { Verdict } from '../attempt/handler-outcome.ts'
 import { runAttempt } from '../attempt/run-attempt.ts'
 import type { Haul } from '../claim/claimer.ts'
 import type { Slots } from '../claim/slots.ts'

@@ -2,7 +2,7 @@
  * Reports the outcomes of attempts. Outcomes of one turn are reported together when the turn ends, so that their calls and the
  * next claim share a batch.
  */
-import type { Verdict } from '../attempt/attempt-outcome.ts'
+import type { Verdict } from '../attempt/handler-outcome.ts'
 import { settle } from '../attempt/report-outcome.ts'
 import type { Settled, SettlementServices } from '../attempt/report-outcome.ts'
 import type { Slots } from '../claim/slots.ts'
