@@ -53,7 +53,7 @@ export class CrashPoints {
   }
 
   /** A crash that never came is a test that has shown nothing: said once an execution has ended. */
-  refuseMissed({ id, task, state }: Pick<ExecutionDescription, 'id' | 'task' | 'state'>): void {
+  throwIfMissed({ id, task, state }: Pick<ExecutionDescription, 'id' | 'task' | 'state'>): void {
     const missed = [...this.#armed].find(({ executionId }) => executionId === undefined || executionId === id)
     if (missed === undefined) return
     const ran = [...(this.#runs.get(id)?.keys() ?? [])].map((step) => `'${step}'`)

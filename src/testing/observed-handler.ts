@@ -9,7 +9,7 @@ export interface StepWatcher {
   /** Resolves when the handler may go on; never, if its worker has crashed. */
   readonly reach: (moment: CrashMoment, executionId: string, step: string) => Promise<void>
   /** The same, at a place where nothing is to happen. */
-  readonly goOn: () => Promise<void>
+  readonly continueUnlessCrashed: () => Promise<void>
   /** The work of a step begins. */
   readonly countRun: (executionId: string, step: string) => void
 }
@@ -54,12 +54,14 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
       return await context.step(name, options, observed)
     } finally {
       // A step that is answered from the store has nothing to crash behind.
-      await (recordedAs === undefined ? watcher.goOn() : watcher.reach('after', executionId, recordedAs))
+      await (recordedAs === undefined
+        ? watcher.continueUnlessCrashed()
+        : watcher.reach('after', executionId, recordedAs))
     }
   }
 
   /** Something without work of its own. */
-  async function pass<Value>(name: string, call: () => Promise<Value>): Promise<Value> {
+  async function observeWait<Value>(name: string, call: () => Promise<Value>): Promise<Value> {
     await watcher.reach('before', executionId, name)
     try {
       return await call()
@@ -69,15 +71,15 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
   }
 
   return {
-    step: <Value>(name: string, ...rest: StepRest<Value>) => quiet(step(name, ...rest)),
-    sleep: (name, duration) => quiet(pass(numberedSleep(name), () => context.sleep(name, duration))),
-    waitFor: (name, waitable) => quiet(pass(numberedWait(name), () => context.waitFor(name, waitable))),
-    waitpoint: (key, options) => quiet(pass(key, () => context.waitpoint(key, options))),
+    step: <Value>(name: string, ...rest: StepRest<Value>) => catchUnhandled(step(name, ...rest)),
+    sleep: (name, duration) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleep(name, duration))),
+    waitFor: (name, waitable) => catchUnhandled(observeWait(numberedWait(name), () => context.waitFor(name, waitable))),
+    waitpoint: (key, options) => catchUnhandled(observeWait(key, () => context.waitpoint(key, options))),
   }
 }
 
 /** A handler that does not wait for a call must not bring the process down when that call fails. */
-function quiet<Value>(call: Promise<Value>): Promise<Value> {
+function catchUnhandled<Value>(call: Promise<Value>): Promise<Value> {
   call.catch(() => undefined)
   return call
 }

@@ -28,7 +28,7 @@ import { CrashPoints } from './crash-points.ts'
 import type { CrashPoint } from './crash-points.ts'
 import { observeHandler } from './observed-handler.ts'
 import type { StepWatcher } from './observed-handler.ts'
-import { whyNot, whyNotFlow } from './why-not.ts'
+import { explainStuck, explainStuckFlow } from './stuck-report.ts'
 
 export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'> {
   readonly namespace?: string
@@ -43,17 +43,17 @@ export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'
 
 /** Wake-ups of the memory store are never lost, so looking without one is rare: it would only make time pass slowly. */
 const SWEEP: Duration = '1d'
-const HARDLY_EVER_MS = 86_400_000
+const RARELY_MS = 86_400_000
 /** Nothing wakes whoever removes what was kept for long enough. */
 const TRIM_MS = 3_600_000
 const INTERVALS: Readonly<Record<ScannerName, number>> = {
-  due: HARDLY_EVER_MS,
+  due: RARELY_MS,
   retention_trimmer: TRIM_MS,
-  index_reconciler: HARDLY_EVER_MS,
-  dependency_reconciler: HARDLY_EVER_MS,
-  edge_cancel_reconciler: HARDLY_EVER_MS,
-  cancel_reconciler: HARDLY_EVER_MS,
-  flow_projector: HARDLY_EVER_MS,
+  index_reconciler: RARELY_MS,
+  dependency_reconciler: RARELY_MS,
+  edge_cancel_reconciler: RARELY_MS,
+  cancel_reconciler: RARELY_MS,
+  flow_projector: RARELY_MS,
 }
 const UNTIL_WITHIN: Duration = '30d'
 /** Timers that `until` lets pass before it gives up. */
@@ -94,7 +94,7 @@ export class TestFabric extends Fabric {
   readonly #startWorker: () => Promise<Worker>
   readonly #crashes = new CrashPoints()
   /** Handlers of a worker that crashed may still run in this process: nothing that they do counts any more. */
-  #life = 0
+  #incarnation = 0
   #worker: Worker | undefined
 
   static async start(handlers: readonly Handler[], options: TestFabricOptions): Promise<TestFabric> {
@@ -111,7 +111,7 @@ export class TestFabric extends Fabric {
     this.clock = clock
     const engine = { intervals: INTERVALS }
     this.#startWorker = () => {
-      const watcher = this.#watch(++this.#life)
+      const watcher = this.#watch(++this.#incarnation)
       const observed = handlers.map((handler) => observeHandler(handler, watcher))
       return this.work(observed, { sweep: SWEEP, workerId: 'test-worker', ...workerOptions, engine })
     }
@@ -149,7 +149,7 @@ export class TestFabric extends Fabric {
         () => subject.describe(),
         state,
         options,
-        (text) => whyNotFlow(this, subject, text),
+        (text) => explainStuckFlow(this, subject, text),
       )
     }
     const id = this.#idOf(subject)
@@ -158,9 +158,9 @@ export class TestFabric extends Fabric {
       () => this.describe(id),
       state,
       options,
-      (text) => whyNot(this, id, text),
+      (text) => explainStuck(this, id, text),
     )
-    if (description.outcome !== undefined) this.#crashes.refuseMissed(description)
+    if (description.outcome !== undefined) this.#crashes.throwIfMissed(description)
     return description
   }
 
@@ -168,7 +168,7 @@ export class TestFabric extends Fabric {
     describe: () => Promise<D>,
     state: string,
     options: UntilOptions,
-    whyNot: (text: string) => Promise<string>,
+    explain: (text: string) => Promise<string>,
   ): Promise<D> {
     const lastAt = this.clock.now() + parseDuration(options.within ?? UNTIL_WITHIN, 'within')
     let hint = ''
@@ -178,7 +178,7 @@ export class TestFabric extends Fabric {
       if (description.state === state) return description
       const nextAt = this.clock.nextTimerAt()
       if (description.outcome !== undefined || nextAt === undefined || nextAt > lastAt) break
-      if (description.state === 'suspended' && (await this.#isTimeless())) {
+      if (description.state === 'suspended' && (await this.#hasNoTimers())) {
         hint = ONLY_A_SIGNAL
         break
       }
@@ -186,11 +186,11 @@ export class TestFabric extends Fabric {
     }
     const { state: reached } = await describe()
     const at = new Date(this.clock.now()).toISOString()
-    throw new Error((await whyNot(`'${reached}' and not '${state}' at ${at} by the test's clock.`)) + hint)
+    throw new Error((await explain(`'${reached}' and not '${state}' at ${at} by the test's clock.`)) + hint)
   }
 
   /** Whether nothing that is stored will change however much time passes. */
-  async #isTimeless(): Promise<boolean> {
+  async #hasNoTimers(): Promise<boolean> {
     const { result } = await this.batcher.run(executionPartition(0), 'inspectPartition', { limit: 1 })
     return result.due.count === 0 && result.due.nextAt === undefined
   }
@@ -243,7 +243,7 @@ export class TestFabric extends Fabric {
 
   /** Ends at once: nothing of a test outlives it, so nothing is drained. */
   override async close(): Promise<void> {
-    this.#life++
+    this.#incarnation++
     this.#worker?.crash()
     await super.close()
   }
@@ -253,15 +253,16 @@ export class TestFabric extends Fabric {
     this.#worker = await this.#startWorker()
   }
 
-  #watch(life: number): StepWatcher {
+  #watch(incarnation: number): StepWatcher {
     // A handler in a killed process does not come back, not even to its `catch` or `finally`.
-    const goOn = () => (life === this.#life ? Promise.resolve() : new Promise<never>(() => undefined))
+    const continueUnlessCrashed = () =>
+      incarnation === this.#incarnation ? Promise.resolve() : new Promise<never>(() => undefined)
     return {
-      goOn,
+      continueUnlessCrashed,
       countRun: (executionId, step) => this.#crashes.countRun(executionId, step),
       reach: async (moment, executionId, step) => {
-        if (life === this.#life && this.#crashes.take(moment, executionId, step)) await this.#crash()
-        await goOn()
+        if (incarnation === this.#incarnation && this.#crashes.take(moment, executionId, step)) await this.#crash()
+        await continueUnlessCrashed()
       },
     }
   }

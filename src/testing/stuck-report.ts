@@ -4,13 +4,13 @@ import type { Client, FlowHandle } from '../client/index.ts'
 /** Members of a flow that are named. */
 const NAMED_MEMBER_COUNT = 5
 
-export async function whyNot(client: Client, id: string, text: string): Promise<string> {
+export async function explainStuck(client: Client, id: string, text: string): Promise<string> {
   const { task } = await client.describe(id)
   return `${task} (${id}) is ${text} ${(await client.why(id)).text}`
 }
 
 /** Says of the first members that have not completed why they have not. */
-export async function whyNotFlow(client: Client, flow: FlowHandle, text: string): Promise<string> {
+export async function explainStuckFlow(client: Client, flow: FlowHandle, text: string): Promise<string> {
   const { name } = await flow.describe()
   const reasons: string[] = []
   for await (const member of flow.members()) {
