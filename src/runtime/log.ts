@@ -10,12 +10,12 @@ export interface Log {
   error(fields: LogFields, message: string): void
 }
 
-function say(): void {
+function ignore(): void {
   // Nobody listens.
 }
 
 /** For programs that say nothing, and for tests. */
-export const silentLog: Log = { debug: say, info: say, warn: say, error: say }
+export const silentLog: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const
 
@@ -27,7 +27,7 @@ export function isLog(value: unknown): value is Log {
 
 /** A log that keeps its promise never to throw, whatever the one behind it does. */
 export function quietLog(log: Log): Log {
-  const say =
+  const write =
     (method: (typeof METHODS)[number]) =>
     (fields: LogFields, message: string): void => {
       try {
@@ -36,7 +36,7 @@ export function quietLog(log: Log): Log {
         // A line that cannot be written is lost; the work that it speaks of is not.
       }
     }
-  return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
 /** An error as the fields of a log line. */

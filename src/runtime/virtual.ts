@@ -35,8 +35,8 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1, options: V
   /** Where the clock would stand without the time that has passed. One sum instead of many: no step is lost to rounding. */
   let offset = startAt
   let order = 0
-  let state = seed
-  let lookCount = 0
+  let randomState = seed
+  let clockReadCount = 0
   const timers = new Set<PendingTimer>()
 
   const first = (): PendingTimer | undefined => {
@@ -47,16 +47,16 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1, options: V
     return best
   }
   const settle = async () => {
-    let seenCount: number
+    let previousCount: number
     let turnCount = 0
     do {
-      seenCount = lookCount
+      previousCount = clockReadCount
       for (let i = 0; i < SETTLE_TURNS; i++) await new Promise((resolve) => setImmediate(resolve))
       turnCount += SETTLE_TURNS
-    } while (options.settle === 'quiet' && lookCount !== seenCount && turnCount < QUIET_TURNS_MAX)
+    } while (options.settle === 'quiet' && clockReadCount !== previousCount && turnCount < QUIET_TURNS_MAX)
   }
   const now = () => {
-    lookCount++
+    clockReadCount++
     return Math.floor(offset + elapsed)
   }
 
@@ -73,8 +73,8 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1, options: V
     soon: (callback) => void setImmediate(callback),
     uuid: uuidGenerator(() => Math.floor(offset + elapsed)),
     random() {
-      state = (state * 16_807) % 2_147_483_647
-      return state / 2_147_483_647
+      randomState = (randomState * 16_807) % 2_147_483_647
+      return randomState / 2_147_483_647
     },
     async advance(ms) {
       const end = elapsed + ms
