@@ -15,7 +15,7 @@ import { DrainController } from './dispatch/drain-controller.ts'
 import { Settler } from './dispatch/settler.ts'
 import type { SettlerServices } from './dispatch/settler.ts'
 import { TurnEnd } from './dispatch/turn-end.ts'
-import { HolderWatch } from './lease/cancel-watch.ts'
+import { CancelWatch } from './lease/cancel-watch.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { ServedTask } from './served-task.ts'
 import { StoreHealth } from './store/store-health.ts'
@@ -36,7 +36,7 @@ export class WorkLoop {
   readonly drain: DrainController
   readonly #batcher: Batcher
   readonly #slots: Slots
-  readonly #watch: HolderWatch
+  readonly #cancelWatch: CancelWatch
   readonly #claimer: Claimer
   readonly #turnEnd: TurnEnd
   readonly #settler: Settler
@@ -50,13 +50,13 @@ export class WorkLoop {
     const slots = new Slots(settings.concurrency, settings.prefetch, tasks, () => runtime.monotonic())
     const turnEnd = new TurnEnd(runtime, () => this.#onTurnEnd())
     const keeper = new LeaseKeeper(batcher, runtime, settings.leaseTtlMs, health, {
-      onLost: (held) => this.#dispatcher.drop(held),
-      onCancelWished: (held) => this.#dispatcher.cancelWaiting(held),
-      onTimedOut: (held) => attemptLog.timedOut(held),
+      onLost: (leased) => this.#dispatcher.drop(leased),
+      onCancelRequested: (leased) => this.#dispatcher.cancelWaiting(leased),
+      onTimedOut: (leased) => attemptLog.timedOut(leased),
     })
     const claimer = new Claimer(
       { batcher, runtime, settings, groups: groupQueues(tasks, settings.lanes), slots, health },
-      { onHaul: (haul) => this.#dispatcher.accept(haul), onUnanswered: () => turnEnd.request(), onFabricClosed },
+      { onReply: (reply) => this.#dispatcher.accept(reply), onUnanswered: () => turnEnd.request(), onFabricClosed },
     )
     const services: SettlerServices & ContextServices = {
       batcher,
@@ -67,13 +67,13 @@ export class WorkLoop {
       claimer,
       keeper,
       stopped: this.#stopped.signal,
-      sendProgress: (held, report) => sendProgress(services, held, report),
+      sendProgress: (leased, report) => sendProgress(services, leased, report),
     }
     this.#batcher = batcher
     this.#slots = slots
     this.#turnEnd = turnEnd
     this.#claimer = claimer
-    this.#watch = new HolderWatch(batcher, runtime, keeper, health)
+    this.#cancelWatch = new CancelWatch(batcher, runtime, keeper, health)
     this.#settler = new Settler(services, slots, turnEnd, attemptLog)
     this.#dispatcher = new Dispatcher({
       services,
@@ -99,13 +99,13 @@ export class WorkLoop {
   }
 
   start(): void {
-    const stopHearing = this.#batcher.store.onWake((wake) => this.#hear(wake))
-    const stopExpecting = this.#batcher.onSubmit((partition, index) => {
-      this.#hear({ partition, ready: [index], hasEvents: false, holdersOf: [] })
+    const stopWakes = this.#batcher.store.onWake((wake) => this.#onWake(wake))
+    const stopSubmits = this.#batcher.onSubmit((partition, index) => {
+      this.#onWake({ partition, ready: [index], hasEvents: false, holdersOf: [] })
     })
     this.#stopListening = () => {
-      stopHearing()
-      stopExpecting()
+      stopWakes()
+      stopSubmits()
     }
     this.#claimer.sweep()
   }
@@ -113,15 +113,15 @@ export class WorkLoop {
   /** Drops everything at once; executions stay leased until their leases expire. Returns how many there were. */
   abandon(): number {
     this.#stopListening?.()
-    this.#watch.close()
+    this.#cancelWatch.close()
     const abandonedCount = this.drain.abandon()
     this.#stopped.abort()
     return abandonedCount
   }
 
-  #hear(wake: Wake): void {
-    this.#watch.hear(wake)
-    if (this.#claimer.hear(wake)) this.#turnEnd.request()
+  #onWake(wake: Wake): void {
+    this.#cancelWatch.onWake(wake)
+    if (this.#claimer.onWake(wake)) this.#turnEnd.request()
   }
 
   /** Keeps the order of calls in the batch of the turn: all outcomes first, then the claims. */

@@ -61,11 +61,11 @@ export class FaultyStore implements Store {
   }
 
   onWake(listener: (wake: Wake) => void): () => void {
-    const hear = (wake: Wake) => {
+    const forward = (wake: Wake) => {
       if (!this.isMute) listener(this.isVague ? { partition: wake.partition, hasEvents: true } : wake)
     }
-    const removeInner = this.#inner.onWake(hear)
-    const remove = this.#strays.add(hear)
+    const removeInner = this.#inner.onWake(forward)
+    const remove = this.#strays.add(forward)
     return () => {
       removeInner()
       remove()

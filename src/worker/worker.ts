@@ -39,7 +39,7 @@ export class Worker implements AsyncDisposable {
   readonly #log: Log
   readonly #settings: WorkerSettings
   readonly #loop: WorkLoop
-  readonly #hurry = new AbortController()
+  readonly #skipDrain = new AbortController()
   readonly #stopListening: () => void
   #resolveClosed: (summary: WorkerSummary) => void = () => undefined
   #state: WorkerState = 'running'
@@ -81,7 +81,7 @@ export class Worker implements AsyncDisposable {
   async close(options: WorkerCloseOptions = {}): Promise<WorkerSummary> {
     const { drainTimeoutMs } = this.#settings
     const drainMs = options.drain === undefined ? drainTimeoutMs : parseDuration(options.drain, 'drain')
-    if (drainMs === 0) this.#hurry.abort()
+    if (drainMs === 0) this.#skipDrain.abort()
     if (this.#state === 'running') await this.#close(drainMs)
     return await this.closed
   }
@@ -100,7 +100,7 @@ export class Worker implements AsyncDisposable {
     const before = this.stats()
     this.#state = 'draining'
     this.#loop.drain.begin()
-    await this.#idleWithin(drainMs, this.#hurry.signal)
+    await this.#idleWithin(drainMs, this.#skipDrain.signal)
     if (!this.#loop.drain.isIdle && !this.#isStopped) {
       this.#state = 'stopping'
       this.#loop.drain.abortRunning()
@@ -122,14 +122,14 @@ export class Worker implements AsyncDisposable {
     this.#resolveClosed(summary)
   }
 
-  async #idleWithin(ms: number, hurry?: AbortSignal): Promise<void> {
+  async #idleWithin(ms: number, skip?: AbortSignal): Promise<void> {
     const over = new AbortController()
     const end = () => over.abort()
-    if (hurry?.aborted === true) return
-    hurry?.addEventListener('abort', end, { once: true })
+    if (skip?.aborted === true) return
+    skip?.addEventListener('abort', end, { once: true })
     this.#loop.drain.onceIdle(end)
     await sleep(this.#runtime, ms, over.signal)
-    hurry?.removeEventListener('abort', end)
+    skip?.removeEventListener('abort', end)
   }
 
   #onFabricClosed(): void {

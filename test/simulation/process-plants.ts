@@ -5,7 +5,7 @@ import { Schedule } from '../../src/engine/runner/schedule.ts'
 import type { OperationInput } from '../../src/kernel/index.ts'
 import type { Answer, Call, EventPage } from '../../src/stores/store.ts'
 import { Claimer } from '../../src/worker/claim/claimer.ts'
-import type { HeldExecution } from '../../src/worker/lease/leased-execution.ts'
+import type { LeasedExecution } from '../../src/worker/lease/leased-execution.ts'
 import { LeaseKeeper } from '../../src/worker/lease/lease-keeper.ts'
 import { Slots } from '../../src/worker/claim/slots.ts'
 import type { Plant } from './plant.ts'
@@ -64,8 +64,8 @@ export const processPlants: readonly Plant[] = [
     says: 'a worker loses a slot with each execution that was cancelled while it ran',
     plant: () => {
       const right = method(Slots.prototype, 'free')
-      return changeMethod(Slots.prototype, 'free', function (this: Slots, held: HeldExecution) {
-        if (held.cancelWish === undefined) right.call(this, held)
+      return changeMethod(Slots.prototype, 'free', function (this: Slots, held: LeasedExecution) {
+        if (held.pendingCancel === undefined) right.call(this, held)
       })
     },
   },

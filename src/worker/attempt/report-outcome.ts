@@ -2,14 +2,14 @@
 import { randomSeed } from '../../runtime/index.ts'
 import type { Batcher, Reply } from '../../stores/batcher.ts'
 import type { Claimer } from '../claim/claimer.ts'
-import type { Departure, HeldExecution } from '../lease/leased-execution.ts'
-import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
-import type { Repetition } from '../store/retry-until-answered.ts'
-import type { Verdict } from './handler-outcome.ts'
+import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
+import type { RetryServices } from '../store/retry-until-answered.ts'
+import type { HandlerOutcome } from './handler-outcome.ts'
 
 /** What became of an attempt. `left` was not told to the store; `lost` was refused by it. */
 export type Settled =
-  'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'released' | Departure | 'left' | 'lost'
+  'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'released' | EarlyExit | 'left' | 'lost'
 
 type FinalOperation = 'completeExecution' | 'failExecution' | 'delayExecution' | 'cancelExecution' | 'releaseExecution'
 
@@ -29,19 +29,23 @@ const SETTLED: Readonly<Record<Exclude<Reply<FinalOperation>['result']['kind'], 
   already_released: 'released',
 }
 
-export interface SettlementServices extends Repetition {
+export interface ReportServices extends RetryServices {
   readonly batcher: Batcher
   readonly claimer: Claimer
 }
 
 /** Throws if the store could not be told; the execution then comes back when its lease expires. */
-export async function settle(services: SettlementServices, held: HeldExecution, verdict: Verdict): Promise<Settled> {
-  if (verdict.kind === 'departed') return verdict.departure
-  if (verdict.kind === 'leave' || held.refusal !== undefined) return 'left'
+export async function reportOutcome(
+  services: ReportServices,
+  leased: LeasedExecution,
+  outcome: HandlerOutcome,
+): Promise<Settled> {
+  if (outcome.kind === 'exited_early') return outcome.earlyExit
+  if (outcome.kind === 'leave' || leased.refusal !== undefined) return 'left'
   const result =
-    verdict.kind === 'complete' ? await complete(services, held, verdict) : await say(services, held, verdict)
+    outcome.kind === 'complete' ? await complete(services, leased, outcome) : await report(services, leased, outcome)
   if (result.kind !== 'refused') return SETTLED[result.kind]
-  held.lose(result.code === 'execution_ended' ? 'execution_not_active' : result.code)
+  leased.lose(result.code === 'execution_ended' ? 'execution_not_active' : result.code)
   return 'lost'
 }
 
@@ -50,65 +54,65 @@ export async function settle(services: SettlementServices, held: HeldExecution, 
  * others of the same turn release, is found by the claim that follows them in the same batch.
  */
 async function complete(
-  services: SettlementServices,
-  held: HeldExecution,
-  verdict: Extract<Verdict, { kind: 'complete' }>,
+  services: ReportServices,
+  leased: LeasedExecution,
+  outcome: Extract<HandlerOutcome, { kind: 'complete' }>,
 ): Promise<Reply<'completeExecution'>['result']> {
   const { batcher, claimer, runtime } = services
-  const { partition } = held
-  const { fence, flowId } = held.claimed
-  const request = flowId === undefined ? claimer.takeFor(partition) : undefined
-  const input = { executionId: held.id, flowId, fence, result: verdict.result?.input, next: request?.input }
-  const blobs = verdict.result === undefined ? [] : [verdict.result.bytes]
+  const { partition } = leased
+  const { fence, flowId } = leased.claimed
+  const claim = flowId === undefined ? claimer.piggyback(partition) : undefined
+  const input = { executionId: leased.id, flowId, fence, result: outcome.result?.input, next: claim?.input }
+  const blobs = outcome.result === undefined ? [] : [outcome.result.bytes]
   let sentAt = 0
   const call = () => {
     sentAt = runtime.monotonic()
     const reply = batcher.run(partition, 'completeExecution', input, blobs)
-    batcher.announceEnd(partition, held.id)
+    batcher.announceEnd(partition, leased.id)
     return reply
   }
   try {
-    const reply = await repeatUntilAnswered(services, held, call)
-    if (request === undefined) return reply.result
+    const reply = await retryUntilAnswered(services, leased, call)
+    if (claim === undefined) return reply.result
     const next = reply.result.kind === 'refused' ? undefined : reply.result.next
-    if (next === undefined) claimer.notMade(request)
-    else claimer.answered(request, { partition, result: next, blobs: reply.blobs, sentAt })
+    if (next === undefined) claimer.notMade(claim)
+    else claimer.answered(claim, { partition, result: next, blobs: reply.blobs, sentAt })
     return reply.result
   } catch (error) {
-    if (request !== undefined) claimer.unanswered(request)
+    if (claim !== undefined) claimer.unanswered(claim)
     throw error
   }
 }
 
-async function say(
-  services: SettlementServices,
-  held: HeldExecution,
-  verdict: Exclude<Verdict, { kind: 'complete' | 'departed' | 'leave' }>,
+async function report(
+  services: ReportServices,
+  leased: LeasedExecution,
+  outcome: Exclude<HandlerOutcome, { kind: 'complete' | 'exited_early' | 'leave' }>,
 ): Promise<Reply<Exclude<FinalOperation, 'completeExecution'>>['result']> {
   const { batcher, runtime } = services
-  const { partition } = held
-  const fenced = { executionId: held.id, fence: held.claimed.fence }
+  const { partition } = leased
+  const fenced = { executionId: leased.id, fence: leased.claimed.fence }
   const seed = randomSeed(runtime)
   const call = async () => {
-    switch (verdict.kind) {
+    switch (outcome.kind) {
       case 'fail':
         return (
           await batcher.run(partition, 'failExecution', {
             ...fenced,
-            flowId: held.claimed.flowId,
-            failure: verdict.failure,
-            retryAfterMs: verdict.retryAfterMs,
+            flowId: leased.claimed.flowId,
+            failure: outcome.failure,
+            retryAfterMs: outcome.retryAfterMs,
             seed,
           })
         ).result
       case 'postpone':
-        return (await batcher.run(partition, 'delayExecution', { ...fenced, delayMs: verdict.delayMs })).result
+        return (await batcher.run(partition, 'delayExecution', { ...fenced, delayMs: outcome.delayMs })).result
       case 'cancel':
         return (
           await batcher.run(partition, 'cancelExecution', {
             ...fenced,
-            reason: verdict.reason,
-            by: verdict.by,
+            reason: outcome.reason,
+            by: outcome.by,
             force: false,
             graceMs: 0,
           })
@@ -117,11 +121,11 @@ async function say(
         return (
           await batcher.run(partition, 'releaseExecution', {
             ...fenced,
-            reason: verdict.reason,
-            isUnstarted: !held.isStarted,
+            reason: outcome.reason,
+            isUnstarted: !leased.isStarted,
           })
         ).result
     }
   }
-  return await repeatUntilAnswered(services, held, call)
+  return await retryUntilAnswered(services, leased, call)
 }

@@ -15,22 +15,22 @@ export interface ClaimSource {
   readonly partition: Partition
   readonly group: ClaimGroup
   /** Something said that there is work. */
-  isLikely: boolean
+  hasReadyHint: boolean
   /** The last claim left work behind. */
   hasMore: boolean
   /** Nothing said so, but it is time to look. */
-  isToBeSwept: boolean
+  isSweepDue: boolean
   /** When it was last asked, as a number that rises from claim to claim. */
-  askedAt: number
+  claimOrder: number
   /** The claim that was sent and is not answered, whether under way or waiting to be said again. */
   request: ClaimRequest | undefined
   failureCount: number
   /** Runs while an unanswered claim waits to be said again. */
-  rest: Timer | undefined
+  retryTimer: Timer | undefined
   /** Until then a change of nobody knows what is no reason to ask. */
-  quietUntil: number
+  throttledUntil: number
   /** Runs until then, if there was such a change. */
-  stir: Timer | undefined
+  throttleTimer: Timer | undefined
 }
 
 export function makeSources(partitionCount: number, groups: readonly ClaimGroup[]): ClaimSource[] {
@@ -39,15 +39,15 @@ export function makeSources(partitionCount: number, groups: readonly ClaimGroup[
     groups.map((group) => ({
       partition,
       group,
-      isLikely: false,
+      hasReadyHint: false,
       hasMore: false,
-      isToBeSwept: false,
-      askedAt: 0,
+      isSweepDue: false,
+      claimOrder: 0,
       request: undefined,
       failureCount: 0,
-      rest: undefined,
-      quietUntil: -Infinity,
-      stir: undefined,
+      retryTimer: undefined,
+      throttledUntil: -Infinity,
+      throttleTimer: undefined,
     })),
   )
 }
@@ -58,6 +58,6 @@ export function isFree(source: ClaimSource): boolean {
 }
 
 /** There is reason to ask, and nothing has been asked yet. */
-export function isToBeAsked(source: ClaimSource): boolean {
-  return isFree(source) && (source.isLikely || source.isToBeSwept)
+export function isClaimDue(source: ClaimSource): boolean {
+  return isFree(source) && (source.hasReadyHint || source.isSweepDue)
 }

@@ -12,18 +12,18 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition, Wake } from '../../stores/store.ts'
 import { readyIndexesOf } from './claim-group.ts'
 import type { ClaimGroup } from './claim-group.ts'
-import { isFree, isToBeAsked, makeSources } from './claim-source.ts'
+import { isClaimDue, isFree, makeSources } from './claim-source.ts'
 import type { ClaimRequest, ClaimSource } from './claim-source.ts'
 import type { Slots } from './slots.ts'
 import { backoffMs } from '../store/store-health.ts'
 import type { StoreHealth } from '../store/store-health.ts'
 
 /** Claims under way at once, over all partitions. */
-const CLAIMS_AT_ONCE = 4
+const PENDING_CLAIM_LIMIT = 4
 /** A sweep comes this far to both sides of its interval, so that workers do not fall into step. */
 const SWEEP_JITTER = 0.2
 /** A source that had nothing is not asked again for this long when somebody else changed something, nobody knows what. */
-const STIR_PAUSE_MS = 20
+const THROTTLE_MS = 20
 
 export interface ClaimerSettings {
   readonly workerId: string
@@ -42,7 +42,7 @@ export interface ClaimerOptions {
 }
 
 /** What a claim brought. */
-export interface Haul {
+export interface ClaimReply {
   readonly partition: Partition
   readonly result: ClaimResult
   readonly blobs: readonly Uint8Array[]
@@ -51,7 +51,7 @@ export interface Haul {
 }
 
 export interface ClaimListener {
-  readonly onHaul: (haul: Haul) => void
+  readonly onReply: (reply: ClaimReply) => void
   readonly onUnanswered: () => void
   /** The client was closed under the worker: there is nobody left to ask. */
   readonly onFabricClosed: () => void
@@ -66,7 +66,7 @@ export class Claimer {
   readonly #listener: ClaimListener
   readonly #sources: readonly ClaimSource[]
   readonly #sourcesByIndex = new Map<Partition, Map<string, ClaimSource>>()
-  #underWayCount = 0
+  #pendingCount = 0
   #claimCount = 0
   #isOpen = true
   #sweepTimer: Timer | undefined
@@ -82,32 +82,32 @@ export class Claimer {
     for (const source of this.#sources) this.#register(source)
   }
 
-  get underWayCount(): number {
-    return this.#underWayCount
+  get pendingCount(): number {
+    return this.#pendingCount
   }
 
   /** Takes note of a wake-up. Says whether it is a reason to claim now. */
-  hear(wake: Wake): boolean {
+  onWake(wake: Wake): boolean {
     const sources = this.#sourcesByIndex.get(wake.partition)
     if (sources === undefined || !this.#isOpen) return false
-    let isReason = false
+    let isDue = false
     if (wake.ready === undefined) {
-      for (const source of sources.values()) isReason = this.#stir(source) || isReason
-      return isReason
+      for (const source of sources.values()) isDue = this.#hintUnlessThrottled(source) || isDue
+      return isDue
     }
     for (const index of wake.ready) {
       const source = sources.get(index)
       if (source === undefined) continue
-      source.isLikely = true
-      isReason = true
+      source.hasReadyHint = true
+      isDue = true
     }
-    return isReason
+    return isDue
   }
 
   /** Looks everywhere, now and from now on once per interval. */
   sweep(): void {
     if (!this.#isOpen) return
-    for (const source of this.#sources) source.isToBeSwept = true
+    for (const source of this.#sources) source.isSweepDue = true
     const jitter = 1 - SWEEP_JITTER + 2 * SWEEP_JITTER * this.#runtime.random()
     this.#sweepTimer = this.#runtime.after(this.#settings.sweepMs * jitter, () => this.sweep())
     this.claim()
@@ -116,33 +116,33 @@ export class Claimer {
   /** Sends as many claims as there is room for. */
   claim(): void {
     if (!this.#isOpen) return
-    this.#askAll(this.#inTurn())
+    this.#claimFrom(this.#dueSources())
   }
 
   /** A claim for another call to carry, if work is known to be where that call goes. Whoever takes it reports what became of it. */
-  takeFor(partition: Partition): ClaimRequest | undefined {
+  piggyback(partition: Partition): ClaimRequest | undefined {
     if (!this.#isOpen) return undefined
-    const source = this.#sources.find((other) => other.partition === partition && other.isLikely && isFree(other))
-    if (source === undefined || this.#isAnyoneWaitingLonger(source)) return undefined
-    return this.#take(source, 1)
+    const source = this.#sources.find((other) => other.partition === partition && other.hasReadyHint && isFree(other))
+    if (source === undefined || this.#isAnotherDueLonger(source)) return undefined
+    return this.#createRequest(source, 1)
   }
 
   /** Nothing is known to be ready there, but may be: what is ready is taken by the next claims. */
-  lookAt(partition: Partition): void {
-    for (const source of this.#sourcesByIndex.get(partition)?.values() ?? []) source.isToBeSwept = true
+  sweepPartition(partition: Partition): void {
+    for (const source of this.#sourcesByIndex.get(partition)?.values() ?? []) source.isSweepDue = true
   }
 
-  answered(request: ClaimRequest, haul: Haul): void {
+  answered(request: ClaimRequest, reply: ClaimReply): void {
     const { source } = request
     this.#end(request)
     source.failureCount = 0
-    this.#noteWhatRemains(source, haul.result)
-    this.#listener.onHaul(haul)
+    this.#noteRemaining(source, reply.result)
+    this.#listener.onReply(reply)
   }
 
   /** The call that was to carry the claim was refused, so nothing was claimed. */
   notMade(request: ClaimRequest): void {
-    request.source.isLikely = true
+    request.source.hasReadyHint = true
     this.#end(request)
     this.claim()
   }
@@ -150,13 +150,13 @@ export class Claimer {
   /** Nobody knows whether the claim was made: it is said again after a while. */
   unanswered(request: ClaimRequest): void {
     const { source } = request
-    this.#underWayCount -= 1
+    this.#pendingCount -= 1
     source.failureCount += 1
     this.#listener.onUnanswered()
     if (!this.#isOpen) return
-    source.rest = this.#runtime.after(backoffMs(this.#runtime, source.failureCount), () => {
-      source.rest = undefined
-      this.#sendAgain(request, request.input.count)
+    source.retryTimer = this.#runtime.after(backoffMs(this.#runtime, source.failureCount), () => {
+      source.retryTimer = undefined
+      this.#resend(request, request.input.count)
     })
   }
 
@@ -165,45 +165,45 @@ export class Claimer {
     if (!this.#isOpen) return
     this.#stop()
     for (const source of this.#sources) {
-      if (source.rest === undefined || source.request === undefined) continue
-      source.rest.cancel()
-      this.#sendAgain(source.request, 0)
+      if (source.retryTimer === undefined || source.request === undefined) continue
+      source.retryTimer.cancel()
+      this.#resend(source.request, 0)
     }
   }
 
   /** Stops at once and forgets everything. */
   abandon(): void {
     this.#stop()
-    for (const source of this.#sources) source.rest?.cancel()
+    for (const source of this.#sources) source.retryTimer?.cancel()
   }
 
   #stop(): void {
     this.#isOpen = false
     this.#sweepTimer?.cancel()
-    for (const source of this.#sources) source.stir?.cancel()
+    for (const source of this.#sources) source.throttleTimer?.cancel()
   }
 
   /** Work that is said to be there and could not be taken is asked for again, but not without a pause. */
-  #noteWhatRemains(source: ClaimSource, { executions, more }: ClaimResult): void {
+  #noteRemaining(source: ClaimSource, { executions, more }: ClaimResult): void {
     source.hasMore = more && executions.length > 0
     if (executions.length > 0) {
-      source.isLikely ||= more
+      source.hasReadyHint ||= more
       return
     }
-    source.quietUntil = this.#runtime.monotonic() + STIR_PAUSE_MS
-    if (more && this.#isOpen) this.#stir(source)
+    source.throttledUntil = this.#runtime.monotonic() + THROTTLE_MS
+    if (more && this.#isOpen) this.#hintUnlessThrottled(source)
   }
 
   /** Others write all the time to what they share with this worker, and most of it is not for this worker. */
-  #stir(source: ClaimSource): boolean {
-    const waitMs = source.quietUntil - this.#runtime.monotonic()
+  #hintUnlessThrottled(source: ClaimSource): boolean {
+    const waitMs = source.throttledUntil - this.#runtime.monotonic()
     if (waitMs <= 0) {
-      source.isLikely = true
+      source.hasReadyHint = true
       return true
     }
-    source.stir ??= this.#runtime.after(waitMs, () => {
-      source.stir = undefined
-      source.isLikely = true
+    source.throttleTimer ??= this.#runtime.after(waitMs, () => {
+      source.throttleTimer = undefined
+      source.hasReadyHint = true
       this.claim()
     })
     return false
@@ -216,27 +216,27 @@ export class Claimer {
   }
 
   /** What has not been asked for longest comes first, so that none starves behind the others. */
-  #inTurn(): ClaimSource[] {
-    return this.#sources.filter(isToBeAsked).sort((a, b) => a.askedAt - b.askedAt)
+  #dueSources(): ClaimSource[] {
+    return this.#sources.filter(isClaimDue).sort((a, b) => a.claimOrder - b.claimOrder)
   }
 
   /** A slot that is refilled where it was freed would never serve any other partition. */
-  #isAnyoneWaitingLonger({ askedAt }: ClaimSource): boolean {
-    return this.#sources.some((other) => isToBeAsked(other) && other.askedAt < askedAt)
+  #isAnotherDueLonger({ claimOrder }: ClaimSource): boolean {
+    return this.#sources.some((other) => isClaimDue(other) && other.claimOrder < claimOrder)
   }
 
   /** Where more is known to be than was taken, all that there is room for is asked for; all others share the room. */
-  #askAll(sources: readonly ClaimSource[]): void {
+  #claimFrom(sources: readonly ClaimSource[]): void {
     sources.forEach((source, i) => {
-      const sharedBy = source.hasMore ? 1 : Math.min(sources.length - i, CLAIMS_AT_ONCE - this.#underWayCount)
-      const request = this.#take(source, sharedBy)
+      const sharedBy = source.hasMore ? 1 : Math.min(sources.length - i, PENDING_CLAIM_LIMIT - this.#pendingCount)
+      const request = this.#createRequest(source, sharedBy)
       if (request !== undefined) void this.#send(request)
     })
   }
 
   /** Reserves room for a claim. Undefined if there is none. */
-  #take(source: ClaimSource, sharedBy: number): ClaimRequest | undefined {
-    if (this.#underWayCount >= CLAIMS_AT_ONCE) return undefined
+  #createRequest(source: ClaimSource, sharedBy: number): ClaimRequest | undefined {
+    if (this.#pendingCount >= PENDING_CLAIM_LIMIT) return undefined
     const count = Math.min(CLAIM_COUNT_MAX, this.#slots.roomFor(source.group.task, sharedBy))
     if (count === 0) return undefined
     const { workerId, workerInstanceId, leaseTtlMs } = this.#settings
@@ -250,11 +250,11 @@ export class Claimer {
       seed: randomSeed(this.#runtime),
     }
     const request = { source, input }
-    source.isLikely = false
-    source.isToBeSwept = false
-    source.askedAt = ++this.#claimCount
+    source.hasReadyHint = false
+    source.isSweepDue = false
+    source.claimOrder = ++this.#claimCount
     source.request = request
-    this.#underWayCount += 1
+    this.#pendingCount += 1
     this.#reserve(source.group, count)
     return request
   }
@@ -262,7 +262,7 @@ export class Claimer {
   #end(request: ClaimRequest): void {
     const { source } = request
     source.request = undefined
-    this.#underWayCount -= 1
+    this.#pendingCount -= 1
     this.#reserve(source.group, -request.input.count)
   }
 
@@ -271,8 +271,8 @@ export class Claimer {
     if (group.task !== undefined) group.task.requestedCount += count
   }
 
-  #sendAgain(request: ClaimRequest, count: number): void {
-    this.#underWayCount += 1
+  #resend(request: ClaimRequest, count: number): void {
+    this.#pendingCount += 1
     void this.#send(request, { repeated: true, count })
   }
 

@@ -2,20 +2,20 @@
  * What a worker has room for. A slot is taken while a handler runs; executions claimed ahead wait here for one. A task
  * with a limit of its own holds no more of that room than it can use, so it cannot stand in the way of others.
  */
-import type { HeldExecution } from '../lease/leased-execution.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { ServedTask } from '../served-task.ts'
 
 /** Executions whose last call is under way, for each one that may be held: a store that is slow to end them gets no more. */
-const SETTLING_PER_HELD = 4
+const SETTLING_PER_LEASED = 4
 
 export class Slots {
   readonly #concurrency: number
   readonly #prefetch: number
-  readonly #ends: EndCount
+  readonly #recentEnds: RecentEndCount
   /** Set when something waited in vain: from then on no more is claimed ahead than handlers have ended lately. */
-  #isCareful = false
+  #isPrefetchReduced = false
   /** What waits for a slot, for each task in the order of the claims. */
-  readonly #lines: ReadonlyMap<ServedTask, HeldExecution[]>
+  readonly #queues: ReadonlyMap<ServedTask, LeasedExecution[]>
   #nextOrder = 0
   runningCount = 0
   waitingCount = 0
@@ -27,8 +27,8 @@ export class Slots {
   constructor(concurrency: number, prefetch: number, tasks: readonly ServedTask[], now: () => number) {
     this.#concurrency = concurrency
     this.#prefetch = prefetch
-    this.#ends = new EndCount(now)
-    this.#lines = new Map(tasks.map((task) => [task, []]))
+    this.#recentEnds = new RecentEndCount(now)
+    this.#queues = new Map(tasks.map((task) => [task, []]))
   }
 
   /**
@@ -36,30 +36,30 @@ export class Slots {
    * part of the room while others ask at the same time.
    */
   roomFor(task: ServedTask | undefined, sharedBy: number): number {
-    const ahead = this.#ahead()
-    const most = this.#concurrency + ahead
-    if (this.waitingCount > ahead / 2 || this.settlingCount >= most * SETTLING_PER_HELD) return 0
-    const room = Math.max(0, most - this.runningCount - this.waitingCount - this.requestedCount)
+    const ahead = this.#prefetchLimit()
+    const limit = this.#concurrency + ahead
+    if (this.waitingCount > ahead / 2 || this.settlingCount >= limit * SETTLING_PER_LEASED) return 0
+    const room = Math.max(0, limit - this.runningCount - this.waitingCount - this.requestedCount)
     return Math.min(Math.ceil(room / sharedBy), this.#ownRoom(task, ahead))
   }
 
-  wait(held: HeldExecution): void {
-    held.order = this.#nextOrder++
-    this.#lines.get(held.task)?.push(held)
-    this.#countWaiting(held.task, 1)
+  wait(leased: LeasedExecution): void {
+    leased.order = this.#nextOrder++
+    this.#queues.get(leased.task)?.push(leased)
+    this.#countWaiting(leased.task, 1)
   }
 
   /** Takes the next one that may start now, the longest waiting first, and gives it a slot. */
-  start(): HeldExecution | undefined {
+  start(): LeasedExecution | undefined {
     if (this.waitingCount === 0 || this.runningCount >= this.#concurrency) return undefined
-    let first: HeldExecution | undefined
-    for (const [task, line] of this.#lines) {
-      const candidate = line[0]
+    let first: LeasedExecution | undefined
+    for (const [task, queue] of this.#queues) {
+      const candidate = queue[0]
       if (candidate === undefined || task.isSaturated) continue
       if (first === undefined || candidate.order < first.order) first = candidate
     }
     if (first === undefined) return undefined
-    this.#lines.get(first.task)?.shift()
+    this.#queues.get(first.task)?.shift()
     this.#countWaiting(first.task, -1)
     this.runningCount += 1
     first.task.runningCount += 1
@@ -67,41 +67,41 @@ export class Slots {
   }
 
   /** The handler has returned. */
-  free(held: HeldExecution): void {
-    this.#ends.add()
+  free(leased: LeasedExecution): void {
+    this.#recentEnds.add()
     this.runningCount -= 1
-    held.task.runningCount -= 1
+    leased.task.runningCount -= 1
   }
 
   /** Takes back one that waits. Says whether it did. */
-  withdraw(held: HeldExecution): boolean {
-    const line = this.#lines.get(held.task) ?? []
-    const at = line.indexOf(held)
+  withdraw(leased: LeasedExecution): boolean {
+    const queue = this.#queues.get(leased.task) ?? []
+    const at = queue.indexOf(leased)
     if (at === -1) return false
-    line.splice(at, 1)
-    this.#countWaiting(held.task, -1)
+    queue.splice(at, 1)
+    this.#countWaiting(leased.task, -1)
     return true
   }
 
   /** When the one was claimed that has waited longest; infinitely late if none waits. */
   get waitingSince(): number {
     let since = Infinity
-    for (const [first] of this.#lines.values()) if (first !== undefined) since = Math.min(since, first.takenAt)
+    for (const [first] of this.#queues.values()) if (first !== undefined) since = Math.min(since, first.claimedAt)
     return since
   }
 
   /** Takes back what has waited since before a moment: others may have room for it. */
-  withdrawWaitingSince(moment: number): HeldExecution[] {
-    const late = [...this.#lines.values()].flatMap((line) => line.filter((held) => held.takenAt <= moment))
-    for (const held of late) this.withdraw(held)
-    if (late.length > 0) this.#isCareful = true
+  withdrawWaitingSince(moment: number): LeasedExecution[] {
+    const late = [...this.#queues.values()].flatMap((queue) => queue.filter((leased) => leased.claimedAt <= moment))
+    for (const leased of late) this.withdraw(leased)
+    if (late.length > 0) this.#isPrefetchReduced = true
     return late
   }
 
   /** Takes back all that wait. */
-  withdrawAll(): HeldExecution[] {
-    const withdrawn = [...this.#lines.values()].flatMap((line) => line.splice(0))
-    for (const held of withdrawn) this.#countWaiting(held.task, -1)
+  withdrawAll(): LeasedExecution[] {
+    const withdrawn = [...this.#queues.values()].flatMap((queue) => queue.splice(0))
+    for (const leased of withdrawn) this.#countWaiting(leased.task, -1)
     return withdrawn
   }
 
@@ -119,10 +119,10 @@ export class Slots {
   }
 
   /** How many may be claimed ahead. */
-  #ahead(): number {
-    if (!this.#isCareful) return this.#prefetch
-    const ended = this.#ends.lately()
-    if (ended >= this.#prefetch) this.#isCareful = false
+  #prefetchLimit(): number {
+    if (!this.#isPrefetchReduced) return this.#prefetch
+    const ended = this.#recentEnds.count()
+    if (ended >= this.#prefetch) this.#isPrefetchReduced = false
     return Math.min(this.#prefetch, ended)
   }
 }
@@ -131,7 +131,7 @@ export class Slots {
 const END_WINDOW_MS = 500
 
 /** How many handlers have ended lately: about as many will end soon. */
-class EndCount {
+class RecentEndCount {
   readonly #now: () => number
   #windowBeganAt = 0
   #before = 0
@@ -142,16 +142,16 @@ class EndCount {
   }
 
   add(): void {
-    this.#moveOn()
+    this.#rotate()
     this.#count += 1
   }
 
-  lately(): number {
-    this.#moveOn()
+  count(): number {
+    this.#rotate()
     return this.#before + this.#count
   }
 
-  #moveOn(): void {
+  #rotate(): void {
     const now = this.#now()
     const windows = Math.floor((now - this.#windowBeganAt) / END_WINDOW_MS)
     if (windows < 1) return

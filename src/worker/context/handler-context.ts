@@ -7,18 +7,18 @@ import type { AnyInputs } from '../../client/define/upstreams.ts'
 import type { AttemptKind, ExecutionId, FlowId } from '../../kernel/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, LogFields } from '../../runtime/index.ts'
-import { DurableCalls } from '../steps/durable-context.ts'
-import type { HeldExecution, HeldInput } from '../lease/leased-execution.ts'
-import { NO_INPUTS, claimedInputs, decodeInputs, presentInputs } from './upstream-results.ts'
-import { MemberCalls } from './member-flow-calls.ts'
+import { DurableContext } from '../steps/durable-context.ts'
+import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.ts'
+import { NO_INPUTS, readRemainingInputs, decodeInputs, readCurrentInputs } from './upstream-results.ts'
+import { MemberFlowCalls } from './member-flow-calls.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
-import { Turn } from '../steps/handler-run.ts'
+import { HandlerRun } from '../steps/handler-run.ts'
 import type { WaitServices } from '../steps/wait-runner.ts'
 
 export interface ContextServices extends WaitServices {
   readonly log: Log
   /** Stores progress. Rejects when nothing more may be recorded of the execution. */
-  readonly sendProgress: (held: HeldExecution, report: ProgressReport) => Promise<void>
+  readonly sendProgress: (leased: LeasedExecution, report: ProgressReport) => Promise<void>
 }
 
 const NONE: readonly never[] = []
@@ -32,9 +32,9 @@ export class HandlerContext implements TaskContext {
     return stored
   }
   readonly onPark = (cleanUp: () => Promise<void> | void): void => {
-    this.#cleanUps = [cleanUp, ...this.#cleanUps]
+    this.#parkCallbacks = [cleanUp, ...this.#parkCallbacks]
   }
-  readonly #held: HeldExecution
+  readonly #leased: LeasedExecution
   readonly #services: ContextServices
   #tags: Tags | undefined
   #deadlineAt: number | undefined
@@ -42,64 +42,64 @@ export class HandlerContext implements TaskContext {
   #progress: ProgressReporter | undefined
   #inputs = NO_INPUTS
   /** Where they came from. */
-  #given: readonly HeldInput[] = NONE
+  #inputSources: readonly UpstreamResult[] = NONE
   #flow: MemberFlow | undefined
-  #durable: DurableCalls | undefined
-  #turn: Turn | undefined
-  #cleanUps: readonly (() => Promise<void> | void)[] = NONE
+  #durable: DurableContext | undefined
+  #run: HandlerRun | undefined
+  #parkCallbacks: readonly (() => Promise<void> | void)[] = NONE
 
-  constructor(held: HeldExecution, services: ContextServices) {
-    this.#held = held
+  constructor(leased: LeasedExecution, services: ContextServices) {
+    this.#leased = leased
     this.#services = services
-    if (held.claimed.journal?.resumed !== undefined) this.#durableCalls.readAhead()
+    if (leased.claimed.journal?.resumed !== undefined) this.#durableContext.readAhead()
   }
 
   get executionId(): ExecutionId {
-    return this.#held.id
+    return this.#leased.id
   }
 
   get key(): string | undefined {
-    return this.#held.claimed.key
+    return this.#leased.claimed.key
   }
 
   get task(): string {
-    return this.#held.claimed.task
+    return this.#leased.claimed.task
   }
 
   get lane(): string {
-    return this.#held.claimed.lane
+    return this.#leased.claimed.lane
   }
 
   get namespace(): string {
-    return this.#held.claimed.namespace
+    return this.#leased.claimed.namespace
   }
 
   get tags(): Tags {
-    return (this.#tags ??= tagsToObject(this.#held.claimed.tags))
+    return (this.#tags ??= tagsToObject(this.#leased.claimed.tags))
   }
 
   get attempt(): number {
-    return this.#held.claimed.fence.attempt
+    return this.#leased.claimed.fence.attempt
   }
 
   get attemptKind(): AttemptKind {
-    return this.#held.claimed.attemptKind
+    return this.#leased.claimed.attemptKind
   }
 
   get failureCount(): number {
-    return this.#held.claimed.failureCount
+    return this.#leased.claimed.failureCount
   }
 
   get idempotencyKey(): string {
-    return this.#held.idempotencyKey
+    return this.#leased.idempotencyKey
   }
 
   get flowId(): FlowId | undefined {
-    return this.#held.claimed.flowId
+    return this.#leased.claimed.flowId
   }
 
   get node(): string | undefined {
-    return this.#held.claimed.node
+    return this.#leased.claimed.node
   }
 
   get inputs(): AnyInputs {
@@ -107,75 +107,76 @@ export class HandlerContext implements TaskContext {
   }
 
   get flow(): MemberFlow {
-    return (this.#flow ??= new MemberCalls(this.#held, this.#services, this.#ownTurn, {
+    return (this.#flow ??= new MemberFlowCalls(this.#leased, this.#services, this.#handlerRun, {
       log: this.log,
-      isGiven: (name, upstreamId) => this.#given.findLast((input) => input.name === name)?.upstreamId === upstreamId,
-      inputsWith: (names) => this.#inputsWith(names),
+      isGiven: (name, upstreamId) =>
+        this.#inputSources.findLast((input) => input.name === name)?.upstreamId === upstreamId,
+      inputsIncluding: (names) => this.#inputsIncluding(names),
     }))
   }
 
   get step(): TaskContext['step'] {
-    return this.#durableCalls.step
+    return this.#durableContext.step
   }
 
   get sleep(): TaskContext['sleep'] {
-    return this.#durableCalls.sleep
+    return this.#durableContext.sleep
   }
 
   get waitFor(): TaskContext['waitFor'] {
-    return this.#durableCalls.waitFor
+    return this.#durableContext.waitFor
   }
 
   get waitpoint(): TaskContext['waitpoint'] {
-    return this.#durableCalls.waitpoint
+    return this.#durableContext.waitpoint
   }
 
   get now(): TaskContext['now'] {
-    return this.#durableCalls.now
+    return this.#durableContext.now
   }
 
   get random(): TaskContext['random'] {
-    return this.#durableCalls.random
+    return this.#durableContext.random
   }
 
   get signal(): AbortSignal {
-    return this.#held.signal
+    return this.#leased.signal
   }
 
   get deadlineAt(): number | undefined {
-    if (this.#held.endsAt === Infinity) return undefined
+    if (this.#leased.endsAt === Infinity) return undefined
     const { runtime } = this.#services
-    return (this.#deadlineAt ??= Math.round(runtime.now() + this.#held.endsAt - runtime.monotonic()))
+    return (this.#deadlineAt ??= Math.round(runtime.now() + this.#leased.endsAt - runtime.monotonic()))
   }
 
   get log(): Log {
-    return (this.#log ??= logOf(this.#held, this.#services.log))
+    return (this.#log ??= logOf(this.#leased, this.#services.log))
   }
 
   /** Whether the handler has to wait for its inputs. */
   get hasInputs(): boolean {
-    const { inputs, claimed, task } = this.#held
+    const { inputs, claimed, task } = this.#leased
     return inputs.length > 0 || claimed.inputsFrom !== undefined || task.handler.task.inputSchemas !== undefined
   }
 
   /** Undefined if they are all at hand. */
   loadInputs(): Promise<void> | undefined {
-    const { inputs, claimed } = this.#held
+    const { inputs, claimed } = this.#leased
     return claimed.inputsFrom === undefined ? this.#accept(inputs) : this.#loadRest(claimed.inputsFrom)
   }
 
   async #loadRest(behind: ExecutionId): Promise<void> {
-    await this.#accept(await claimedInputs(this.#services, this.#held, behind))
+    await this.#accept(await readRemainingInputs(this.#services, this.#leased, behind))
   }
 
   /** What was said is answered before anything else is. Undefined if there is nothing to wait for. */
-  settleCalls(): Promise<void> | undefined {
-    return this.#turn === undefined ? this.#progress?.settle() : this.#turn.close()
+  finishCalls(): Promise<void> | undefined {
+    return this.#run === undefined ? this.#progress?.flush() : this.#run.close()
   }
 
   /** Closes what the handler has opened in a run that ended by being parked. */
-  async cleanUp(): Promise<void> {
-    for (const cleanUp of this.#cleanUps) {
+  async runParkCallbacks(): Promise<void> {
+    for (const cleanUp of this.#parkCallbacks) {
       try {
         await cleanUp()
       } catch (error) {
@@ -184,43 +185,43 @@ export class HandlerContext implements TaskContext {
     }
   }
 
-  get #ownTurn(): Turn {
-    return (this.#turn ??= new Turn(this.#held, this.#services, () => this.#progress?.settle()))
+  get #handlerRun(): HandlerRun {
+    return (this.#run ??= new HandlerRun(this.#leased, this.#services, () => this.#progress?.flush()))
   }
 
-  get #durableCalls(): DurableCalls {
-    return (this.#durable ??= new DurableCalls(this.#held, this.#services, this.#ownTurn))
+  get #durableContext(): DurableContext {
+    return (this.#durable ??= new DurableContext(this.#leased, this.#services, this.#handlerRun))
   }
 
   /** What was awaited after the claim is not among what the claim brought. */
-  async #inputsWith(names: ReadonlySet<string>): Promise<AnyInputs> {
+  async #inputsIncluding(names: ReadonlySet<string>): Promise<AnyInputs> {
     const isComplete = [...names].every((name) => Object.hasOwn(this.#inputs, name))
-    if (!isComplete) await this.#accept(await presentInputs(this.#services, this.#held))
+    if (!isComplete) await this.#accept(await readCurrentInputs(this.#services, this.#leased))
     return this.#inputs
   }
 
   /** A promise only if schemas have to be asked. */
-  #accept(inputs: readonly HeldInput[]): Promise<void> | undefined {
-    const decoded = decodeInputs(inputs, this.#held.task.handler.task.inputSchemas)
+  #accept(inputs: readonly UpstreamResult[]): Promise<void> | undefined {
+    const decoded = decodeInputs(inputs, this.#leased.task.handler.task.inputSchemas)
     if (decoded instanceof Promise) return decoded.then((values) => this.#give(inputs, values))
     this.#give(inputs, decoded)
     return undefined
   }
 
-  #give(inputs: readonly HeldInput[], values: AnyInputs): void {
+  #give(inputs: readonly UpstreamResult[], values: AnyInputs): void {
     this.#inputs = values
-    this.#given = inputs
+    this.#inputSources = inputs
   }
 
   async #report(report: number | ProgressReport, message: string | undefined): Promise<void> {
     const parsed = parseProgress(report, message)
-    this.#progress ??= new ProgressReporter((merged) => this.#services.sendProgress(this.#held, merged))
+    this.#progress ??= new ProgressReporter((merged) => this.#services.sendProgress(this.#leased, merged))
     await this.#progress.report(parsed)
   }
 }
 
-function logOf(held: HeldExecution, log: Log): Log {
-  const { executionId, task, fence } = held.claimed
+function logOf(leased: LeasedExecution, log: Log): Log {
+  const { executionId, task, fence } = leased.claimed
   const known: LogFields = { executionId, task, attempt: fence.attempt }
   return {
     debug: (fields, message) => log.debug({ ...known, ...fields }, message),

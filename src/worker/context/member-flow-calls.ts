@@ -30,11 +30,11 @@ import { errorFields, sleep } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { Departure, HeldExecution } from '../lease/leased-execution.ts'
+import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 import type { InputServices } from './upstream-results.ts'
-import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import { backoffMs } from '../store/store-health.ts'
-import type { Parked, Turn } from '../steps/handler-run.ts'
+import type { HandlerRun, ParkResult } from '../steps/handler-run.ts'
 
 const ADD_KEYS = [
   'after',
@@ -49,63 +49,63 @@ type GraphOperation = 'addExecutionToFlow' | 'addDependency'
 type Accepted<N extends GraphOperation> = Exclude<Reply<N>['result'], Refused>
 
 /** What the context knows that its flow needs. */
-export interface MemberSetting {
+export interface MemberFlowSetting {
   readonly log: Log
   /** Whether this is an input already, and of this upstream: then it was awaited, and has completed. */
   readonly isGiven: (name: string, upstreamId: ExecutionId) => boolean
   /** The inputs, read anew unless all of these are there. */
-  readonly inputsWith: (names: ReadonlySet<string>) => Promise<AnyInputs>
+  readonly inputsIncluding: (names: ReadonlySet<string>) => Promise<AnyInputs>
 }
 
-export class MemberCalls implements MemberFlow {
-  readonly #held: HeldExecution
+export class MemberFlowCalls implements MemberFlow {
+  readonly #leased: LeasedExecution
   readonly #services: InputServices
-  readonly #turn: Turn
-  readonly #setting: MemberSetting
+  readonly #run: HandlerRun
+  readonly #setting: MemberFlowSetting
   /** Names under which results are to come once this execution has waited. */
   readonly #awaitedNames = new Set<string>()
   #waiting: Promise<void> | undefined
 
-  constructor(held: HeldExecution, services: InputServices, turn: Turn, setting: MemberSetting) {
-    this.#held = held
+  constructor(leased: LeasedExecution, services: InputServices, run: HandlerRun, setting: MemberFlowSetting) {
+    this.#leased = leased
     this.#services = services
-    this.#turn = turn
+    this.#run = run
     this.#setting = setting
   }
 
   get id(): FlowId | undefined {
-    return this.#held.claimed.flowId
+    return this.#leased.claimed.flowId
   }
 
   /** Functions of their own, so that a handler may take them out of its context. */
   readonly add: MemberFlow['add'] = (name, task, input, ...[options]) =>
-    this.#answer(this.#say(() => this.#add(name, task as AnyTask, input, options as AddMemberOptions | undefined)))
+    this.#logFailure(this.#call(() => this.#add(name, task as AnyTask, input, options as AddMemberOptions | undefined)))
 
   readonly dependsOn: MemberFlow['dependsOn'] = (member, options = {}) =>
-    this.#answer(this.#say(() => this.#dependOn(member, options)))
+    this.#logFailure(this.#call(() => this.#dependOn(member, options)))
 
   readonly member: MemberFlow['member'] = (name) =>
     asUpstream({ id: memberIdOf(this.#flowId(), checkTaskName(name, 'node name')), node: name })
 
-  readonly wait: MemberFlow['wait'] = () => this.#answer(this.#waitForInputs())
+  readonly wait: MemberFlow['wait'] = () => this.#logFailure(this.#waitForInputs())
 
   async #waitForInputs(): Promise<AnyInputs> {
     this.#flowId()
-    this.#turn.refuseInsideStep('ctx.flow.wait')
+    this.#run.throwInsideStep('ctx.flow.wait')
     await this.#waitOnce()
-    return await this.#say(() => this.#setting.inputsWith(this.#awaitedNames))
+    return await this.#call(() => this.#setting.inputsIncluding(this.#awaitedNames))
   }
 
   /** A handler that does not wait for its call must not bring the process down when that call fails. */
-  #answer<T>(answer: Promise<T>): Promise<T> {
+  #logFailure<T>(answer: Promise<T>): Promise<T> {
     answer.catch((error: unknown) => this.#setting.log.warn(errorFields(error), 'a call to the flow failed'))
     return answer
   }
 
   /** What can no longer be waited for, because something else has failed, ends this run as a wait would. */
-  async #say<T>(call: () => Promise<T>): Promise<T> {
+  async #call<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await this.#turn.say(call)
+      return await this.#run.call(call)
     } catch (error) {
       if (error instanceof EngineError && error.code === 'edge_group_already_fired') await this.#waitOnce()
       throw error
@@ -119,7 +119,7 @@ export class MemberCalls implements MemberFlow {
     options: AddMemberOptions = {},
   ): Promise<AddedMember<Returned, Name>> {
     const flowId = this.#flowId()
-    const held = this.#held
+    const leased = this.#leased
     checkTaskName(name, 'node name')
     checkOptions(options, ADD_KEYS, "{ after: allOf(parsed), as: 'pages' }")
     const { after, inputs = true, awaited = true, as, ...settings } = options
@@ -135,10 +135,10 @@ export class MemberCalls implements MemberFlow {
       return { upstreamId: this.#idOf(upstream), hands: inputs ? { as: 'input', name: as } : undefined }
     })
     const policy = upstreams.length === 0 ? undefined : waits?.policy
-    const setting = { namespace: held.claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
+    const setting = { namespace: leased.claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
     const prepared = await prepareNode({ name, task, input, settings, policy }, executionId, setting)
     const { create } = prepared.input
-    const added = this.#ask(
+    const added = this.#callFlow(
       'addExecutionToFlow',
       {
         flowId,
@@ -147,17 +147,17 @@ export class MemberCalls implements MemberFlow {
         create,
         policy,
         after: upstreams,
-        holder: { executionId: held.id, fence: held.claimed.fence },
+        holder: { executionId: leased.id, fence: leased.claimed.fence },
         awaited: awaited ? { hands } : undefined,
       },
       prepared.payload === undefined ? [] : [prepared.payload],
     )
     const isReady = upstreams.length === 0 && (create.delayMs ?? 0) <= 0
-    if (isReady) batcher.announceSubmit(held.partition, readyIndex(create.lane, create.class))
+    if (isReady) batcher.announceSubmit(leased.partition, readyIndex(create.lane, create.class))
     const { kind, state } = await added
     // Whoever added it before may have been another member, or not have waited for it.
     if (awaited && kind === 'already_member') await this.#depend(executionId, hands)
-    else if (awaited) this.#expect(hands)
+    else if (awaited) this.#expectResult(hands)
     return addedMember(executionId, name, state)
   }
 
@@ -169,22 +169,22 @@ export class MemberCalls implements MemberFlow {
   }
 
   async #depend(upstreamId: ExecutionId, hands: Handover | undefined): Promise<void> {
-    const { id: downstreamId, claimed } = this.#held
-    await this.#ask('addDependency', {
+    const { id: downstreamId, claimed } = this.#leased
+    await this.#callFlow('addDependency', {
       flowId: this.#flowId(),
       upstreamId,
       downstreamId,
       hands,
       fence: claimed.fence,
     })
-    this.#expect(hands)
+    this.#expectResult(hands)
   }
 
   #isGiven(upstreamId: ExecutionId, hands: Handover | undefined): boolean {
     return hands?.as === 'input' && this.#setting.isGiven(hands.name, upstreamId)
   }
 
-  #expect(hands: Handover | undefined): void {
+  #expectResult(hands: Handover | undefined): void {
     if (hands?.as === 'input') this.#awaitedNames.add(hands.name)
   }
 
@@ -195,45 +195,45 @@ export class MemberCalls implements MemberFlow {
   }
 
   #wait(): Promise<void> {
-    const { id: executionId, partition, claimed } = this.#held
+    const { id: executionId, partition, claimed } = this.#leased
     const input = { executionId, fence: claimed.fence }
-    return this.#turn.park(
+    return this.#run.park(
       () => this.#services.batcher.run(partition, 'waitForChildren', input),
-      ({ result }): Parked<void> => {
-        if (result.kind === 'refused') throw this.#turn.refusalOf(result)
-        return result.kind === 'not_blocked' ? { answer: undefined } : { departure: DEPARTURES[result.kind] }
+      ({ result }): ParkResult<void> => {
+        if (result.kind === 'refused') throw this.#run.refusalOf(result)
+        return result.kind === 'not_blocked' ? { answer: undefined } : { earlyExit: EARLY_EXITS[result.kind] }
       },
     )
   }
 
   /** Says it until it is answered. A flow that is busy is asked again for as long as the execution is held. */
-  async #ask<N extends GraphOperation>(
+  async #callFlow<N extends GraphOperation>(
     operation: N,
     input: OperationInput<N>,
     blobs?: readonly Uint8Array[],
   ): Promise<Accepted<N>> {
     const { batcher, runtime, stopped } = this.#services
-    const held = this.#held
+    const leased = this.#leased
     for (let busyCount = 1; ; busyCount++) {
-      const call = () => batcher.run(held.partition, operation, input, blobs)
-      const { result } = await repeatUntilAnswered(this.#services, held, call)
+      const call = () => batcher.run(leased.partition, operation, input, blobs)
+      const { result } = await retryUntilAnswered(this.#services, leased, call)
       if (result.kind !== 'refused') return result as Accepted<N>
       if (result.code !== 'flow_busy') throw this.#refusal(result)
       await sleep(runtime, backoffMs(runtime, busyCount), stopped)
-      held.throwIfRefused()
+      leased.throwIfRefused()
     }
   }
 
   #refusal(refused: Refused): EngineError {
-    const refusal = this.#turn.refusalOf(refused)
+    const refusal = this.#run.refusalOf(refused)
     if (refusal.code !== 'edge_group_already_fired') return refusal
     return new EngineError(refusal.code, { ...refusal.detail, message: FIRED })
   }
 
   #flowId(): FlowId {
-    const { flowId } = this.#held.claimed
+    const { flowId } = this.#leased.claimed
     if (flowId !== undefined) return flowId
-    throw new EngineError('execution_not_in_flow', { executionId: this.#held.id, message: ALONE })
+    throw new EngineError('execution_not_in_flow', { executionId: this.#leased.id, message: ALONE })
   }
 
   #resolve(member: MemberReference | string): { readonly id: ExecutionId; readonly node?: string | undefined } {
@@ -247,8 +247,8 @@ export class MemberCalls implements MemberFlow {
   }
 }
 
-const DEPARTURES: Readonly<
-  Record<Exclude<Reply<'waitForChildren'>['result']['kind'], 'refused' | 'not_blocked'>, Departure>
+const EARLY_EXITS: Readonly<
+  Record<Exclude<Reply<'waitForChildren'>['result']['kind'], 'refused' | 'not_blocked'>, EarlyExit>
 > = {
   parked: 'parked',
   already_parked: 'parked',

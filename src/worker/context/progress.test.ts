@@ -60,7 +60,7 @@ test('settling waits for what is under way and for what waits behind it', async 
   await turn()
   void progress.report({ percent: 2 })
   let isSettled = false
-  void progress.settle().then(() => (isSettled = true))
+  void progress.flush().then(() => (isSettled = true))
 
   await answer()
   expect(isSettled).toBe(false)

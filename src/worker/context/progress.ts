@@ -41,7 +41,7 @@ export class ProgressReporter {
   }
 
   /** Waits until nothing is left to be sent, whether or not it could be stored. */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     await (this.#next ?? this.#current)?.catch(() => undefined)
   }
 

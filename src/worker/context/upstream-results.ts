@@ -9,59 +9,62 @@ import { validate } from '../../client/define/validation.ts'
 import type { ExecutionId } from '../../kernel/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { heldInputs } from '../lease/leased-execution.ts'
-import type { HeldExecution, HeldInput } from '../lease/leased-execution.ts'
+import { upstreamResultsOf } from '../lease/leased-execution.ts'
+import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
-import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
-import type { Repetition } from '../store/retry-until-answered.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
+import type { RetryServices } from '../store/retry-until-answered.ts'
 
 export const NO_INPUTS: AnyInputs = Object.freeze({})
 
 /** Bytes of inputs that one handler can be given. */
 export const INPUTS_BYTES_MAX = 67_108_864
 
-export interface InputServices extends Repetition {
+export interface InputServices extends RetryServices {
   readonly batcher: Batcher
   readonly keeper: LeaseKeeper
 }
 
 /** All that the claim has promised but has not brought. Throws if there is more than a worker should hold. */
-export async function claimedInputs(
+export async function readRemainingInputs(
   services: InputServices,
-  held: HeldExecution,
+  leased: LeasedExecution,
   behind: ExecutionId,
-): Promise<readonly HeldInput[]> {
-  return await readInputs(services, held, held.inputs, behind)
+): Promise<readonly UpstreamResult[]> {
+  return await readInputs(services, leased, leased.inputs, behind)
 }
 
 /** All that there is now, which may be more than at the claim. */
-export async function presentInputs(services: InputServices, held: HeldExecution): Promise<readonly HeldInput[]> {
-  return await readInputs(services, held, [], undefined)
+export async function readCurrentInputs(
+  services: InputServices,
+  leased: LeasedExecution,
+): Promise<readonly UpstreamResult[]> {
+  return await readInputs(services, leased, [], undefined)
 }
 
 async function readInputs(
   services: InputServices,
-  held: HeldExecution,
-  first: readonly HeldInput[],
+  leased: LeasedExecution,
+  first: readonly UpstreamResult[],
   behind: ExecutionId | undefined,
-): Promise<readonly HeldInput[]> {
+): Promise<readonly UpstreamResult[]> {
   const inputs = [...first]
   let from = behind
   do {
-    const input = { executionId: held.id, from }
-    const read = () => services.batcher.run(held.partition, 'readInputs', input)
-    const { result, blobs } = await repeatUntilAnswered(services, held, read)
-    if (result.kind === 'refused') services.keeper.lose(held, result.code)
-    held.throwIfRefused()
+    const input = { executionId: leased.id, from }
+    const read = () => services.batcher.run(leased.partition, 'readInputs', input)
+    const { result, blobs } = await retryUntilAnswered(services, leased, read)
+    if (result.kind === 'refused') services.keeper.lose(leased, result.code)
+    leased.throwIfRefused()
     if (result.kind === 'refused') break
-    inputs.push(...heldInputs(result.page.inputs, blobs))
+    inputs.push(...upstreamResultsOf(result.page.inputs, blobs))
     refuseTooLarge(inputs)
     from = result.page.from
   } while (from !== undefined)
   return inputs
 }
 
-function refuseTooLarge(inputs: readonly HeldInput[]): void {
+function refuseTooLarge(inputs: readonly UpstreamResult[]): void {
   const size = inputs.reduce((sum, { info }) => sum + (info?.size ?? 0), 0)
   if (size <= INPUTS_BYTES_MAX) return
   throw new EngineError('payload_too_large', {
@@ -73,7 +76,7 @@ function refuseTooLarge(inputs: readonly HeldInput[]): void {
 
 /** As the handler sees them: one schema for each input that the task names, also if it is missing; others as they are. */
 export function decodeInputs(
-  inputs: readonly HeldInput[],
+  inputs: readonly UpstreamResult[],
   schemas: InputSchemas | undefined,
 ): AnyInputs | Promise<AnyInputs> {
   if (inputs.length === 0 && schemas === undefined) return NO_INPUTS
@@ -90,7 +93,7 @@ async function validateInputs(values: Map<string, unknown>, schemas: InputSchema
   return Object.fromEntries(values)
 }
 
-function decodeInput({ name, info, bytes }: HeldInput): unknown {
+function decodeInput({ name, info, bytes }: UpstreamResult): unknown {
   try {
     return decodeValue(info, bytes)
   } catch (cause) {

@@ -2,14 +2,14 @@
 import type { Claimed } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
-import type { Verdict } from '../attempt/handler-outcome.ts'
+import type { HandlerOutcome } from '../attempt/handler-outcome.ts'
 import { runAttempt } from '../attempt/run-attempt.ts'
-import type { Haul } from '../claim/claimer.ts'
+import type { ClaimReply } from '../claim/claimer.ts'
 import type { Slots } from '../claim/slots.ts'
 import { HandlerContext } from '../context/handler-context.ts'
 import type { ContextServices } from '../context/handler-context.ts'
 import { failureOf } from '../error-text.ts'
-import { HeldExecution } from '../lease/leased-execution.ts'
+import { LeasedExecution } from '../lease/leased-execution.ts'
 import type { ServedTask } from '../served-task.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { Settler } from './settler.ts'
@@ -18,9 +18,9 @@ import type { TurnEnd } from './turn-end.ts'
 /** How long handlers are started one after the other before the event loop continues. */
 const TURN_MS = 10
 
-const LEAVE: Verdict = { kind: 'leave' }
-const CLOSING: Verdict = { kind: 'release', reason: 'the worker is closing' }
-const NO_SLOT: Verdict = { kind: 'release', reason: 'the worker had no free slot' }
+const LEAVE: HandlerOutcome = { kind: 'leave' }
+const CLOSING: HandlerOutcome = { kind: 'release', reason: 'the worker is closing' }
+const NO_SLOT: HandlerOutcome = { kind: 'release', reason: 'the worker had no free slot' }
 
 export interface DispatcherSettings {
   readonly leaseTtlMs: number
@@ -61,22 +61,22 @@ export class Dispatcher {
   }
 
   /** Takes over the executions of a claim, and starts as many as there are slots for. */
-  accept(haul: Haul): void {
+  accept(reply: ClaimReply): void {
     this.#turnEnd.request()
     if (this.#services.stopped.aborted) return
-    const { executions, at } = haul.result
+    const { executions, at } = reply.result
     this.claimedCount += executions.length
-    const times = { sentAt: haul.sentAt, at, leaseTtlMs: this.#settings.leaseTtlMs }
+    const times = { sentAt: reply.sentAt, at, leaseTtlMs: this.#settings.leaseTtlMs }
     for (const claimed of executions) {
       const task = this.#tasks.get(claimed.task)
       if (task === undefined) {
-        void this.#releaseUnknown(haul.partition, claimed)
+        void this.#releaseUnknown(reply.partition, claimed)
         continue
       }
-      const held = new HeldExecution(claimed, haul.partition, haul.blobs, task, times)
-      this.#services.keeper.add(held)
-      if (this.#isDraining) this.#settler.add(held, CLOSING)
-      else this.#slots.wait(held)
+      const leased = new LeasedExecution(claimed, reply.partition, reply.blobs, task, times)
+      this.#services.keeper.add(leased)
+      if (this.#isDraining) this.#settler.add(leased, CLOSING)
+      else this.#slots.wait(leased)
     }
     this.#startWaiting()
     this.#limitWaiting()
@@ -85,7 +85,7 @@ export class Dispatcher {
   /** Starts nothing more, and releases the executions that wait for a slot. */
   drain(): void {
     this.#isDraining = true
-    for (const held of this.#slots.withdrawAll()) this.#settler.add(held, CLOSING)
+    for (const leased of this.#slots.withdrawAll()) this.#settler.add(leased, CLOSING)
   }
 
   /** Starts nothing more, and drops the executions that wait for a slot. */
@@ -96,16 +96,16 @@ export class Dispatcher {
   }
 
   /** Drops an execution whose lease was lost. A handler that runs continues until it reacts to its signal. */
-  drop(held: HeldExecution): void {
-    this.#log.lost(held)
-    if (this.#slots.withdraw(held)) this.#settler.counts.left += 1
+  drop(leased: LeasedExecution): void {
+    this.#log.lost(leased)
+    if (this.#slots.withdraw(leased)) this.#settler.counts.left += 1
   }
 
   /** Cancels an execution that waits for a slot, without starting its handler. */
-  cancelWaiting(held: HeldExecution): void {
-    const { cancelWish } = held
-    if (cancelWish === undefined || !this.#slots.withdraw(held)) return
-    this.#settler.add(held, { kind: 'cancel', reason: cancelWish.reason, by: cancelWish.by })
+  cancelWaiting(leased: LeasedExecution): void {
+    const { pendingCancel } = leased
+    if (pendingCancel === undefined || !this.#slots.withdraw(leased)) return
+    this.#settler.add(leased, { kind: 'cancel', reason: pendingCancel.reason, by: pendingCancel.by })
   }
 
   /** Releases executions that have waited too long for a slot, so that a worker with a free slot can claim them. */
@@ -117,7 +117,7 @@ export class Dispatcher {
     this.#holdTimer = runtime.after(Math.max(1, Math.ceil(waitMs)), () => {
       this.#holdTimer = undefined
       const moment = runtime.monotonic() - prefetchHoldMs
-      for (const held of this.#slots.withdrawWaitingSince(moment)) this.#settler.add(held, NO_SLOT)
+      for (const leased of this.#slots.withdrawWaitingSince(moment)) this.#settler.add(leased, NO_SLOT)
       this.#limitWaiting()
     })
   }
@@ -125,8 +125,8 @@ export class Dispatcher {
   /** Yields to the event loop after `TURN_MS`, so that handlers that compute without a pause do not block everything else. */
   #startWaiting(): void {
     if (this.#isStartingLater) return
-    for (let held = this.#slots.start(); held !== undefined; held = this.#slots.start()) {
-      void this.#run(held)
+    for (let leased = this.#slots.start(); leased !== undefined; leased = this.#slots.start()) {
+      void this.#run(leased)
       if (this.#services.runtime.monotonic() - this.#turnEnd.beganAt > TURN_MS) {
         this.#startLater()
         return
@@ -144,20 +144,20 @@ export class Dispatcher {
     })
   }
 
-  async #run(held: HeldExecution): Promise<void> {
-    const verdict = this.#services.keeper.isSafe(held) ? await this.#attempt(held) : LEAVE
-    this.#slots.free(held)
-    this.#settler.add(held, verdict)
+  async #run(leased: LeasedExecution): Promise<void> {
+    const outcome = this.#services.keeper.ensureLease(leased) ? await this.#attempt(leased) : LEAVE
+    this.#slots.free(leased)
+    this.#settler.add(leased, outcome)
     this.#startWaiting()
   }
 
-  async #attempt(held: HeldExecution): Promise<Verdict> {
-    this.#services.keeper.begin(held)
+  async #attempt(leased: LeasedExecution): Promise<HandlerOutcome> {
+    this.#services.keeper.begin(leased)
     try {
-      return await runAttempt(held, new HandlerContext(held, this.#services))
+      return await runAttempt(leased, new HandlerContext(leased, this.#services))
     } catch (error) {
       // Unexpected: an attempt returns an outcome for whatever its handler throws. The slot must still become free.
-      this.#log.unclassified(held, error)
+      this.#log.unclassified(leased, error)
       return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
     }
   }

@@ -25,7 +25,7 @@ export class DrainController {
   /** Whether no execution is leased and no claim is pending. */
   get isIdle(): boolean {
     const { slots, claimer } = this.#parts
-    return slots.runningCount + slots.waitingCount + slots.settlingCount + claimer.underWayCount === 0
+    return slots.runningCount + slots.waitingCount + slots.settlingCount + claimer.pendingCount === 0
   }
 
   /** Claims nothing more, and releases the executions that have not started. */
@@ -36,7 +36,8 @@ export class DrainController {
 
   /** Aborts the signals of all running handlers. */
   abortRunning(): void {
-    for (const held of this.#parts.keeper) held.abort(new EngineError('worker_stopping', { executionId: held.id }))
+    for (const leased of this.#parts.keeper)
+      leased.abort(new EngineError('worker_stopping', { executionId: leased.id }))
   }
 
   /** Calls back at the end of the turn in which the worker becomes idle. */
@@ -57,7 +58,7 @@ export class DrainController {
     const { claimer, dispatcher, keeper, slots } = this.#parts
     claimer.abandon()
     dispatcher.abandon()
-    for (const held of keeper) held.refuse(new EngineError('worker_stopping', { executionId: held.id }))
+    for (const leased of keeper) leased.refuse(new EngineError('worker_stopping', { executionId: leased.id }))
     keeper.close()
     return slots.runningCount + slots.settlingCount
   }

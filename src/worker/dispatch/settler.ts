@@ -2,16 +2,16 @@
  * Reports the outcomes of attempts. Outcomes of one turn are reported together when the turn ends, so that their calls and the
  * next claim share a batch.
  */
-import type { Verdict } from '../attempt/handler-outcome.ts'
-import { settle } from '../attempt/report-outcome.ts'
-import type { Settled, SettlementServices } from '../attempt/report-outcome.ts'
+import type { HandlerOutcome } from '../attempt/handler-outcome.ts'
+import { reportOutcome } from '../attempt/report-outcome.ts'
+import type { ReportServices, Settled } from '../attempt/report-outcome.ts'
 import type { Slots } from '../claim/slots.ts'
-import type { HeldExecution } from '../lease/leased-execution.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { TurnEnd } from './turn-end.ts'
 
-export interface SettlerServices extends SettlementServices {
+export interface SettlerServices extends ReportServices {
   readonly keeper: LeaseKeeper
 }
 
@@ -21,7 +21,7 @@ export class Settler {
   readonly #turnEnd: TurnEnd
   readonly #log: AttemptLog
   readonly counts = emptyCounts()
-  #ended: { readonly held: HeldExecution; readonly verdict: Verdict }[] = []
+  #ended: { readonly leased: LeasedExecution; readonly outcome: HandlerOutcome }[] = []
 
   constructor(services: SettlerServices, slots: Slots, turnEnd: TurnEnd, log: AttemptLog) {
     this.#services = services
@@ -31,10 +31,10 @@ export class Settler {
   }
 
   /** Queues the outcome of an attempt that holds no slot any more. */
-  add(held: HeldExecution, verdict: Verdict): void {
-    held.isSettling = true
+  add(leased: LeasedExecution, outcome: HandlerOutcome): void {
+    leased.isSettling = true
     this.#slots.settlingCount += 1
-    this.#ended.push({ held, verdict })
+    this.#ended.push({ leased, outcome })
     this.#turnEnd.request()
   }
 
@@ -42,26 +42,26 @@ export class Settler {
   flush(): void {
     const ended = this.#ended
     this.#ended = []
-    for (const { held, verdict } of ended) {
-      void this.#settle(held, verdict)
+    for (const { leased, outcome } of ended) {
+      void this.#settle(leased, outcome)
       // Members released by this completion are claimed in the same batch, after all outcomes of this turn.
-      if (held.claimed.flowId !== undefined && verdict.kind === 'complete') {
-        this.#services.claimer.lookAt(held.partition)
+      if (leased.claimed.flowId !== undefined && outcome.kind === 'complete') {
+        this.#services.claimer.sweepPartition(leased.partition)
       }
     }
   }
 
-  async #settle(held: HeldExecution, verdict: Verdict): Promise<void> {
+  async #settle(leased: LeasedExecution, outcome: HandlerOutcome): Promise<void> {
     try {
-      const settled = await settle(this.#services, held, verdict)
+      const settled = await reportOutcome(this.#services, leased, outcome)
       this.counts[settled] += 1
-      if (settled === 'lost') this.#log.lost(held)
+      if (settled === 'lost') this.#log.lost(leased)
     } catch (error) {
       this.counts.lost += 1
       // A lease lost meanwhile has been logged already; any other error is unexpected.
-      if (held.refusal === undefined) this.#log.unreported(held, verdict, error)
+      if (leased.refusal === undefined) this.#log.unreported(leased, outcome, error)
     }
-    this.#services.keeper.remove(held)
+    this.#services.keeper.remove(leased)
     this.#slots.settlingCount -= 1
     this.#turnEnd.request()
   }

@@ -6,20 +6,20 @@
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import type { Wake } from '../../stores/store.ts'
-import type { HeldExecution } from './leased-execution.ts'
+import type { LeasedExecution } from './leased-execution.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { StoreHealth } from '../store/store-health.ts'
 
 /** Between two looks at what is held, however often others change the store. */
-const LOOK_PAUSE_MS = 150
+const CHECK_INTERVAL_MS = 150
 
-export class HolderWatch {
+export class CancelWatch {
   readonly #batcher: Batcher
   readonly #runtime: Runtime
   readonly #keeper: LeaseKeeper
   readonly #health: StoreHealth
   #timer: Timer | undefined
-  #lookedAt = -Infinity
+  #checkedAt = -Infinity
 
   constructor(batcher: Batcher, runtime: Runtime, keeper: LeaseKeeper, health: StoreHealth) {
     this.#batcher = batcher
@@ -28,15 +28,15 @@ export class HolderWatch {
     this.#health = health
   }
 
-  hear(wake: Wake): void {
+  onWake(wake: Wake): void {
     if (this.#keeper.size === 0) return
     if (wake.holdersOf === undefined) {
-      if (wake.hasEvents) this.#lookSoon()
+      if (wake.hasEvents) this.#scheduleCheck()
       return
     }
     for (const id of wake.holdersOf) {
-      const held = this.#keeper.get(id)
-      if (held !== undefined) void this.#keeper.renew(held)
+      const leased = this.#keeper.get(id)
+      if (leased !== undefined) void this.#keeper.renew(leased)
     }
   }
 
@@ -45,35 +45,35 @@ export class HolderWatch {
     this.#timer = undefined
   }
 
-  #lookSoon(): void {
+  #scheduleCheck(): void {
     if (this.#timer !== undefined) return
-    const waitMs = Math.max(0, this.#lookedAt + LOOK_PAUSE_MS - this.#runtime.monotonic())
-    this.#timer = this.#runtime.after(waitMs, () => this.#lookAtAll(), { background: true })
+    const waitMs = Math.max(0, this.#checkedAt + CHECK_INTERVAL_MS - this.#runtime.monotonic())
+    this.#timer = this.#runtime.after(waitMs, () => this.#checkAll(), { background: true })
   }
 
   /** Most of what was just claimed is gone before the next look, and costs none if it is left for that one. */
-  #lookAtAll(): void {
+  #checkAll(): void {
     this.#timer = undefined
     const now = this.#runtime.monotonic()
-    this.#lookedAt = now
+    this.#checkedAt = now
     let isAnyYoung = false
-    for (const held of this.#keeper) {
-      if (now - held.takenAt < LOOK_PAUSE_MS) isAnyYoung = true
-      else if (!held.isRenewing && !held.isSettling && held.cancelWish === undefined) void this.#look(held)
+    for (const leased of this.#keeper) {
+      if (now - leased.claimedAt < CHECK_INTERVAL_MS) isAnyYoung = true
+      else if (!leased.isRenewing && !leased.isSettling && leased.pendingCancel === undefined) void this.#check(leased)
     }
-    if (isAnyYoung) this.#lookSoon()
+    if (isAnyYoung) this.#scheduleCheck()
   }
 
   /** What is not as it was is asked for by a renewal, whose answer counts. */
-  async #look(held: HeldExecution): Promise<void> {
+  async #check(leased: LeasedExecution): Promise<void> {
     try {
-      const { result } = await this.#batcher.run(held.partition, 'describeExecution', { executionId: held.id })
+      const { result } = await this.#batcher.run(leased.partition, 'describeExecution', { executionId: leased.id })
       this.#health.answered()
       if (result.kind === 'described') {
         const { state, epoch } = result.execution
-        if (state.phase === 'active' && epoch === held.claimed.fence.epoch && state.cancel === undefined) return
+        if (state.phase === 'active' && epoch === leased.claimed.fence.epoch && state.cancel === undefined) return
       }
-      await this.#keeper.renew(held)
+      await this.#keeper.renew(leased)
     } catch (error) {
       this.#health.failed(error)
     }

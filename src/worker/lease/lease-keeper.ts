@@ -5,27 +5,27 @@
 import type { ExecutionId } from '../../kernel/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
-import type { HeldExecution, LeaseLoss } from './leased-execution.ts'
+import type { LeaseLoss, LeasedExecution } from './leased-execution.ts'
 import type { StoreHealth } from '../store/store-health.ts'
 
 export interface LeaseListener {
-  readonly onLost: (held: HeldExecution) => void
-  readonly onCancelWished: (held: HeldExecution) => void
-  readonly onTimedOut: (held: HeldExecution) => void
+  readonly onLost: (leased: LeasedExecution) => void
+  readonly onCancelRequested: (leased: LeasedExecution) => void
+  readonly onTimedOut: (leased: LeasedExecution) => void
 }
 
 /** Renewals due within this part of a lease's time go together. */
-const TOGETHER_PART = 1 / 20
+const COALESCE_FRACTION = 1 / 20
 /** After a renewal that the store failed, the next follows in this part of a lease's time. */
-const RETRY_PART = 1 / 12
+const RETRY_FRACTION = 1 / 12
 
-export class LeaseKeeper implements Iterable<HeldExecution> {
+export class LeaseKeeper implements Iterable<LeasedExecution> {
   readonly #batcher: Batcher
   readonly #runtime: Runtime
   readonly #leaseTtlMs: number
   readonly #health: StoreHealth
   readonly #listener: LeaseListener
-  readonly #held = new Map<ExecutionId, HeldExecution>()
+  readonly #leased = new Map<ExecutionId, LeasedExecution>()
   #timer: Timer | undefined
   #armedFor = Infinity
 
@@ -38,93 +38,93 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
   }
 
   get size(): number {
-    return this.#held.size
+    return this.#leased.size
   }
 
-  [Symbol.iterator](): Iterator<HeldExecution> {
-    return this.#held.values()
+  [Symbol.iterator](): Iterator<LeasedExecution> {
+    return this.#leased.values()
   }
 
-  get(id: ExecutionId): HeldExecution | undefined {
-    return this.#held.get(id)
+  get(id: ExecutionId): LeasedExecution | undefined {
+    return this.#leased.get(id)
   }
 
   /**
    * What comes back before its loss was noticed, as after a step of the store's clock, was lost all the same. What was
    * parked may be back before the answer that parked it has been read: that answer says so itself.
    */
-  add(held: HeldExecution): void {
-    const former = this.#held.get(held.id)
+  add(leased: LeasedExecution): void {
+    const former = this.#leased.get(leased.id)
     if (former !== undefined && !former.isParking) this.lose(former, 'stale_lease')
-    this.#held.set(held.id, held)
-    this.#arm(Math.min(held.renewAt, held.recountAt, held.endsAt))
+    this.#leased.set(leased.id, leased)
+    this.#arm(Math.min(leased.renewAt, leased.recountAt, leased.endsAt))
   }
 
   /** The handler begins: the time that it waited for a slot is not its own. */
-  begin(held: HeldExecution): void {
-    const isNews = held.begin(this.#runtime.monotonic())
-    this.#arm(held.endsAt)
-    if (isNews) void this.renew(held)
+  begin(leased: LeasedExecution): void {
+    const isNews = leased.begin(this.#runtime.monotonic())
+    this.#arm(leased.endsAt)
+    if (isNews) void this.renew(leased)
   }
 
   /** An execution that was lost may have come back under a new lease: that one stays. */
-  remove(held: HeldExecution): void {
-    if (this.#held.get(held.id) === held) this.#held.delete(held.id)
+  remove(leased: LeasedExecution): void {
+    if (this.#leased.get(leased.id) === leased) this.#leased.delete(leased.id)
   }
 
   /** Whether the lease is certain to last a while. One that is not is lost now. */
-  isSafe(held: HeldExecution): boolean {
-    if (this.#runtime.monotonic() >= held.lostAt) this.lose(held, 'lease_expired')
-    return held.refusal === undefined
+  ensureLease(leased: LeasedExecution): boolean {
+    if (this.#runtime.monotonic() >= leased.lostAt) this.lose(leased, 'lease_expired')
+    return leased.refusal === undefined
   }
 
   /** The lease is gone for good. */
-  lose(held: HeldExecution, code: LeaseLoss): void {
-    const isNews = this.#isKept(held)
-    this.remove(held)
-    held.lose(code)
-    if (isNews) this.#listener.onLost(held)
+  lose(leased: LeasedExecution, code: LeaseLoss): void {
+    const isNews = this.#isTracked(leased)
+    this.remove(leased)
+    leased.lose(code)
+    if (isNews) this.#listener.onLost(leased)
   }
 
   close(): void {
-    this.#held.clear()
+    this.#leased.clear()
     this.#timer?.cancel()
     this.#armedFor = Infinity
   }
 
   /** Renews now, which also tells whether a cancel is wished and whether the lease still stands. */
-  async renew(held: HeldExecution): Promise<void> {
-    if (held.isRenewing || !this.#isKept(held)) return
-    held.isRenewing = true
+  async renew(leased: LeasedExecution): Promise<void> {
+    if (leased.isRenewing || !this.#isTracked(leased)) return
+    leased.isRenewing = true
     const sentAt = this.#runtime.monotonic()
-    const { beginsNow } = held
-    held.beginsNow = false
+    const { beginsNow } = leased
+    leased.beginsNow = false
     try {
-      const input = { executionId: held.id, fence: held.claimed.fence, leaseTtlMs: this.#leaseTtlMs, beginsNow }
-      const { result } = await this.#batcher.run(held.partition, 'renewLease', input)
+      const input = { executionId: leased.id, fence: leased.claimed.fence, leaseTtlMs: this.#leaseTtlMs, beginsNow }
+      const { result } = await this.#batcher.run(leased.partition, 'renewLease', input)
       this.#health.answered()
-      if (!this.#isKept(held)) return
+      if (!this.#isTracked(leased)) return
       if (result.kind === 'refused') {
-        if (!held.isSettling && !held.isParking) this.lose(held, result.code)
+        if (!leased.isSettling && !leased.isParking) this.lose(leased, result.code)
         return
       }
-      held.confirmUntil(sentAt + result.expiresAt - result.at)
-      if (result.cancel !== undefined && held.wishCancel(result.cancel)) this.#listener.onCancelWished(held)
+      leased.confirmUntil(sentAt + result.expiresAt - result.at)
+      if (result.cancel !== undefined && leased.requestCancel(result.cancel)) this.#listener.onCancelRequested(leased)
     } catch (error) {
       this.#health.failed(error)
-      held.isUncertain = true
-      held.beginsNow ||= beginsNow
-      held.renewAt = this.#runtime.monotonic() + this.#leaseTtlMs * RETRY_PART
+      leased.isUncertain = true
+      leased.beginsNow ||= beginsNow
+      leased.renewAt = this.#runtime.monotonic() + this.#leaseTtlMs * RETRY_FRACTION
     } finally {
-      held.isRenewing = false
+      leased.isRenewing = false
       // A handler that began while this was under way is told of by another one, at once.
-      const isNews = held.beginsNow && !held.isUncertain
-      if (this.#isKept(held)) this.#arm(isNews ? sentAt : Math.min(held.renewAt, held.lostAt))
+      const isNews = leased.beginsNow && !leased.isUncertain
+      if (this.#isTracked(leased)) this.#arm(isNews ? sentAt : Math.min(leased.renewAt, leased.lostAt))
     }
   }
 
-  #isKept(held: HeldExecution): boolean {
-    return this.#held.get(held.id) === held
+  #isTracked(leased: LeasedExecution): boolean {
+    return this.#leased.get(leased.id) === leased
   }
 
   /** The timer stands at the earliest moment that matters to any lease. Later ones find it armed and cost nothing. */
@@ -133,33 +133,33 @@ export class LeaseKeeper implements Iterable<HeldExecution> {
     this.#timer?.cancel()
     this.#armedFor = at
     const waitMs = Math.max(1, Math.ceil(at - this.#runtime.monotonic()))
-    this.#timer = this.#runtime.after(waitMs, () => this.#attendAll(), { background: true })
+    this.#timer = this.#runtime.after(waitMs, () => this.#checkAll(), { background: true })
   }
 
-  #attendAll(): void {
+  #checkAll(): void {
     this.#armedFor = Infinity
     const now = this.#runtime.monotonic()
     let next = Infinity
-    for (const held of [...this.#held.values()]) next = Math.min(next, this.#attend(held, now))
+    for (const leased of [...this.#leased.values()]) next = Math.min(next, this.#check(leased, now))
     if (next !== Infinity) this.#arm(next)
   }
 
   /** Does what is due for one lease and says when to look again. */
-  #attend(held: HeldExecution, now: number): number {
-    if (now >= held.lostAt) {
-      this.lose(held, 'lease_expired')
+  #check(leased: LeasedExecution, now: number): number {
+    if (now >= leased.lostAt) {
+      this.lose(leased, 'lease_expired')
       return Infinity
     }
-    if (now >= held.recountAt && !held.isSettling) {
-      held.countFrom(now)
-      held.beginsNow = true
+    if (now >= leased.recountAt && !leased.isSettling) {
+      leased.countFrom(now)
+      leased.beginsNow = true
     }
-    if (now >= held.endsAt && !held.isTimedOut && !held.isSettling) {
-      held.timeOut()
-      this.#listener.onTimedOut(held)
+    if (now >= leased.endsAt && !leased.isTimedOut && !leased.isSettling) {
+      leased.timeOut()
+      this.#listener.onTimedOut(leased)
     }
-    if (held.beginsNow || now >= held.renewAt - this.#leaseTtlMs * TOGETHER_PART) void this.renew(held)
-    const endsAt = held.isTimedOut || held.isSettling ? Infinity : Math.min(held.recountAt, held.endsAt)
-    return Math.min(endsAt, held.lostAt, held.isRenewing ? Infinity : held.renewAt)
+    if (leased.beginsNow || now >= leased.renewAt - this.#leaseTtlMs * COALESCE_FRACTION) void this.renew(leased)
+    const endsAt = leased.isTimedOut || leased.isSettling ? Infinity : Math.min(leased.recountAt, leased.endsAt)
+    return Math.min(endsAt, leased.lostAt, leased.isRenewing ? Infinity : leased.renewAt)
   }
 }

@@ -21,33 +21,33 @@ import type { ServedTask } from '../served-task.ts'
 export type LeaseLoss = LeaseRefusal['code'] | 'execution_not_found'
 
 /** How a run of a handler can end by what it waits for, which the store knows before the worker does. */
-export type Departure = 'parked' | 'skipped' | 'cancelled'
+export type EarlyExit = 'parked' | 'skipped' | 'cancelled'
 
-const DEPARTURE_CODES: Readonly<Record<Departure, ErrorCode>> = {
+const EARLY_EXIT_CODES: Readonly<Record<EarlyExit, ErrorCode>> = {
   parked: 'execution_parked',
   skipped: 'execution_skipped',
   cancelled: 'execution_cancelled',
 }
 
 /** The named result of an upstream, as the store sent it. */
-export interface HeldInput {
+export interface UpstreamResult {
   readonly name: string
   readonly upstreamId: ExecutionId
   readonly info: BlobInfo | undefined
   readonly bytes: Uint8Array | undefined
 }
 
-const NO_INPUTS: readonly HeldInput[] = []
+const NO_INPUTS: readonly UpstreamResult[] = []
 
-export type CancelWish = NonNullable<Extract<RenewResult, { kind: 'renewed' }>['cancel']>
+export type PendingCancel = NonNullable<Extract<RenewResult, { kind: 'renewed' }>['cancel']>
 
 /** A lease is renewed when this part of its time is over. */
-const RENEW_AT_PART = 1 / 3
+const RENEW_AT_FRACTION = 1 / 3
 /** A lease counts as lost when this part of its time is left: clocks drift, and an abort takes a moment to be obeyed. */
-const SAFETY_PART = 0.1
+const SAFETY_FRACTION = 0.1
 
 /** What waits for a slot has its time counted anew when this part of it is over. */
-const RECOUNT_PART = 0.5
+const RECOUNT_FRACTION = 0.5
 /** A wait for a slot that is too short to be worth a call. */
 const UNCOUNTED_WAIT_MS = 10
 
@@ -59,16 +59,16 @@ export interface ClaimTimes {
   readonly leaseTtlMs: number
 }
 
-export class HeldExecution {
+export class LeasedExecution {
   readonly claimed: Claimed
   readonly partition: Partition
   readonly payload: Uint8Array | undefined
   /** What the claim brought of the results that it waited for. */
-  readonly inputs: readonly HeldInput[]
+  readonly inputs: readonly UpstreamResult[]
   readonly task: ServedTask
   readonly #leaseTtlMs: number
   /** When it was claimed. */
-  readonly takenAt: number
+  readonly claimedAt: number
   renewAt = 0
   lostAt = 0
   /** How long one run of the attempt may take; it counts from the start of the handler, not from the claim. */
@@ -89,15 +89,15 @@ export class HeldExecution {
   /** Its handler waits, and the call that may let go of it is under way: a refusal of any other call is due to that one. */
   isParking = false
   /** Set once the store has been told that this run is over, by the handler's own wait. */
-  departure: Departure | undefined
+  earlyExit: EarlyExit | undefined
   /** Where it stands among those that wait for a slot. */
   order = 0
-  cancelWish: CancelWish | undefined
+  pendingCancel: PendingCancel | undefined
   /** Set once nothing more may be recorded of this execution: the lease is lost, or the worker is gone. */
   refusal: EngineError | undefined
   #controller: AbortController | undefined
   #abortReason: EngineError | undefined
-  #onDeparted: (() => void) | undefined
+  #onEarlyExit: (() => void) | undefined
 
   constructor(
     claimed: Claimed,
@@ -109,10 +109,10 @@ export class HeldExecution {
     this.claimed = claimed
     this.partition = partition
     this.payload = blobs[claimed.payloadBlob ?? -1]
-    this.inputs = claimed.inputs.length === 0 ? NO_INPUTS : heldInputs(claimed.inputs, blobs)
+    this.inputs = claimed.inputs.length === 0 ? NO_INPUTS : upstreamResultsOf(claimed.inputs, blobs)
     this.task = task
     this.#leaseTtlMs = times.leaseTtlMs
-    this.takenAt = times.sentAt
+    this.claimedAt = times.sentAt
     this.confirmUntil(times.sentAt + claimed.leaseExpiresAt - times.at)
     this.#attemptMs = (claimed.timeoutAt ?? Infinity) - times.at
     this.#deadlineAt = times.sentAt + (claimed.deadlineAt ?? Infinity) - times.at
@@ -136,7 +136,7 @@ export class HeldExecution {
 
   /** When the store has to hear that the handler still waits for a slot, well before it takes it for one that is late. */
   get recountAt(): number {
-    return this.isStarted ? Infinity : this.#countedSince + this.#attemptMs * RECOUNT_PART
+    return this.isStarted ? Infinity : this.#countedSince + this.#attemptMs * RECOUNT_FRACTION
   }
 
   /** The handler begins. Says whether the store should hear of it, because it has counted the wait so far. */
@@ -151,11 +151,6 @@ export class HeldExecution {
   /** The attempt's time counts from a moment on. */
   countFrom(moment: number): void {
     this.#countedSince = moment
-  }
-
-  get lease(): 'held' | 'uncertain' | 'lost' {
-    if (this.refusal !== undefined) return 'lost'
-    return this.isUncertain ? 'uncertain' : 'held'
   }
 
   /** Made when somebody asks for it: most handlers never do. */
@@ -173,8 +168,8 @@ export class HeldExecution {
 
   /** The store has said how long the lease lives. */
   confirmUntil(expiresAt: number): void {
-    this.renewAt = expiresAt - this.#leaseTtlMs * (1 - RENEW_AT_PART)
-    this.lostAt = expiresAt - this.#leaseTtlMs * SAFETY_PART
+    this.renewAt = expiresAt - this.#leaseTtlMs * (1 - RENEW_AT_FRACTION)
+    this.lostAt = expiresAt - this.#leaseTtlMs * SAFETY_FRACTION
     this.isUncertain = false
   }
 
@@ -193,30 +188,30 @@ export class HeldExecution {
   }
 
   /** What a run of the handler comes to; undefined once the handler departs, which its run never hears of. */
-  outcomeOf(run: Promise<unknown>): Promise<unknown> {
+  raceEarlyExit(run: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#onDeparted = () => resolve(undefined)
+      this.#onEarlyExit = () => resolve(undefined)
       run.then(resolve, reject)
     })
   }
 
   /** The store has let go of the execution, or has ended it: what the handler still does in this run is not recorded. */
-  depart(departure: Departure): EngineError {
-    const reason = new EngineError(DEPARTURE_CODES[departure], { executionId: this.id })
-    this.departure = departure
+  exitEarly(earlyExit: EarlyExit): EngineError {
+    const reason = new EngineError(EARLY_EXIT_CODES[earlyExit], { executionId: this.id })
+    this.earlyExit = earlyExit
     this.refuse(reason)
-    this.#onDeparted?.()
+    this.#onEarlyExit?.()
     return reason
   }
 
   /** Says whether this was news. */
-  wishCancel(wish: CancelWish): boolean {
-    if (this.cancelWish !== undefined) return false
-    this.cancelWish = wish
+  requestCancel(cancel: PendingCancel): boolean {
+    if (this.pendingCancel !== undefined) return false
+    this.pendingCancel = cancel
     this.abort(
       new EngineError('execution_cancelled', {
         executionId: this.id,
-        message: `${wish.by} asked for it: ${wish.reason}`,
+        message: `${cancel.by} asked for it: ${cancel.reason}`,
       }),
     )
     return true
@@ -240,7 +235,7 @@ export class HeldExecution {
   }
 }
 
-export function heldInputs(inputs: readonly MemberInput[], blobs: readonly Uint8Array[]): HeldInput[] {
+export function upstreamResultsOf(inputs: readonly MemberInput[], blobs: readonly Uint8Array[]): UpstreamResult[] {
   return inputs.map(({ name, upstreamId, result, blob }) => {
     return { name, upstreamId, info: result, bytes: blobs[blob ?? -1] }
   })

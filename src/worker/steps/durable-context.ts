@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 import type { TaskContext } from '../../client/define/context.ts'
 import { StepRefusedError } from '../../client/define/errors.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { HeldExecution } from '../lease/leased-execution.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { StepJournal } from './step-journal.ts'
 import { StepNames, checkStepName } from './step-names.ts'
-import { Steps } from './step-runner.ts'
-import type { Turn } from './handler-run.ts'
-import { Waits } from './wait-runner.ts'
+import { StepRunner } from './step-runner.ts'
+import type { HandlerRun } from './handler-run.ts'
+import { WaitRunner } from './wait-runner.ts'
 import type { WaitServices } from './wait-runner.ts'
 
 type Durable = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint' | 'now' | 'random'>
@@ -16,20 +16,20 @@ type Durable = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint' | 'n
 /** Bits of a hash that make a fraction: as many as a number holds. */
 const FRACTION_BITS = 53
 
-export class DurableCalls implements Durable {
-  readonly #held: HeldExecution
-  readonly #turn: Turn
+export class DurableContext implements Durable {
+  readonly #leased: LeasedExecution
+  readonly #run: HandlerRun
   readonly #names = new StepNames()
   readonly #journal: StepJournal
-  readonly #steps: Steps
-  readonly #waits: Waits
+  readonly #steps: StepRunner
+  readonly #waits: WaitRunner
 
-  constructor(held: HeldExecution, services: WaitServices, turn: Turn) {
-    this.#held = held
-    this.#turn = turn
-    this.#journal = new StepJournal(held, services, turn)
-    this.#steps = new Steps(held, services, turn, this.#journal, this.#names)
-    this.#waits = new Waits(held, services, turn, this.#journal, this.#names)
+  constructor(leased: LeasedExecution, services: WaitServices, run: HandlerRun) {
+    this.#leased = leased
+    this.#run = run
+    this.#journal = new StepJournal(leased, services, run)
+    this.#steps = new StepRunner(leased, services, run, this.#journal, this.#names)
+    this.#waits = new WaitRunner(leased, services, run, this.#journal, this.#names)
   }
 
   readAhead(): void {
@@ -52,9 +52,9 @@ export class DurableCalls implements Durable {
 
   /** Not bound to a replay: steps that a replay keeps were taken by what this said before. */
   readonly random: Durable['random'] = (name = 'random') => {
-    this.#turn.refuseInsideStep('ctx.random')
+    this.#run.throwInsideStep('ctx.random')
     const numbered = this.#names.next('random', checkStepName(name))
-    const hash = createHash('sha256').update(`${this.#held.idempotencyKey}:random:${numbered}`).digest()
+    const hash = createHash('sha256').update(`${this.#leased.idempotencyKey}:random:${numbered}`).digest()
     return Number(hash.readBigUInt64BE() >> BigInt(64 - FRACTION_BITS)) / 2 ** FRACTION_BITS
   }
 
@@ -66,7 +66,7 @@ export class DurableCalls implements Durable {
   }
 
   async #outsideOfSteps<T>(what: string, call: () => Promise<T>): Promise<T> {
-    this.#turn.refuseInsideStep(`ctx.${what}`)
+    this.#run.throwInsideStep(`ctx.${what}`)
     try {
       return await call()
     } catch (error) {

@@ -7,58 +7,58 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { StepRefusedError } from '../../client/define/errors.ts'
 import type { Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { Departure, HeldExecution } from '../lease/leased-execution.ts'
+import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
-import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
-import type { Repetition } from '../store/retry-until-answered.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
+import type { RetryServices } from '../store/retry-until-answered.ts'
 
-export interface TurnServices extends Repetition {
+export interface RunServices extends RetryServices {
   readonly keeper: LeaseKeeper
 }
 
 /** Whose step the present code belongs to, also if another execution began because of it. */
-const innermostStep = new AsyncLocalStorage<{ readonly turn: Turn; readonly step: string }>()
+const innermostStep = new AsyncLocalStorage<{ readonly run: HandlerRun; readonly step: string }>()
 
 /** What an answer to a call that may let go came to. */
-export type Parked<T> = { readonly departure: Departure } | { readonly departure?: undefined; readonly answer: T }
+export type ParkResult<T> = { readonly earlyExit: EarlyExit } | { readonly earlyExit?: undefined; readonly answer: T }
 
-export class Turn {
-  readonly #held: HeldExecution
-  readonly #services: TurnServices
+export class HandlerRun {
+  readonly #leased: LeasedExecution
+  readonly #services: RunServices
   /** Reports of progress are no calls of their own: they are merged. */
-  readonly #settleProgress: () => Promise<void> | undefined
+  readonly #flushProgress: () => Promise<void> | undefined
   readonly #calls = new Set<Promise<unknown>>()
   /** The call that may let go now, and the last of those that wait for their turn. */
   #parking: Promise<unknown> | undefined
   #lastParking: Promise<unknown> | undefined
-  #knowsOfCancel = false
+  #isCancelDelivered = false
   #isClosed = false
 
-  constructor(held: HeldExecution, services: TurnServices, settleProgress: () => Promise<void> | undefined) {
-    this.#held = held
+  constructor(leased: LeasedExecution, services: RunServices, flushProgress: () => Promise<void> | undefined) {
+    this.#leased = leased
     this.#services = services
-    this.#settleProgress = settleProgress
+    this.#flushProgress = flushProgress
   }
 
   /**
    * Refuses what must not begin any more. A wish to cancel is told once: what a handler does to clean up behind itself may
    * use steps.
    */
-  refuseIfStopping(): void {
-    const { refusal, departure, abortReason, cancelWish } = this.#held
-    if (departure !== undefined) return
+  throwIfStopping(): void {
+    const { refusal, earlyExit, abortReason, pendingCancel } = this.#leased
+    if (earlyExit !== undefined) return
     if (refusal !== undefined) throw refusal
-    if (abortReason === undefined || (cancelWish !== undefined && this.#knowsOfCancel)) return
-    this.#knowsOfCancel = true
+    if (abortReason === undefined || (pendingCancel !== undefined && this.#isCancelDelivered)) return
+    this.#isCancelDelivered = true
     throw abortReason
   }
 
   /** Throws what has told the handler to stop since something began. */
   throwIfStoppedSince(earlier: EngineError | undefined): void {
-    const { abortReason, departure } = this.#held
-    this.#held.throwIfRefused()
-    if (departure !== undefined || abortReason === undefined || abortReason === earlier) return
-    this.#knowsOfCancel = true
+    const { abortReason, earlyExit } = this.#leased
+    this.#leased.throwIfRefused()
+    if (earlyExit !== undefined || abortReason === undefined || abortReason === earlier) return
+    this.#isCancelDelivered = true
     throw abortReason
   }
 
@@ -66,11 +66,11 @@ export class Turn {
    * What began inside a step would be left out when that step is answered from the store: names would be numbered
    * differently, and a wait would wait for the step that waits for it.
    */
-  refuseInsideStep(what: string): void {
+  throwInsideStep(what: string): void {
     const inside = innermostStep.getStore()
-    if (inside?.turn !== this) return
+    if (inside?.run !== this) return
     throw new StepRefusedError('invalid_input', {
-      executionId: this.#held.id,
+      executionId: this.#leased.id,
       step: inside.step,
       message: `${what} was called inside of step '${inside.step}': return from the step first, and call it from the handler.`,
     })
@@ -78,34 +78,34 @@ export class Turn {
 
   /** Runs the work of a step. */
   inStep<T>(step: string, work: () => T): T {
-    return innermostStep.run({ turn: this, step }, work)
+    return innermostStep.run({ run: this, step }, work)
   }
 
   /** Makes a call that keeps the run from ending until it is answered. It does not settle if the run is over by then. */
-  async say<T>(call: () => Promise<T>): Promise<T> {
+  async call<T>(call: () => Promise<T>): Promise<T> {
     try {
       while (this.#parking !== undefined) await this.#parking
       if (this.#isClosed) return await never()
-      this.#held.throwIfRefused()
+      this.#leased.throwIfRefused()
       const answer = await this.#track(call())
-      if (this.#held.departure === undefined) return answer
+      if (this.#leased.earlyExit === undefined) return answer
     } catch (error) {
-      if (this.#held.departure === undefined) throw this.#held.refusal ?? error
+      if (this.#leased.earlyExit === undefined) throw this.#leased.refusal ?? error
     }
     return await never()
   }
 
   /** Makes a call that may let go of the execution. `read` says what its answer means. */
-  async park<R, T>(call: () => Promise<R>, read: (result: R) => Parked<T>): Promise<T> {
+  async park<R, T>(call: () => Promise<R>, read: (result: R) => ParkResult<T>): Promise<T> {
     const before = this.#lastParking
-    const parking = this.#parkBehind(before, call, read)
+    const parking = this.#parkAfter(before, call, read)
     const last = parking.catch(() => undefined)
     this.#lastParking = last
     try {
       const parked = await parking
-      if (parked.departure === undefined) return parked.answer
+      if (parked.earlyExit === undefined) return parked.answer
     } catch (error) {
-      if (this.#held.departure === undefined) throw this.#held.refusal ?? error
+      if (this.#leased.earlyExit === undefined) throw this.#leased.refusal ?? error
     } finally {
       if (this.#lastParking === last) this.#lastParking = undefined
     }
@@ -113,7 +113,7 @@ export class Turn {
   }
 
   /** Lets everything happen first that is ready to. */
-  breathe(): Promise<void> {
+  yieldToEventLoop(): Promise<void> {
     return new Promise((resolve) => this.#services.runtime.soon(resolve))
   }
 
@@ -123,7 +123,7 @@ export class Turn {
    */
   close(): Promise<void> | undefined {
     this.#isClosed = true
-    return this.#calls.size === 0 && this.#parking === undefined ? this.#settleProgress() : this.#settle()
+    return this.#calls.size === 0 && this.#parking === undefined ? this.#flushProgress() : this.#finishCalls()
   }
 
   /** A lease that is refused is lost. */
@@ -134,35 +134,35 @@ export class Turn {
       case 'stale_lease':
       case 'lease_expired':
       case 'lease_revoked':
-        this.#services.keeper.lose(this.#held, code)
-        return this.#held.refusal ?? new EngineError(code, detail)
+        this.#services.keeper.lose(this.#leased, code)
+        return this.#leased.refusal ?? new EngineError(code, detail)
       default:
         return new EngineError(code, detail)
     }
   }
 
   /** The store has let go of the execution, or has ended it. Says what every call of this run is refused with. */
-  depart(departure: Departure): EngineError {
-    this.#services.keeper.remove(this.#held)
-    return this.#held.depart(departure)
+  exitEarly(earlyExit: EarlyExit): EngineError {
+    this.#services.keeper.remove(this.#leased)
+    return this.#leased.exitEarly(earlyExit)
   }
 
-  async #parkBehind<R, T>(
+  async #parkAfter<R, T>(
     before: Promise<unknown> | undefined,
     call: () => Promise<R>,
-    read: (result: R) => Parked<T>,
-  ): Promise<Parked<T>> {
-    const held = this.#held
+    read: (result: R) => ParkResult<T>,
+  ): Promise<ParkResult<T>> {
+    const leased = this.#leased
     if (before !== undefined) await before
     // What is answered lets the handler go on, which may say something more, or come to its end.
-    await this.#settleProgress()
+    await this.#flushProgress()
     while (this.#calls.size > 0) {
-      await this.#settle()
-      await this.breathe()
+      await this.#finishCalls()
+      await this.yieldToEventLoop()
     }
     if (this.#isClosed) return await never()
-    if (held.departure !== undefined) return { departure: held.departure }
-    held.throwIfRefused()
+    if (leased.earlyExit !== undefined) return { earlyExit: leased.earlyExit }
+    leased.throwIfRefused()
     const parking = this.#parkNow(call, read)
     this.#parking = parking.catch(() => undefined)
     try {
@@ -172,25 +172,25 @@ export class Turn {
     }
   }
 
-  async #parkNow<R, T>(call: () => Promise<R>, read: (result: R) => Parked<T>): Promise<Parked<T>> {
-    const parked = read(await this.#ask(call))
-    if (parked.departure !== undefined) this.depart(parked.departure)
+  async #parkNow<R, T>(call: () => Promise<R>, read: (result: R) => ParkResult<T>): Promise<ParkResult<T>> {
+    const parked = read(await this.#callToPark(call))
+    if (parked.earlyExit !== undefined) this.exitEarly(parked.earlyExit)
     return parked
   }
 
   /** A refusal of any other call is due to this one as long as it is under way. */
-  async #ask<R>(call: () => Promise<R>): Promise<R> {
-    this.#held.isParking = true
+  async #callToPark<R>(call: () => Promise<R>): Promise<R> {
+    this.#leased.isParking = true
     try {
-      return await repeatUntilAnswered(this.#services, this.#held, call)
+      return await retryUntilAnswered(this.#services, this.#leased, call)
     } finally {
-      this.#held.isParking = false
+      this.#leased.isParking = false
     }
   }
 
-  async #settle(): Promise<void> {
+  async #finishCalls(): Promise<void> {
     await Promise.allSettled([...this.#calls, this.#parking])
-    await this.#settleProgress()
+    await this.#flushProgress()
   }
 
   #track<T>(call: Promise<T>): Promise<T> {

@@ -8,14 +8,14 @@ import type { Instant, Step, StepKind, StepView } from '../../kernel/index.ts'
 import type { ReceivedSignal } from '../../client/define/waitable.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { HeldExecution } from '../lease/leased-execution.ts'
-import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
-import type { Turn, TurnServices } from './handler-run.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
+import type { HandlerRun, RunServices } from './handler-run.ts'
 
 /** Signals that are read together with the steps of an execution which a signal has brought back. */
 const READ_AHEAD_SIGNAL_COUNT = 16
 
-export interface JournalServices extends TurnServices {
+export interface JournalServices extends RunServices {
   readonly batcher: Batcher
 }
 
@@ -27,9 +27,9 @@ export interface RecordedStep {
 }
 
 export class StepJournal {
-  readonly #held: HeldExecution
+  readonly #leased: LeasedExecution
   readonly #services: JournalServices
-  readonly #turn: Turn
+  readonly #run: HandlerRun
   readonly #steps = new Map<string, RecordedStep>()
   readonly #signals = new Map<number, ReceivedSignal>()
   /** The page that is being read. Undefined before the first and behind the last. */
@@ -39,18 +39,18 @@ export class StepJournal {
   /** The store's clock less this machine's, as of the last page. */
   #clockAheadMs = 0
 
-  constructor(held: HeldExecution, services: JournalServices, turn: Turn) {
-    this.#held = held
+  constructor(leased: LeasedExecution, services: JournalServices, run: HandlerRun) {
+    this.#leased = leased
     this.#services = services
-    this.#turn = turn
-    this.#nextPosition = (held.claimed.journal?.stepCount ?? 0) > 0 ? 0 : undefined
+    this.#run = run
+    this.#nextPosition = (leased.claimed.journal?.stepCount ?? 0) > 0 ? 0 : undefined
   }
 
   /** Begins to read if the handler is certain to need it: it goes on behind a wait. */
   readAhead(): void {
-    const { journal } = this.#held.claimed
+    const { journal } = this.#leased.claimed
     if (journal?.resumed === undefined) return
-    this.#readOn()
+    this.#readNextPage()
     if (journal.resumed.cause !== 'signal') return
     this.#signalPage = this.#readSignals(1, READ_AHEAD_SIGNAL_COUNT)
     this.#signalPage.catch(() => undefined)
@@ -63,7 +63,7 @@ export class StepJournal {
       const found = this.#steps.get(key)
       this.#steps.delete(key)
       if (found !== undefined) return found
-      this.#readOn()
+      this.#readNextPage()
       if (this.#page === undefined) return undefined
       await this.#page
     }
@@ -88,7 +88,7 @@ export class StepJournal {
     return found
   }
 
-  #readOn(): void {
+  #readNextPage(): void {
     if (this.#page !== undefined || this.#nextPosition === undefined) return
     const page = this.#readSteps(this.#nextPosition)
     this.#page = page
@@ -98,32 +98,32 @@ export class StepJournal {
 
   async #readSteps(from: number): Promise<void> {
     const { batcher, runtime } = this.#services
-    const { id, partition } = this.#held
+    const { id, partition } = this.#leased
     const input = { executionId: id, from, values: true }
     try {
       const call = () => batcher.run(partition, 'readSteps', input)
-      const { result, blobs } = await repeatUntilAnswered(this.#services, this.#held, call)
-      if (result.kind === 'refused') throw this.#turn.refusalOf(result)
+      const { result, blobs } = await retryUntilAnswered(this.#services, this.#leased, call)
+      if (result.kind === 'refused') throw this.#run.refusalOf(result)
       this.#clockAheadMs = result.at - runtime.monotonic()
-      for (const view of result.steps) this.#keep(view, blobs)
+      for (const view of result.steps) this.#addStep(view, blobs)
       this.#nextPosition = result.next
     } finally {
       this.#page = undefined
     }
-    this.#readOn()
+    this.#readNextPage()
   }
 
-  #keep({ step, isFinal, valueBlob }: StepView, blobs: readonly Uint8Array[]): void {
+  #addStep({ step, isFinal, valueBlob }: StepView, blobs: readonly Uint8Array[]): void {
     this.#steps.set(`${step.kind}:${step.name}`, { step, isFinal, value: blobs[valueBlob ?? -1] })
   }
 
   async #readSignals(from: number, limit: number | undefined): Promise<void> {
     const { batcher } = this.#services
-    const { id, partition } = this.#held
+    const { id, partition } = this.#leased
     const input = { executionId: id, from, limit, payloads: true }
     const call = () => batcher.run(partition, 'readSignals', input)
-    const { result, blobs } = await repeatUntilAnswered(this.#services, this.#held, call)
-    if (result.kind === 'refused') throw this.#turn.refusalOf(result)
+    const { result, blobs } = await retryUntilAnswered(this.#services, this.#leased, call)
+    if (result.kind === 'refused') throw this.#run.refusalOf(result)
     for (const { signal, payloadBlob } of result.signals) {
       const { name, target, source, at, sequence } = signal
       this.#signals.set(sequence, {

@@ -3,10 +3,10 @@ import { StepRefusedError } from '../../client/define/errors.ts'
 import type { EncodedValue } from '../../client/checks/payload.ts'
 import type { Instant, RecordStepInput, StepOutcome, StepState } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
-import type { HeldExecution } from '../lease/leased-execution.ts'
-import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { JournalServices } from './step-journal.ts'
-import type { Parked, Turn } from './handler-run.ts'
+import type { HandlerRun, ParkResult } from './handler-run.ts'
 
 /** `known`: it was recorded before, and that is what counts. */
 export type Recorded =
@@ -16,40 +16,40 @@ export type Recorded =
 export type StepReport = Pick<RecordStepInput, 'stepKind' | 'name' | 'attemptCount'>
 
 export class StepRecorder {
-  readonly #held: HeldExecution
+  readonly #leased: LeasedExecution
   readonly #services: JournalServices
-  readonly #turn: Turn
+  readonly #run: HandlerRun
 
-  constructor(held: HeldExecution, services: JournalServices, turn: Turn) {
-    this.#held = held
+  constructor(leased: LeasedExecution, services: JournalServices, run: HandlerRun) {
+    this.#leased = leased
     this.#services = services
-    this.#turn = turn
+    this.#run = run
   }
 
   async record(report: StepReport, outcome: StepOutcome, encoded?: EncodedValue): Promise<Recorded> {
     const call = () => this.#send(report, outcome, encoded)
-    const parked = this.#read(report, await repeatUntilAnswered(this.#services, this.#held, call))
-    if (parked.departure === undefined) return parked.answer
+    const parked = this.#read(report, await retryUntilAnswered(this.#services, this.#leased, call))
+    if (parked.earlyExit === undefined) return parked.answer
     // Somebody has let go of the execution in this worker's name: its run is over all the same.
-    throw this.#turn.depart(parked.departure)
+    throw this.#run.exitEarly(parked.earlyExit)
   }
 
   /** Records a failure and lets go of the execution until the next try. Answers only if that is not needed. */
   park(report: StepReport, outcome: Extract<StepOutcome, { kind: 'retry' }>): Promise<Recorded> {
-    return this.#turn.park(
+    return this.#run.park(
       () => this.#send(report, { ...outcome, park: true }),
       (reply) => this.#read(report, reply),
     )
   }
 
   #send(report: StepReport, outcome: StepOutcome, encoded?: EncodedValue): Promise<Reply<'recordStep'>> {
-    const { id: executionId, partition, claimed } = this.#held
+    const { id: executionId, partition, claimed } = this.#leased
     const input = { executionId, fence: claimed.fence, ...report, outcome }
     const blobs = encoded === undefined ? [] : [encoded.bytes]
     return this.#services.batcher.run(partition, 'recordStep', input, blobs)
   }
 
-  #read({ name }: StepReport, { result, blobs }: Reply<'recordStep'>): Parked<Recorded> {
+  #read({ name }: StepReport, { result, blobs }: Reply<'recordStep'>): ParkResult<Recorded> {
     switch (result.kind) {
       case 'recorded':
         return { answer: { kind: 'recorded', at: result.at } }
@@ -57,13 +57,13 @@ export class StepRecorder {
         return { answer: { kind: 'known', state: result.state, value: blobs[result.valueBlob ?? -1] } }
       case 'suspended':
       case 'already_suspended':
-        return { departure: 'parked' }
+        return { earlyExit: 'parked' }
       case 'cancelled':
       case 'already_cancelled':
-        return { departure: 'cancelled' }
+        return { earlyExit: 'cancelled' }
       case 'refused': {
-        const refusal = this.#turn.refusalOf(result)
-        if (this.#held.refusal !== undefined) throw refusal
+        const refusal = this.#run.refusalOf(result)
+        if (this.#leased.refusal !== undefined) throw refusal
         const message = `What step '${name}' did is not recorded.`
         throw new StepRefusedError(refusal.code, { ...refusal.detail, step: name, message })
       }

@@ -12,8 +12,8 @@ import { STEP_VALUE_BYTES } from '../../kernel/index.ts'
 import type { Failure, FailureInput, Instant, StepState } from '../../kernel/index.ts'
 import { sleep } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { HeldExecution } from '../lease/leased-execution.ts'
-import { StepCall } from './step-try.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { StepTry } from './step-try.ts'
 import type { JournalServices, StepJournal } from './step-journal.ts'
 import { checkStepName } from './step-names.ts'
 import type { StepNames } from './step-names.ts'
@@ -21,7 +21,7 @@ import { failureBytes, parseStepOptions, stepFailureOf, stepRetryMs } from './st
 import type { StepPolicy } from './step-policy.ts'
 import { StepRecorder } from './step-recorder.ts'
 import type { Recorded, StepReport } from './step-recorder.ts'
-import type { Turn } from './handler-run.ts'
+import type { HandlerRun } from './handler-run.ts'
 
 /** A step that is tried again within this time keeps its worker meanwhile. */
 const STEP_RETRY_HOLD_MS = 5_000
@@ -43,62 +43,68 @@ interface StepWork {
   readonly run: StepFunction<unknown>
 }
 
-export class Steps {
-  readonly #held: HeldExecution
+export class StepRunner {
+  readonly #leased: LeasedExecution
   readonly #services: JournalServices
-  readonly #turn: Turn
+  readonly #run: HandlerRun
   readonly #journal: StepJournal
   readonly #names: StepNames
   readonly #recorder: StepRecorder
 
-  constructor(held: HeldExecution, services: JournalServices, turn: Turn, journal: StepJournal, names: StepNames) {
-    this.#held = held
+  constructor(
+    leased: LeasedExecution,
+    services: JournalServices,
+    run: HandlerRun,
+    journal: StepJournal,
+    names: StepNames,
+  ) {
+    this.#leased = leased
     this.#services = services
-    this.#turn = turn
+    this.#run = run
     this.#journal = journal
     this.#names = names
-    this.#recorder = new StepRecorder(held, services, turn)
+    this.#recorder = new StepRecorder(leased, services, run)
   }
 
   async step(name: string, optionsOrRun: unknown, run: unknown): Promise<unknown> {
     const work = this.#parse(name, optionsOrRun, run)
-    const ended = await this.#bringToEnd(work)
+    const ended = await this.#runToEnd(work)
     if (ended.kind === 'failed') throw ended.error
     return ended.value
   }
 
-  async now(said: string): Promise<Instant> {
-    const name = this.#names.next('now', checkStepName(said))
-    this.#turn.refuseIfStopping()
-    return await this.#turn.say(async () => {
+  async now(givenName: string): Promise<Instant> {
+    const name = this.#names.next('now', checkStepName(givenName))
+    this.#run.throwIfStopping()
+    return await this.#run.call(async () => {
       const found = await this.#journal.find('now', name)
-      if (found !== undefined) return momentOf(name, found.step.state)
+      if (found !== undefined) return instantOf(name, found.step.state)
       const report = { stepKind: 'now', name, attemptCount: 1 } as const
       const recorded = await this.#recorder.record(report, { kind: 'completed' })
-      return recorded.kind === 'recorded' ? recorded.at : momentOf(name, recorded.state)
+      return recorded.kind === 'recorded' ? recorded.at : instantOf(name, recorded.state)
     })
   }
 
   /** The name is numbered before anything else happens, so that numbers follow the order of the calls. */
-  #parse(said: string, optionsOrRun: unknown, run: unknown): StepWork {
+  #parse(givenName: string, optionsOrRun: unknown, run: unknown): StepWork {
     const [options, given] = run === undefined ? [undefined, optionsOrRun] : [optionsOrRun, run]
-    const name = this.#names.next('call', checkStepName(said))
+    const name = this.#names.next('call', checkStepName(givenName))
     if (typeof given !== 'function') {
       throw invalidInput('run', `The work of step '${name}' is ${show(given)}, but must be a function.`)
     }
-    this.#turn.refuseIfStopping()
+    this.#run.throwIfStopping()
     return { name, policy: parseStepOptions(options as StepOptions | undefined), run: given as StepFunction<unknown> }
   }
 
   /** Tries as often as it takes, in place or after letting go of the worker. */
-  async #bringToEnd(work: StepWork): Promise<Ended> {
-    let progress = await this.#turn.say(async () => await this.#goOn(work, await this.#begin(work.name)))
+  async #runToEnd(work: StepWork): Promise<Ended> {
+    let progress = await this.#run.call(async () => await this.#continue(work, await this.#begin(work.name)))
     while (progress.kind === 'pause') {
       const paused = progress
       // What failed in the same moment for good ends the run: there is nothing to wait for then.
-      await this.#turn.breathe()
+      await this.#run.yieldToEventLoop()
       const recorded = await this.#recorder.park(reportOf(work.name, paused.attempt), this.#retryOf(paused))
-      progress = await this.#turn.say(() => this.#goOn(work, this.#progressAfter(work.name, recorded, paused)))
+      progress = await this.#run.call(() => this.#continue(work, this.#progressAfter(work.name, recorded, paused)))
     }
     return progress
   }
@@ -111,7 +117,7 @@ export class Steps {
     const isOver =
       state.phase === 'failed'
         ? !found.isFinal
-        : state.phase === 'retrying' && state.round !== (this.#held.claimed.journal?.round ?? 0)
+        : state.phase === 'retrying' && state.round !== (this.#leased.claimed.journal?.round ?? 0)
     if (isOver) return { kind: 'try', attempt: 1 }
     return this.#progressOf(name, state, attemptCount, found.value)
   }
@@ -121,26 +127,26 @@ export class Steps {
       case 'completed':
         return { kind: 'completed', value: decodeValue(state.value, value) }
       case 'failed':
-        return { kind: 'failed', error: new StepFailedError(name, saidFailure(state.failure)) }
+        return { kind: 'failed', error: new StepFailedError(name, failureInputOf(state.failure)) }
       case 'retrying': {
-        const waitMs = this.#isUrged(name) ? 0 : this.#journal.untilMs(state.until)
+        const waitMs = this.#isRetryDue(name) ? 0 : this.#journal.untilMs(state.until)
         const until = this.#services.runtime.monotonic() + waitMs
-        return { kind: 'pause', attempt, until, failure: saidFailure(state.failure) }
+        return { kind: 'pause', attempt, until, failure: failureInputOf(state.failure) }
       }
       case 'open':
       case 'closed':
-        throw contradiction(name)
+        throw inconsistentStep(name)
     }
   }
 
   /** Whether the execution goes on for the sake of this step: because of the time, or because somebody wants it tried now. */
-  #isUrged(name: string): boolean {
-    const resumed = this.#held.claimed.journal?.resumed
+  #isRetryDue(name: string): boolean {
+    const resumed = this.#leased.claimed.journal?.resumed
     return resumed?.cause === 'step_retry' && resumed.step === name
   }
 
   /** As far as it comes without letting go of the worker. */
-  async #goOn(work: StepWork, from: Progress): Promise<Ended | Pause> {
+  async #continue(work: StepWork, from: Progress): Promise<Ended | Pause> {
     let progress = from
     while (progress.kind === 'try' || progress.kind === 'pause') {
       if (progress.kind === 'try') {
@@ -156,33 +162,33 @@ export class Steps {
   }
 
   async #pause(waitMs: number): Promise<void> {
-    const { abortReason } = this.#held
-    const signal = abortReason === undefined ? this.#held.signal : undefined
+    const { abortReason } = this.#leased
+    const signal = abortReason === undefined ? this.#leased.signal : undefined
     await sleep(this.#services.runtime, Math.ceil(waitMs), signal)
-    this.#turn.throwIfStoppedSince(abortReason)
+    this.#run.throwIfStoppedSince(abortReason)
   }
 
   async #try(work: StepWork, attempt: number): Promise<Progress> {
     const { name, policy } = work
-    const { abortReason } = this.#held
-    const call = new StepCall(this.#held, name, attempt, policy.timeoutMs)
+    const { abortReason } = this.#leased
+    const call = new StepTry(this.#leased, name, attempt, policy.timeoutMs)
     let value: unknown
     try {
-      value = await this.#turn.inStep(name, () => call.run(work.run, this.#services.runtime))
+      value = await this.#run.inStep(name, () => call.run(work.run, this.#services.runtime))
     } catch (error) {
       // Work that was told to stop has not failed: somebody goes on with it.
-      this.#turn.throwIfStoppedSince(abortReason)
-      return await this.#failed(work, attempt, error)
+      this.#run.throwIfStoppedSince(abortReason)
+      return await this.#recordFailure(work, attempt, error)
     }
-    this.#held.throwIfRefused()
+    this.#leased.throwIfRefused()
     const encoded = encodeStepValue(name, value)
     const outcome = { kind: 'completed', value: encoded?.input } as const
     const recorded = await this.#recorder.record(reportOf(name, attempt), outcome, encoded)
     if (recorded.kind === 'known') return this.#progressOf(name, recorded.state, attempt, recorded.value)
-    return { kind: 'completed', value: seenLater(encoded) }
+    return { kind: 'completed', value: asReplayed(encoded) }
   }
 
-  async #failed({ name, policy }: StepWork, attempt: number, error: unknown): Promise<Progress> {
+  async #recordFailure({ name, policy }: StepWork, attempt: number, error: unknown): Promise<Progress> {
     if (error instanceof PostponeError || error instanceof StepRefusedError) throw error
     const failure = stepFailureOf(error)
     const { runtime } = this.#services
@@ -214,22 +220,22 @@ function reportOf(name: string, attemptCount: number): StepReport {
   return { stepKind: 'call', name, attemptCount }
 }
 
-/** A recorded failure as it was said: without the moment, which is the store's. */
-function saidFailure({ category, message, stack }: Failure): FailureInput {
+/** X: without the moment, which is the store's. */
+function failureInputOf({ category, message, stack }: Failure): FailureInput {
   return { category, message, stack }
 }
 
-function momentOf(name: string, state: StepState): Instant {
+function instantOf(name: string, state: StepState): Instant {
   if (state.phase === 'completed') return state.at
-  throw contradiction(name)
+  throw inconsistentStep(name)
 }
 
-function contradiction(step: string): EngineError {
+function inconsistentStep(step: string): EngineError {
   return new EngineError('corruption', { step, message: `Step '${step}' is recorded as something that it is not.` })
 }
 
 /** A value as later runs see it. Bytes are a copy: what the handler does with them does not change what is stored. */
-function seenLater(encoded: EncodedValue | undefined): unknown {
+function asReplayed(encoded: EncodedValue | undefined): unknown {
   if (encoded?.input.encoding === 'bytes') return new Uint8Array(encoded.bytes)
   return decodeValue(encoded?.input, encoded?.bytes)
 }

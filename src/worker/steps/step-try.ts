@@ -2,30 +2,30 @@
 import type { StepContext, StepFunction } from '../../client/define/context.ts'
 import { CategorisedError } from '../../client/define/errors.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import type { HeldExecution } from '../lease/leased-execution.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
 
-export class StepCall implements StepContext {
+export class StepTry implements StepContext {
   readonly name: string
   readonly attempt: number
-  readonly #held: HeldExecution
+  readonly #leased: LeasedExecution
   readonly #timeoutMs: number | undefined
   /** A handler that cleans up behind a cancel it knows of is not disturbed by it. */
-  readonly #isUndisturbed: boolean
-  #outOfTime: AbortController | undefined
+  readonly #ignoresCancel: boolean
+  #timeout: AbortController | undefined
   #signal: AbortSignal | undefined
 
-  constructor(held: HeldExecution, name: string, attempt: number, timeoutMs: number | undefined) {
-    this.#held = held
+  constructor(leased: LeasedExecution, name: string, attempt: number, timeoutMs: number | undefined) {
+    this.#leased = leased
     this.name = name
     this.attempt = attempt
     this.#timeoutMs = timeoutMs
-    this.#isUndisturbed = held.abortReason !== undefined
+    this.#ignoresCancel = leased.abortReason !== undefined
   }
 
   /** What a replay has set aside is asked of others anew, and not recognised as what was asked before. */
   get idempotencyKey(): string {
-    const era = this.#held.claimed.journal?.era ?? 0
-    const { idempotencyKey } = this.#held
+    const era = this.#leased.claimed.journal?.era ?? 0
+    const { idempotencyKey } = this.#leased
     return `${era === 0 ? idempotencyKey : `${idempotencyKey}.${era}`}:${this.name}`
   }
 
@@ -38,14 +38,14 @@ export class StepCall implements StepContext {
   async run<Value>(work: StepFunction<Value>, runtime: Runtime): Promise<Value> {
     const timeoutMs = this.#timeoutMs
     if (timeoutMs === undefined) return await work(this)
-    const outOfTime = Promise.withResolvers<never>()
+    const timedOut = Promise.withResolvers<never>()
     const timer = runtime.after(timeoutMs, () => {
       const reason = new CategorisedError('timeout', `Step '${this.name}' took longer than ${timeoutMs} ms.`)
-      this.#outOfTime?.abort(reason)
-      outOfTime.reject(reason)
+      this.#timeout?.abort(reason)
+      timedOut.reject(reason)
     })
     try {
-      return await Promise.race([work(this), outOfTime.promise])
+      return await Promise.race([work(this), timedOut.promise])
     } finally {
       timer.cancel()
     }
@@ -53,9 +53,9 @@ export class StepCall implements StepContext {
 
   #makeSignal(): AbortSignal {
     const isTimed = this.#timeoutMs !== undefined
-    if (!isTimed && !this.#isUndisturbed) return this.#held.signal
-    this.#outOfTime = new AbortController()
-    const { signal } = this.#outOfTime
-    return this.#isUndisturbed ? signal : AbortSignal.any([this.#held.signal, signal])
+    if (!isTimed && !this.#ignoresCancel) return this.#leased.signal
+    this.#timeout = new AbortController()
+    const { signal } = this.#timeout
+    return this.#ignoresCancel ? signal : AbortSignal.any([this.#leased.signal, signal])
   }
 }

@@ -17,12 +17,12 @@ import { WAITPOINT_EXPIRY_MAX_MS } from '../../kernel/index.ts'
 import type { ConditionNode, Refused, Step, WaitpointView } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { HeldExecution } from '../lease/leased-execution.ts'
-import { repeatUntilAnswered } from '../store/retry-until-answered.ts'
+import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { JournalServices, StepJournal } from './step-journal.ts'
 import { checkStepName } from './step-names.ts'
 import type { StepNames } from './step-names.ts'
-import type { Parked, Turn } from './handler-run.ts'
+import type { HandlerRun, ParkResult } from './handler-run.ts'
 
 const WAITPOINT_KEYS = ['expires'] as const satisfies readonly (keyof WaitpointOptions)[]
 
@@ -32,79 +32,85 @@ export interface WaitServices extends JournalServices {
 
 type WaitKind = 'wait' | 'sleep'
 
-export class Waits {
-  readonly #held: HeldExecution
+export class WaitRunner {
+  readonly #leased: LeasedExecution
   readonly #services: WaitServices
-  readonly #turn: Turn
+  readonly #run: HandlerRun
   readonly #journal: StepJournal
   readonly #names: StepNames
 
-  constructor(held: HeldExecution, services: WaitServices, turn: Turn, journal: StepJournal, names: StepNames) {
-    this.#held = held
+  constructor(
+    leased: LeasedExecution,
+    services: WaitServices,
+    run: HandlerRun,
+    journal: StepJournal,
+    names: StepNames,
+  ) {
+    this.#leased = leased
     this.#services = services
-    this.#turn = turn
+    this.#run = run
     this.#journal = journal
     this.#names = names
   }
 
-  async sleep(said: string, duration: unknown): Promise<void> {
-    const name = this.#names.next('sleep', checkStepName(said))
+  async sleep(givenName: string, duration: unknown): Promise<void> {
+    const name = this.#names.next('sleep', checkStepName(givenName))
     const plan = sleepPlan(parseDuration(duration, 'duration'))
-    await this.#endOf('sleep', name, () => plan)
+    await this.#awaitEnd('sleep', name, () => plan)
   }
 
-  async waitFor<Answer>(said: string, waitable: Waitable<Answer>): Promise<Answer> {
-    const name = this.#names.next('wait', checkStepName(said))
+  async waitFor<Answer>(givenName: string, waitable: Waitable<Answer>): Promise<Answer> {
+    const name = this.#names.next('wait', checkStepName(givenName))
     const { plan, answer } = checkWaitable(waitable, name)[WAITABLE]
-    const step = await this.#endOf('wait', name, () => plan(name))
-    return await this.#turn.say(async () => await answer(await this.#outcomeOf(step)))
+    const step = await this.#awaitEnd('wait', name, () => plan(name))
+    return await this.#run.call(async () => await answer(await this.#outcomeOf(step)))
   }
 
-  async waitpoint(said: string, options: WaitpointOptions = {}): Promise<HandlerWaitpoint> {
-    const key = checkWaitpointKey(said, 'key')
+  async waitpoint(givenName: string, options: WaitpointOptions = {}): Promise<HandlerWaitpoint> {
+    const key = checkWaitpointKey(givenName, 'key')
     checkOptions(options, WAITPOINT_KEYS, "{ expires: '1d' }")
     const expiresInMs = parseExpiry(options.expires)
-    this.#turn.refuseIfStopping()
-    return asWaitpoint(this.#held, this.#services.tokens, await this.#turn.say(() => this.#open(key, expiresInMs)))
+    this.#run.throwIfStopping()
+    return asWaitpoint(this.#leased, this.#services.tokens, await this.#run.call(() => this.#open(key, expiresInMs)))
   }
 
   async #open(target: string, expiresInMs: number | undefined): Promise<WaitpointView> {
-    const { id: executionId, partition, claimed } = this.#held
+    const { id: executionId, partition, claimed } = this.#leased
     const { batcher, tokens } = this.#services
     const input = { executionId, fence: claimed.fence, target, expiresInMs, keyId: tokens.keyId }
     const call = () => batcher.run(partition, 'createWaitpoint', input)
-    const { result } = await repeatUntilAnswered(this.#services, this.#held, call)
+    const { result } = await retryUntilAnswered(this.#services, this.#leased, call)
     if (result.kind === 'refused') throw this.#refusalOf(target, result)
     return result.waitpoint
   }
 
   /** The wait once it has ended. If it has not, this run of the handler is over. */
-  async #endOf(kind: WaitKind, name: string, planOf: () => WaitPlan): Promise<Step> {
-    this.#turn.refuseIfStopping()
-    const found = await this.#turn.say(() => this.#journal.find(kind, name))
+  async #awaitEnd(kind: WaitKind, name: string, planOf: () => WaitPlan): Promise<Step> {
+    this.#run.throwIfStopping()
+    const found = await this.#run.call(() => this.#journal.find(kind, name))
     if (found?.isFinal === true) return found.step
     // A handler that comes to its end in this very moment does not wait.
-    await this.#turn.breathe()
-    const { id: executionId, partition, claimed } = this.#held
+    await this.#run.yieldToEventLoop()
+    const { id: executionId, partition, claimed } = this.#leased
     const { batcher, tokens } = this.#services
     const { opens, ...plan } = planOf()
     const input = { executionId, fence: claimed.fence, stepKind: kind, name, ...plan, opens, keyId: tokens.keyId }
-    return await this.#turn.park(
+    return await this.#run.park(
       () => batcher.run(partition, 'suspendExecution', input),
       (reply) => this.#readSuspended(name, reply),
     )
   }
 
-  #readSuspended(name: string, { result }: Reply<'suspendExecution'>): Parked<Step> {
+  #readSuspended(name: string, { result }: Reply<'suspendExecution'>): ParkResult<Step> {
     switch (result.kind) {
       case 'answered':
         return { answer: result.step }
       case 'suspended':
       case 'already_suspended':
-        return { departure: 'parked' }
+        return { earlyExit: 'parked' }
       case 'cancelled':
       case 'already_cancelled':
-        return { departure: 'cancelled' }
+        return { earlyExit: 'cancelled' }
       case 'refused':
         throw this.#refusalOf(name, result)
     }
@@ -119,10 +125,10 @@ export class Waits {
   }
 
   #refusalOf(step: string, refused: Refused): EngineError {
-    const { code, detail } = this.#turn.refusalOf(refused)
+    const { code, detail } = this.#run.refusalOf(refused)
     const { waitpoint } = detail
     const message = waitpoint === undefined ? `It is '${step}'.` : `'${step}' waits at '${waitpoint}'.`
-    return this.#held.refusal ?? new StepRefusedError(code, { ...detail, step, message })
+    return this.#leased.refusal ?? new StepRefusedError(code, { ...detail, step, message })
   }
 }
 
@@ -164,7 +170,7 @@ function parseExpiry(expires: WaitpointOptions['expires']): number | undefined {
   throw invalidInput('expires', `expires is ${ms} ms, but must be at most ${WAITPOINT_EXPIRY_MAX_MS} ms.`)
 }
 
-function asWaitpoint(held: HeldExecution, tokens: TokenSigner, view: WaitpointView): HandlerWaitpoint {
+function asWaitpoint(leased: LeasedExecution, tokens: TokenSigner, view: WaitpointView): HandlerWaitpoint {
   const { target, waitpointId, generation, keyId, createdAt: openedAt, isOpen, expiresAt } = view
   return {
     key: target,
@@ -173,7 +179,7 @@ function asWaitpoint(held: HeldExecution, tokens: TokenSigner, view: WaitpointVi
     isOpen,
     expiresAt,
     token: (options = {}) => {
-      const claims = { executionId: held.id, waitpointId, target, generation, openedAt, keyId }
+      const claims = { executionId: leased.id, waitpointId, target, generation, openedAt, keyId }
       return tokens.issue({ ...claims, ...optionalClaims(options, openedAt) })
     },
     [WAITABLE]: {

@@ -2,10 +2,10 @@
 import { sleep } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { EngineError } from '../../kernel/engine-error.ts'
-import { backoffMs, mayPass } from './store-health.ts'
+import { backoffMs, isTransient } from './store-health.ts'
 import type { StoreHealth } from './store-health.ts'
 
-export interface Repetition {
+export interface RetryServices {
   readonly runtime: Runtime
   readonly health: StoreHealth
   /** Aborts when the worker has stopped: nobody waits for an answer then. */
@@ -18,9 +18,9 @@ interface Refusable {
 }
 
 /** Throws what the store threw last, if saying it again cannot help or is no longer wanted. */
-export async function repeatUntilAnswered<T>(
-  repetition: Repetition,
-  held: Refusable,
+export async function retryUntilAnswered<T>(
+  repetition: RetryServices,
+  leased: Refusable,
   call: (isRepeated: boolean) => Promise<T>,
 ): Promise<T> {
   const { runtime, health, stopped } = repetition
@@ -31,9 +31,9 @@ export async function repeatUntilAnswered<T>(
       return answer
     } catch (error) {
       health.failed(error)
-      if (!mayPass(error)) throw error
+      if (!isTransient(error)) throw error
       await sleep(runtime, backoffMs(runtime, failureCount + 1), stopped)
-      if (held.refusal !== undefined || stopped.aborted) throw error
+      if (leased.refusal !== undefined || stopped.aborted) throw error
     }
   }
 }

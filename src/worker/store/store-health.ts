@@ -34,6 +34,6 @@ export function backoffMs(runtime: Runtime, failureCount: number): number {
 }
 
 /** Whether saying the same again can help. What the store itself threw, whatever it is, may pass. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return !(error instanceof EngineError) || error.isRetryable
 }
