@@ -1,8 +1,8 @@
-/** Where a program says what it is doing. Ids, counts and codes go in; payloads and secrets never do. */
+/** Structured logging. Fields contain ids, counts and codes, and never payloads or secrets. */
 
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** Fields first, for machines; then a sentence, for people. A log never throws. */
+/** Each line has fields for machines and a message for people. A log never throws. */
 export interface Log {
   debug(fields: LogFields, message: string): void
   info(fields: LogFields, message: string): void
@@ -11,10 +11,10 @@ export interface Log {
 }
 
 function ignore(): void {
-  // Nobody listens.
+  // Discards the line.
 }
 
-/** For programs that say nothing, and for tests. */
+/** Discards all lines. */
 export const silentLog: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const
@@ -25,7 +25,7 @@ export function isLog(value: unknown): value is Log {
   return METHODS.every((method) => typeof methods[method] === 'function')
 }
 
-/** A log that keeps its promise never to throw, whatever the one behind it does. */
+/** Wraps a log so that it never throws. */
 export function quietLog(log: Log): Log {
   const write =
     (method: (typeof METHODS)[number]) =>
@@ -33,13 +33,13 @@ export function quietLog(log: Log): Log {
       try {
         log[method](fields, message)
       } catch {
-        // A line that cannot be written is lost; the work that it speaks of is not.
+        // A line that cannot be written is lost. The work that it describes must not fail.
       }
     }
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-/** An error as the fields of a log line. */
+/** Converts an error into the fields of a log line. */
 export function errorFields(error: unknown): { readonly error: string; readonly stack?: string } {
   if (!(error instanceof Error)) return { error: String(error) }
   const described = `${error.name}: ${error.message}`

@@ -1,6 +1,6 @@
 /**
- * Versions of stored records: 8 random bytes as Latin-1 text. Not part of `Runtime`: two processes that drew the same version
- * would overwrite each other's records, so versions must not repeat even where a test repeats everything else.
+ * Versions of stored records: 8 random bytes as Latin-1 text. Not part of `Runtime`: two processes with the same version would
+ * overwrite each other's records, so versions must be unique even where a test is deterministic.
  */
 import { randomFillSync } from 'node:crypto'
 

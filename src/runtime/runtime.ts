@@ -1,6 +1,6 @@
 /**
- * Clock, timers, ids and randomness: the only place that touches the global ones. Everything outside the kernel gets a
- * `Runtime` passed in, so that a test can own time and chance.
+ * Clock, timers, ids and randomness: the only place that uses the global ones. All other code outside the kernel receives a
+ * `Runtime`, so that tests can control time and randomness.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -9,9 +9,9 @@ export interface Timer {
 }
 
 export interface Runtime {
-  /** Milliseconds since the epoch, by this machine's clock. */
+  /** Milliseconds since the epoch, by the local clock. */
   now(): number
-  /** Milliseconds that never go back, for measuring how long something took. */
+  /** Milliseconds of a monotonic clock, for measuring durations. */
   monotonic(): number
   /** Calls back once after a time. The timer does not keep the process alive when `background` is set. */
   after(ms: number, callback: () => void, options?: { background?: boolean }): Timer
@@ -19,13 +19,13 @@ export interface Runtime {
   nextTick(callback: () => void): void
   /** Calls back in the next iteration of the event loop. */
   soon(callback: () => void): void
-  /** A version 7 UUID: later ones sort behind earlier ones of the same process. */
+  /** A version 7 UUID. Ids of one process sort in the order of their creation. */
   uuid(): string
   /** A fraction in [0, 1). */
   random(): number
 }
 
-/** The longest time that one platform timer can wait. */
+/** The maximum delay of a platform timer. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
 export function systemRuntime(): Runtime {
@@ -48,7 +48,7 @@ export function systemRuntime(): Runtime {
 const POOL_BYTES = 4_096
 const RANDOM_BYTES_PER_ID = 8
 
-/** Makes ids whose first 48 bits are the time and whose next 12 count within a millisecond; the rest is random. */
+/** Generates version 7 UUIDs: 48 bits of time, a 12-bit counter within the millisecond, and random bits. */
 export function uuidGenerator(now: () => number): () => string {
   const pool = Buffer.alloc(POOL_BYTES)
   let digits = ''
@@ -86,7 +86,7 @@ export function randomSeed(runtime: Runtime): number {
   return 1 + Math.floor(runtime.random() * 2_147_483_645)
 }
 
-/** Waits. Ends early, without an error, when the signal aborts. */
+/** Resolves after a time, or when the signal aborts. Never rejects. */
 export function sleep(runtime: Runtime, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) {

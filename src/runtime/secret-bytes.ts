@@ -1,6 +1,6 @@
 /**
- * Chance that nobody may guess. It is no part of `Runtime`: a test that could repeat it would prove nothing about secrets,
- * and a fabric that was handed a repeatable runtime must still not sign with a secret that can be known.
+ * Cryptographically secure random bytes. Not part of `Runtime`: a fabric with a deterministic runtime must still sign with an
+ * unpredictable secret.
  */
 import { randomBytes } from 'node:crypto'
 

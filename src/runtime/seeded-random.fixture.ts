@@ -1,9 +1,9 @@
-/** Chance that can be repeated: the same seed gives the same numbers. */
+/** Deterministic random numbers: the same seed yields the same sequence. */
 
 export interface Random {
   /** A fraction in [0, 1). */
   fraction(): number
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number
   pick<T>(items: readonly [T, ...T[]] | readonly T[]): T
 }
@@ -20,7 +20,7 @@ export function seededRandom(seed: number): Random {
   const between = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1))
   const pick = <T>(items: readonly T[]): T => {
     const item = items[between(0, items.length - 1)]
-    if (item === undefined) throw new Error('There is nothing to pick from.')
+    if (item === undefined) throw new Error('Cannot pick from an empty list.')
     return item
   }
   return { fraction, between, pick }

@@ -1,4 +1,4 @@
-/** A runtime whose clock somebody moves by hand. Timers fire in order as the clock passes them; turns are real ones. */
+/** A runtime with a virtual clock. Timers fire in order as the clock advances; event-loop iterations are real. */
 import { uuidGenerator } from './runtime.ts'
 import type { Runtime, Timer } from './runtime.ts'
 
@@ -9,30 +9,30 @@ interface PendingTimer {
 }
 
 export interface VirtualRuntime extends Runtime {
-  /** Moves the clock on by this much, firing each timer at its own moment and letting what it starts settle. */
+  /** Advances the clock. Fires each timer at its time, and lets its effects settle before the next. */
   advance(ms: number): Promise<void>
-  /** Sets the clock alone, also back, firing nothing. */
+  /** Moves the wall clock, forwards or backwards, without firing timers. */
   jump(ms: number): void
-  /** When the next timer fires, if any waits. */
+  /** When the next timer fires, if there is one. */
   nextTimerAt(): number | undefined
 }
 
 export interface VirtualOptions {
   /**
-   * When whatever a timer started is taken to have settled: after some turns of the event loop, or with `quiet` once nobody
-   * has looked at the clock for as many. Every call to a store looks at it.
+   * When the effects of a timer count as settled: after a fixed number of event-loop iterations, or with `quiet` once the clock
+   * was not read during as many. Every call to a store reads the clock.
    */
   readonly settle?: 'turns' | 'quiet'
 }
 
-/** Turns of the event loop after which whatever a timer started is taken to have settled. */
+/** Event-loop iterations after which the effects of a timer count as settled. */
 const SETTLE_TURNS = 12
-/** What does not become quiet within this many turns goes on while time passes. */
+/** Maximum event-loop iterations to wait for `quiet` before the clock advances anyway. */
 const QUIET_TURNS_MAX = 100_000
 
 export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1, options: VirtualOptions = {}): VirtualRuntime {
   let elapsed = 0
-  /** Where the clock would stand without the time that has passed. One sum instead of many: no step is lost to rounding. */
+  /** The clock minus `elapsed`. Kept apart, so that rounding errors do not accumulate. */
   let offset = startAt
   let order = 0
   let randomState = seed
@@ -61,7 +61,7 @@ export function virtualRuntime(startAt = 1_700_000_000_000, seed = 1, options: V
   }
 
   return {
-    // Timers may stand between two milliseconds; clocks show whole ones.
+    // Timers may be due at fractions of a millisecond; the clock returns whole milliseconds.
     now,
     monotonic: () => elapsed,
     after(ms, callback): Timer {

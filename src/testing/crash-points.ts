@@ -1,15 +1,15 @@
 /**
- * Where a test wants its worker to crash, and how often the work of each step was begun. A crash that was asked for happens
- * once, at the first place that fits.
+ * The points at which a test makes its worker crash, and the number of runs of each step. A requested crash happens once, at the
+ * first matching point.
  */
 import type { ExecutionDescription, ExecutionHandle } from '../client/index.ts'
 
-/** Before the work of a step begins, when it is done and nothing is recorded of it, and once it is recorded. */
+/** Before the work of a step, after the work but before it is recorded, and after it is recorded. */
 export type CrashMoment = 'before' | 'during' | 'after'
 
 /**
- * A step, wait or sleep by its name; one that the handler does again is followed by `#2` and so on. A wait or a sleep has no
- * work, so it has nothing during it. `execution` says whose; anybody's, if it is left out.
+ * A step, wait or sleep by its name; a repeated name has the suffix `#2` and so on. Waits and sleeps have no work, so `during`
+ * does not apply to them. `execution` limits the point to one execution.
  */
 export type CrashPoint = { readonly execution?: ExecutionHandle | string } & (
   { readonly before: string } | { readonly during: string } | { readonly after: string }
@@ -33,15 +33,13 @@ export class CrashPoints {
     const [moment, ...others] = moments.filter((each) => asked[each] !== undefined)
     const step = moment === undefined ? undefined : asked[moment]
     if (moment === undefined || others.length > 0 || typeof step !== 'string') {
-      throw new Error(
-        "A crash is asked for with one of { before: 'charge' }, { during: 'charge' }, { after: 'charge' }.",
-      )
+      throw new Error("A crash point is one of { before: 'charge' }, { during: 'charge' }, { after: 'charge' }.")
     }
     const { execution } = point
     this.#armed.add({ moment, step, executionId: execution === undefined ? undefined : resolve(execution) })
   }
 
-  /** Whether the worker is to crash here. */
+  /** Returns whether the worker crashes here, and disarms that crash. */
   take(moment: CrashMoment, executionId: string, step: string): boolean {
     for (const crash of this.#armed) {
       if (crash.moment !== moment || crash.step !== step) continue
@@ -52,15 +50,14 @@ export class CrashPoints {
     return false
   }
 
-  /** A crash that never came is a test that has shown nothing: said once an execution has ended. */
+  /** Throws if an execution has ended without reaching a requested crash, because the test would prove nothing. */
   throwIfMissed({ id, task, state }: Pick<ExecutionDescription, 'id' | 'task' | 'state'>): void {
     const missed = [...this.#armed].find(({ executionId }) => executionId === undefined || executionId === id)
     if (missed === undefined) return
     const ran = [...(this.#runs.get(id)?.keys() ?? [])].map((step) => `'${step}'`)
     throw new Error(
-      `${task} (${id}) is '${state}', but the worker was to crash ${missed.moment} '${missed.step}', and nothing of that ` +
-        `name came. Steps that ran: ${ran.length === 0 ? 'none' : ran.join(', ')}. If another execution is meant, name it ` +
-        `with { execution }.`,
+      `${task} (${id}) is '${state}', but never reached the requested crash ${missed.moment} '${missed.step}'. ` +
+        `Steps that ran: ${ran.length === 0 ? 'none' : ran.join(', ')}. To crash in another execution, pass { execution }.`,
     )
   }
 

@@ -1,16 +1,16 @@
 /**
- * A handler whose steps, waits and sleeps are watched from outside: the watcher is told of each moment, and whoever waits
- * for it goes on when it says so. A worker that crashes at a moment is one that never goes on.
+ * Wraps a handler so that a watcher can pause it at each of its steps, waits and sleeps. A crashed worker is simulated by a pause
+ * that never ends.
  */
 import type { Handler, StepContext, StepFunction, StepOptions, TaskContext } from '../client/index.ts'
 import type { CrashMoment } from './crash-points.ts'
 
 export interface StepWatcher {
-  /** Resolves when the handler may go on; never, if its worker has crashed. */
+  /** Resolves when the handler may continue; never, if its worker has crashed. */
   readonly reach: (moment: CrashMoment, executionId: string, step: string) => Promise<void>
-  /** The same, at a place where nothing is to happen. */
+  /** The same, where no crash can be requested. */
   readonly continueUnlessCrashed: () => Promise<void>
-  /** The work of a step begins. */
+  /** Counts a run of the work of a step. */
   readonly countRun: (executionId: string, step: string) => void
 }
 
@@ -21,7 +21,7 @@ export function observeHandler(handler: Handler, watcher: StepWatcher): Handler 
 type StepRest<Value> = [StepFunction<Value>] | [StepOptions, StepFunction<Value>]
 type Watched = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint'>
 
-/** Everything else is the context's own, and is made when it is asked for, as ever. */
+/** A proxy, so that the other parts of the context stay lazy. */
 function observeContext(context: TaskContext, watcher: StepWatcher): TaskContext {
   const watched = watchedCalls(context, watcher)
   return new Proxy(context, {
@@ -53,14 +53,14 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
     try {
       return await context.step(name, options, observed)
     } finally {
-      // A step that is answered from the store has nothing to crash behind.
+      // A step whose value was already recorded is no crash point.
       await (recordedAs === undefined
         ? watcher.continueUnlessCrashed()
         : watcher.reach('after', executionId, recordedAs))
     }
   }
 
-  /** Something without work of its own. */
+  /** Observes a call that has no work of its own. */
   async function observeWait<Value>(name: string, call: () => Promise<Value>): Promise<Value> {
     await watcher.reach('before', executionId, name)
     try {
@@ -78,13 +78,13 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
   }
 }
 
-/** A handler that does not wait for a call must not bring the process down when that call fails. */
+/** Prevents an unhandled rejection if the handler does not await its call. */
 function catchUnhandled<Value>(call: Promise<Value>): Promise<Value> {
   call.catch(() => undefined)
   return call
 }
 
-/** Names as the worker records them: one that is said again has a number behind it. */
+/** Numbers repeated names as the worker does. */
 function numbering(): (name: string) => string {
   const counts = new Map<string, number>()
   return (name) => {

@@ -115,7 +115,7 @@ test('an execution that ends without the crash that was asked for fails the test
   const execution = await t.submit(order, { item: 'honey' })
 
   await expect(t.until(execution, 'completed')).rejects.toThrow(
-    /is 'completed', but the worker was to crash before 'chrage'.*Steps that ran: 'charge', 'ship'\./,
+    /is 'completed', but never reached the requested crash before 'chrage'.*Steps that ran: 'charge', 'ship'\./,
   )
 })
 

@@ -1,15 +1,15 @@
-/** Handlers that stand in for tasks a test does not want to run. */
+/** Stub handlers for tasks that a test does not want to run. */
 import type { Handler, Task } from '../client/index.ts'
 
-/** A handler that keeps what it was called with. */
+/** A handler that records the inputs of its calls. */
 export interface Stub<Input> extends Handler {
-  /** The inputs of its runs, in their order; one that runs again stands there again. */
+  /** The inputs of all runs, in order, including retries. */
   readonly calls: readonly Input[]
 }
 
 /**
- * A handler that answers with a value, or with what a function makes of its input. A function that throws makes the attempt
- * fail.
+ * Creates a handler that returns a value, or the result of a function of its input. An error thrown by the function fails the
+ * attempt.
  *
  * @example
  * const mail = stub(sendMail, { sent: true })
@@ -29,7 +29,7 @@ export function stub<Input, Parsed, Returned, Output, Inputs, Given>(
   return { ...handler, calls }
 }
 
-/** No result is a function, because none could be stored. */
+/** Unambiguous, because a function cannot be stored as a result. */
 function isFunction<Parsed, Returned>(answer: unknown): answer is (input: Parsed) => Promise<Returned> | Returned {
   return typeof answer === 'function'
 }

@@ -1,7 +1,7 @@
-/** What a test is told of an execution or a flow that does not get where the test wants it: where it hangs, and why. */
+/** Error texts for an execution or a flow that does not reach the state that a test waits for: its state, and the reason. */
 import type { Client, FlowHandle } from '../client/index.ts'
 
-/** Members of a flow that are named. */
+/** Maximum number of members that the text lists. */
 const NAMED_MEMBER_COUNT = 5
 
 export async function explainStuck(client: Client, id: string, text: string): Promise<string> {
@@ -9,7 +9,7 @@ export async function explainStuck(client: Client, id: string, text: string): Pr
   return `${task} (${id}) is ${text} ${(await client.why(id)).text}`
 }
 
-/** Says of the first members that have not completed why they have not. */
+/** Explains why the first incomplete members have not completed. */
 export async function explainStuckFlow(client: Client, flow: FlowHandle, text: string): Promise<string> {
   const { name } = await flow.describe()
   const reasons: string[] = []

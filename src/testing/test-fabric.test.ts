@@ -137,7 +137,7 @@ test('a flow that ends otherwise is told with what its members hang in', async (
   await expect(t.until(handle, 'completed')).rejects.toThrow(
     /twice \(f0-.*\) is 'failed' and not 'completed'.*\n {2}first: .*failure 3.*\n {2}second: /,
   )
-  await expect(t.until(handle, 'active' as 'completed')).rejects.toThrow("'active' is no state")
+  await expect(t.until(handle, 'active' as 'completed')).rejects.toThrow("'active' is not a state")
 })
 
 test('the events of a flow are its own and those of its members', async () => {

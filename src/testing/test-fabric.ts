@@ -1,6 +1,6 @@
 /**
- * A fabric for tests: the real kernel, worker and engine on the memory store, with a clock that the test owns. Days pass
- * in milliseconds, retries come when the test says so, and a worker dies on demand.
+ * A fabric for tests: the real kernel, worker and engine on the memory store, with a virtual clock. The test advances time,
+ * triggers retries and crashes the worker.
  */
 import { APPROVE, FlowHandle, parseDuration } from '../client/index.ts'
 import type {
@@ -32,19 +32,19 @@ import { explainStuck, explainStuckFlow } from './stuck-report.ts'
 
 export interface TestFabricOptions extends Omit<WorkerOptions, 'signals' | 'log'> {
   readonly namespace?: string
-  /** Where the clock begins, in milliseconds since the epoch. */
+  /** The initial time of the clock, in milliseconds since the epoch. */
   readonly startAt?: number
-  /** The same seed makes the same chance, such as the jitter of retries. */
+  /** Seed of all random values, such as the jitter of retries. */
   readonly seed?: number
   readonly indexedTags?: readonly string[]
-  /** Silent unless given. */
+  /** Default: silent. */
   readonly log?: Log | LogLevel
 }
 
-/** Wake-ups of the memory store are never lost, so looking without one is rare: it would only make time pass slowly. */
+/** Wake-ups of the memory store are never lost, so polling is rare: each poll would only slow down advancing the clock. */
 const SWEEP: Duration = '1d'
 const RARELY_MS = 86_400_000
-/** Nothing wakes whoever removes what was kept for long enough. */
+/** Removing expired records depends on polling, as no wake-up triggers it. */
 const TRIM_MS = 3_600_000
 const INTERVALS: Readonly<Record<ScannerName, number>> = {
   due: RARELY_MS,
@@ -56,20 +56,20 @@ const INTERVALS: Readonly<Record<ScannerName, number>> = {
   flow_projector: RARELY_MS,
 }
 const UNTIL_WITHIN: Duration = '30d'
-/** Timers that `until` lets pass before it gives up. */
+/** Maximum number of timers that `until` fires. */
 const UNTIL_TIMERS_MAX = 10_000
 const EVENT_PAGE = 1_000
-const ONLY_A_SIGNAL = ' No time ends this wait: let the test do it, with t.signal(…), t.vote(…) or t.resume(…).'
+const ONLY_A_SIGNAL = ' This wait has no timeout: end it in the test, with t.signal(…), t.vote(…) or t.resume(…).'
 
 export interface UntilOptions {
-  /** How much time may pass by the test's clock. 30 days unless given. */
+  /** How much virtual time may pass. Default: 30 days. */
   readonly within?: Duration
 }
 
 export interface VoteOptions {
-  /** Whose vote it is. */
+  /** The voter. */
   readonly by: string
-  /** `approve` unless given. */
+  /** Default: `approve`. */
   readonly verdict?: Vote['verdict']
   readonly value?: unknown
 }
@@ -89,11 +89,11 @@ export async function testFabric(handlers: readonly Handler[], options: TestFabr
 }
 
 export class TestFabric extends Fabric {
-  /** The clock, which stands still unless the test moves it. */
+  /** The virtual clock. Only the test advances it. */
   readonly clock: VirtualRuntime
   readonly #startWorker: () => Promise<Worker>
   readonly #crashes = new CrashPoints()
-  /** Handlers of a worker that crashed may still run in this process: nothing that they do counts any more. */
+  /** Incremented by each crash: handlers of a crashed worker still exist in this process, and must not continue. */
   #incarnation = 0
   #worker: Worker | undefined
 
@@ -117,20 +117,20 @@ export class TestFabric extends Fabric {
     }
   }
 
-  /** The worker that runs now; another one after a crash. */
+  /** The current worker; a new one after each crash. */
   get worker(): Worker {
-    if (this.#worker === undefined) throw new Error('The worker of a test fabric runs from the start.')
+    if (this.#worker === undefined) throw new Error('The worker of this test fabric has not started yet.')
     return this.#worker
   }
 
-  /** Lets time pass: every timer on the way fires at its moment, and what it starts settles before the next. */
+  /** Advances the clock. Each timer fires at its time, and its effects settle before the next timer. */
   async advance(duration: Duration): Promise<void> {
     await this.clock.advance(parseDuration(duration, 'duration'))
   }
 
   /**
-   * Moves the clock from timer to timer until the execution or the flow is in the state, and answers its description then.
-   * Fails with what it hangs in, and why, if it ends otherwise or does not get there in time. A text names an execution.
+   * Advances the clock from timer to timer until the execution or the flow is in the state. Returns its description. Throws an
+   * error that explains what it waits for if it ends in another state or does not get there in time. A string is an execution id.
    */
   async until(
     execution: ExecutionHandle | string,
@@ -189,16 +189,16 @@ export class TestFabric extends Fabric {
     throw new Error((await explain(`'${reached}' and not '${state}' at ${at} by the test's clock.`)) + hint)
   }
 
-  /** Whether nothing that is stored will change however much time passes. */
+  /** Whether no stored record has a timer, so that time alone changes nothing. */
   async #hasNoTimers(): Promise<boolean> {
     const { result } = await this.batcher.run(executionPartition(0), 'inspectPartition', { limit: 1 })
     return result.due.count === 0 && result.due.nextAt === undefined
   }
 
   /**
-   * Without an argument the worker vanishes at once, as a killed process does, and a new one starts. What it held comes back
-   * when the lease expires. With a place, the worker is to vanish when a handler gets there, and the promise resolves now:
-   * `until` goes on over the crash, and fails if an execution ends without having come to it.
+   * Without an argument, crashes the worker at once, like a killed process, and starts a new one. Leased executions are claimable
+   * again when their leases expire. With a crash point, resolves at once, and the worker crashes when a handler reaches that
+   * point: `until` continues across the crash, and throws if an execution ends without reaching it.
    *
    * @example
    * await t.crashWorker({ after: 'charge' })
@@ -215,12 +215,12 @@ export class TestFabric extends Fabric {
     await this.clock.advance(0)
   }
 
-  /** How often the work of a step was begun, over all attempts and crashes. */
+  /** How often the work of a step was started, over all attempts and crashes. */
   stepRuns(execution: ExecutionHandle | string, step: string): number {
     return this.#crashes.runCount(this.#idOf(execution), step)
   }
 
-  /** Sends a vote to an approval, by the name of its wait or by the key of its waitpoint, and says what it did. */
+  /** Sends a vote to an approval, by the name of its wait or by the key of its waitpoint. */
   async vote(execution: ExecutionHandle | string, waitpoint: string, options: VoteOptions): Promise<SignalReceipt> {
     const { by, verdict = APPROVE, value } = options
     const receipt = await this.signalAt(this.#idOf(execution), waitpoint, verdict, value, { by })
@@ -228,7 +228,7 @@ export class TestFabric extends Fabric {
     return receipt
   }
 
-  /** Everything that the log still has, oldest first; of one execution, or of one flow and its members, if it is given. */
+  /** Returns all events in the log, oldest first; only those of one execution, or of one flow and its members, if given. */
   async events(subject?: ExecutionHandle | FlowHandle | string): Promise<StoredEvent[]> {
     const concerns = this.#filterOf(subject)
     const events: StoredEvent[] = []
@@ -241,7 +241,7 @@ export class TestFabric extends Fabric {
     }
   }
 
-  /** Ends at once: nothing of a test outlives it, so nothing is drained. */
+  /** Closes at once, without draining the worker. */
   override async close(): Promise<void> {
     this.#incarnation++
     this.#worker?.crash()
@@ -254,7 +254,7 @@ export class TestFabric extends Fabric {
   }
 
   #watch(incarnation: number): StepWatcher {
-    // A handler in a killed process does not come back, not even to its `catch` or `finally`.
+    // A handler in a killed process never continues, not even in its `catch` or `finally`.
     const continueUnlessCrashed = () =>
       incarnation === this.#incarnation ? Promise.resolve() : new Promise<never>(() => undefined)
     return {
@@ -279,12 +279,12 @@ export class TestFabric extends Fabric {
   }
 }
 
-/** What a description is waited for by. */
+/** The part of a description that `until` checks. */
 interface Described {
   readonly state: string
   readonly outcome: string | undefined
 }
 
 function checkState(state: string, states: readonly string[]): void {
-  if (!states.includes(state)) throw new Error(`'${state}' is no state; the states are ${states.join(', ')}.`)
+  if (!states.includes(state)) throw new Error(`'${state}' is not a state. States: ${states.join(', ')}.`)
 }

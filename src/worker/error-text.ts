@@ -1,14 +1,14 @@
-/** An error as an attempt's history keeps it: its message with those of its causes, and its stack, each bounded. */
+/** Converts thrown values into stored failures: message, messages of the causes, and stack, each truncated to its limit. */
 import { FAILURE_MESSAGE_BYTES, STACK_BYTES } from '../kernel/index.ts'
 import type { FailureInput } from '../kernel/index.ts'
 
-/** Causes of causes that a message follows. */
+/** Maximum length of a chain of causes. */
 const CAUSE_DEPTH_MAX = 10
-/** Errors of an aggregate that a message names. */
+/** Maximum number of errors that the message of an aggregate error lists. */
 const INNER_ERRORS_MAX = 5
 const CATEGORY_LENGTH_MAX = 64
 
-/** Whatever was thrown: an error may have getters that throw, or be no error at all. */
+/** Accepts any thrown value, including values that are not errors and errors whose getters throw. */
 export function failureOf(category: unknown, error: unknown): FailureInput {
   return {
     category: typeof category === 'string' && category !== '' ? category.slice(0, CATEGORY_LENGTH_MAX) : 'error',
@@ -17,9 +17,8 @@ export function failureOf(category: unknown, error: unknown): FailureInput {
   }
 }
 
-const INDESCRIBABLE = 'The handler threw something that cannot be described.'
+const INDESCRIBABLE = 'The handler threw a value that cannot be converted to text.'
 
-/** What a reading gives, if it is text. */
 function textOf(read: () => unknown): string | undefined {
   try {
     const text = read()
@@ -41,7 +40,7 @@ interface ErrorLike {
   readonly errors?: unknown
 }
 
-/** Errors of another realm are no instances of this one's `Error`. */
+/** Structural, because errors of another realm are not instances of this realm's `Error`. */
 function isErrorLike(value: unknown): value is ErrorLike {
   return typeof value === 'object' && value !== null && 'message' in value
 }
@@ -51,7 +50,7 @@ function messageOf(error: unknown): string {
   let cause = error
   for (let depth = 0; depth < CAUSE_DEPTH_MAX && cause !== undefined && cause !== null; depth++) {
     const message = ownMessage(cause)
-    // An error that speaks for its cause need not be followed by it.
+    // Skips the cause if the message already ends with it.
     if (parts.at(-1)?.endsWith(message) !== true) parts.push(message)
     cause = isErrorLike(cause) ? cause.cause : undefined
   }
@@ -70,7 +69,7 @@ function innerMessages(errors: readonly unknown[]): string {
   return errors.slice(0, INNER_ERRORS_MAX).map(ownMessage).join('; ')
 }
 
-/** Functions and symbols have no JSON, and neither has what contains itself. */
+/** Returns undefined for functions, symbols and cyclic objects. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
@@ -81,10 +80,10 @@ function jsonOf(value: unknown): string | undefined {
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-/** Bytes that one unit of a JavaScript text needs at most. */
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3
 
-/** The beginning of a text that fits, ending between two characters. */
+/** Truncates a text to a number of UTF-8 bytes without splitting a character. */
 export function cutText(text: string, maximumBytes: number): string {
   if (text.length * BYTES_PER_UNIT <= maximumBytes) return text
   const bytes = encoder.encode(text)

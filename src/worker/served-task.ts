@@ -1,17 +1,17 @@
-/** A task as one worker serves it: its handler, and how many of its executions run, wait and are on their way. */
+/** A task that a worker serves: its handler, and the counts of its running, waiting and requested executions. */
 import type { Handler } from '../client/define/task.ts'
 
 export class ServedTask {
   readonly name: string
   readonly handler: Handler
-  /** The handler inside its middleware. */
+  /** The handler wrapped in its middleware. */
   readonly run: Handler['run']
-  /** How many may run at once, if less than the worker allows anyway. */
+  /** The concurrency limit of the task, if it is lower than that of the worker. */
   readonly limit: number | undefined
   runningCount = 0
-  /** Claimed and not started. */
+  /** Claimed but not started. */
   waitingCount = 0
-  /** Executions that claims under way may bring; kept only for tasks with a limit of their own. */
+  /** Executions that pending claims may return; counted only for tasks with a limit. */
   requestedCount = 0
 
   constructor(handler: Handler, run: Handler['run'], limit: number | undefined) {

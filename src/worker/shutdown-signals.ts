@@ -1,7 +1,7 @@
-/** Ends a program gently when its environment asks for that: the first signal drains, a second one hurries. */
+/** Graceful shutdown on process signals. */
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Calls back for each signal until it is told to stop listening; from then on a signal ends the process as usual. */
+/** Calls back for each signal with its count. Returns a function that restores the default behaviour of signals. */
 export function listenToSignals(onSignal: (count: number) => void): () => void {
   let count = 0
   const listener = () => onSignal(++count)

@@ -45,7 +45,7 @@ test('a store that fails does not end the worker, and is warned of once for each
   expect(await world.stateOf(execution.id)).toBe('completed')
   expect(worker.state).toBe('running')
   expect(world.linesOf('warn')).toHaveLength(1)
-  expect(world.linesOf('info').map((line) => line.message)).toContain('the store answers again')
+  expect(world.linesOf('info').map((line) => line.message)).toContain('store responds again; calls resume')
 })
 
 test('a failing store is asked ever less often, and never less than every few seconds', async () => {

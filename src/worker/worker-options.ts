@@ -1,4 +1,4 @@
-/** What a worker can be told, and what that comes to once it is checked. */
+/** The options of a worker, and the settings that they are parsed into. */
 import { hostname } from 'node:os'
 import { parseDuration } from '../client/define/duration.ts'
 import type { Duration } from '../client/define/duration.ts'
@@ -8,27 +8,27 @@ import type { Log } from '../runtime/index.ts'
 import type { Middleware } from './attempt/middleware.ts'
 
 export interface WorkerOptions {
-  /** How many handlers run at once. 16 unless given. */
+  /** How many handlers run at once. Default: 16. */
   readonly concurrency?: number
-  /** How many executions are claimed ahead, so that a free slot does not wait for the store. As many as `concurrency` unless given. */
+  /** How many executions are claimed ahead, so that a free slot does not wait for the store. Default: `concurrency`. */
   readonly prefetch?: number
-  /** How long an execution that was claimed ahead may wait for a slot before it is handed back to others. 1 s unless given. */
+  /** How long a prefetched execution may wait for a slot before it is released to other workers. Default: 1 s. */
   readonly prefetchHold?: Duration
-  /** How long others wait before they take over from a worker that went silent. 30 s unless given, at least 1 s. */
+  /** How long a lease lasts without a renewal, before other workers can take over. Default: 30 s; minimum: 1 s. */
   readonly leaseTtl?: Duration
-  /** Lanes to serve, each with every handler. Without them each handler serves its task's own lane. */
+  /** Lanes to serve, each with every handler. By default each handler serves the lane of its task. */
   readonly lanes?: readonly string[]
-  /** Who this is, in histories and events. The machine's name unless given. */
+  /** Identifies the worker in histories and events. Default: the host name. */
   readonly workerId?: string
-  /** How long running handlers are given to finish when the worker closes. 30 s unless given. */
+  /** How long running handlers may take to finish when the worker closes. Default: 30 s. */
   readonly drainTimeout?: Duration
-  /** How long handlers are given after that to obey their aborted signal. 5 s unless given. */
+  /** How long handlers may take after that to react to their aborted signal. Default: 5 s. */
   readonly killTimeout?: Duration
-  /** How often the worker looks for work without having been woken. 1 s unless given, at least 100 ms. */
+  /** How often the worker polls for work without a wake-up. Default: 1 s; minimum: 100 ms. */
   readonly sweep?: Duration
-  /** Drain and close on SIGTERM and SIGINT; a second one skips the draining. */
+  /** Drain and close on SIGTERM and SIGINT; a second signal skips the drain. */
   readonly signals?: boolean
-  /** What stands around every handler, the outermost first. */
+  /** Middleware around every handler, the outermost first. */
   readonly middleware?: readonly Middleware[]
   readonly log?: Log
 }

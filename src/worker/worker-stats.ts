@@ -1,33 +1,33 @@
 import type { Settled } from './attempt/report-outcome.ts'
 
-/** In this order, never back. */
+/** States only advance, in this order. */
 export type WorkerState = 'running' | 'draining' | 'stopping' | 'stopped'
 
-/** What a worker is doing, and what it has done since it started. */
+/** The current activity of a worker, and its counts since the start. */
 export interface WorkerStats {
   readonly state: WorkerState
-  /** Handlers that run now. */
+  /** Running handlers. */
   readonly running: number
-  /** Executions claimed ahead that wait for a slot. */
+  /** Prefetched executions that wait for a slot. */
   readonly waiting: number
-  /** Executions whose handlers have returned and whose end is on its way to the store. */
+  /** Executions whose outcome is being reported to the store. */
   readonly settling: number
   readonly claimed: number
-  /** How many attempts ended in which way. `left` was not told to the store: it timed out, or its lease was lost. */
+  /** Attempts by result. `left` was not reported to the store: the attempt timed out, or its lease was lost. */
   readonly settled: Readonly<Record<Settled, number>>
 }
 
-/** What closing a worker came to. */
+/** The result of closing a worker. */
 export interface WorkerSummary {
-  /** Handlers that ran to their end after the worker began to close. */
+  /** Handlers that finished while the worker was closing. */
   readonly finished: number
-  /** Executions handed back: never started, or stopped when they were told to. */
+  /** Executions released: never started, or stopped when their signal was aborted. */
   readonly released: number
-  /** Executions still in hand when the time was up. They are offered again when their leases expire. */
+  /** Executions still leased at the end. They are claimable again when their leases expire. */
   readonly abandoned: number
 }
 
-/** The difference that closing made. */
+/** Derives the summary from the counts before and after closing. */
 export function summarise(before: WorkerStats, after: WorkerStats, abandoned: number): WorkerSummary {
   const finished: readonly Settled[] = [
     'completed',

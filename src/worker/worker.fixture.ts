@@ -1,4 +1,4 @@
-/** What the worker's tests stand on: a fabric on a memory store that fails on demand, with a clock that the test moves. */
+/** A fabric for the tests of the worker: on a memory store that fails on demand, with a virtual clock. */
 import { Client } from '../client/client.ts'
 import type { KeySource } from '../client/tokens/key-ring.ts'
 import type { Handler } from '../client/define/task.ts'
@@ -20,14 +20,14 @@ export type FaultPlan = (call: Call) => 'before' | 'after' | undefined
 export class FaultyStore implements Store {
   readonly #inner: MemoryStore
   readonly #strays = new WakeListeners()
-  /** Every operation that was sent, in order. */
+  /** All operations sent, in order. */
   readonly calls: Call[] = []
-  /** How often anything was sent: what goes together counts once. */
+  /** The number of batches sent. */
   tripCount = 0
   plan: FaultPlan = () => undefined
-  /** Makes wake-ups as vague as those from another process. */
+  /** Strips the details from wake-ups, as for wake-ups from another process. */
   isVague = false
-  /** Keeps wake-ups from whoever listens. */
+  /** Drops all wake-ups. */
   isMute = false
 
   constructor(inner: MemoryStore) {
@@ -72,7 +72,7 @@ export class FaultyStore implements Store {
     }
   }
 
-  /** A wake-up that nothing caused. */
+  /** Sends a wake-up without a cause. */
   wake(wake: Wake): void {
     this.#strays.tell(wake)
   }
@@ -96,8 +96,8 @@ export interface LogLine {
   readonly message: string
 }
 
-/** Remembers what was said. */
-function rememberingLog(): { readonly log: Log; readonly lines: LogLine[] } {
+/** A log that collects its lines. */
+function collectingLog(): { readonly log: Log; readonly lines: LogLine[] } {
   const lines: LogLine[] = []
   const write = (level: keyof Log) => (fields: LogFields, message: string) =>
     void lines.push({ level, fields, message })
@@ -108,13 +108,13 @@ export class World implements AsyncDisposable {
   readonly runtime: VirtualRuntime
   readonly store: FaultyStore
   readonly fabric: Fabric
-  /** A client without a worker beside it, as another process has one: its calls never share a batch with a worker's. */
+  /** A client as in another process: its calls never share a batch with those of a worker. */
   readonly elsewhere: Client
   readonly lines: LogLine[]
   readonly #workers: Worker[] = []
 
   constructor(partitionCount: number, keys: KeySource | undefined) {
-    const { log, lines } = rememberingLog()
+    const { log, lines } = collectingLog()
     this.runtime = virtualRuntime()
     this.store = new FaultyStore(
       new MemoryStore(this.runtime, { executionPartitions: partitionCount, indexedTags: [] }),
@@ -124,14 +124,14 @@ export class World implements AsyncDisposable {
     this.lines = lines
   }
 
-  /** A worker without an engine beside it. */
+  /** Starts a worker without an engine. */
   work(handlers: readonly Handler[], options: WorkerOptions = {}): Worker {
     const worker = startWorker(this.fabric, handlers, { log: this.fabric.log, ...options })
     this.#workers.push(worker)
     return worker
   }
 
-  /** Lets everything that needs no time happen. */
+  /** Runs everything that needs no time to pass. */
   settle(): Promise<void> {
     return this.runtime.advance(0)
   }

@@ -1,6 +1,6 @@
 /**
- * What a program starts to do the work. It claims executions, runs their handlers, and outlives a failing store; when it
- * closes, it finishes what it can and hands back the rest.
+ * A worker claims executions and runs their handlers. It survives store outages. When it closes, it drains running handlers and
+ * releases the other executions.
  */
 import type { Client } from '../client/client.ts'
 import { parseDuration } from '../client/define/duration.ts'
@@ -20,20 +20,20 @@ import { summarise } from './worker-stats.ts'
 import type { WorkerState, WorkerStats, WorkerSummary } from './worker-stats.ts'
 
 export interface WorkerCloseOptions {
-  /** How long running handlers may take to finish, instead of the worker's own setting. 0 tells them to stop at once. */
+  /** Overrides the drain timeout of the worker. 0 aborts running handlers at once. */
   readonly drain?: Duration
 }
 
-/** Starts to work at once. Whoever starts a worker closes it, before the client that it was given. */
+/** Starts a worker. Close it before its client. */
 export function startWorker(client: Client, handlers: readonly Handler[], options: WorkerOptions = {}): Worker {
   return new Worker(client, handlers, options)
 }
 
 export class Worker implements AsyncDisposable {
   readonly id: string
-  /** Another for each start: two processes with one id are still told apart. */
+  /** Unique per start, so that two processes with the same id can be distinguished. */
   readonly instanceId: string
-  /** Resolves when the worker has closed, whoever asked for it. */
+  /** Resolves when the worker has stopped, for whatever reason. */
   readonly closed: Promise<WorkerSummary>
   readonly #runtime: Runtime
   readonly #log: Log
@@ -75,8 +75,8 @@ export class Worker implements AsyncDisposable {
   }
 
   /**
-   * Claims nothing more, hands back what was not started, lets handlers finish, then tells the rest to stop and hands
-   * back what obeys. Said again with a `drain` of 0, it goes on to stopping at once.
+   * Stops claiming, releases executions that have not started, and drains running handlers. After the drain timeout, aborts the
+   * remaining handlers and releases those that react. A second call with a `drain` of 0 skips the rest of the drain.
    */
   async close(options: WorkerCloseOptions = {}): Promise<WorkerSummary> {
     const { drainTimeoutMs } = this.#settings
@@ -90,7 +90,7 @@ export class Worker implements AsyncDisposable {
     await this.close()
   }
 
-  /** Vanishes as a process does that is killed: nothing is handed back, and nothing that handlers still do is recorded. */
+  /** Stops like a killed process: releases nothing, and records nothing that handlers still do. */
   crash(): void {
     if (this.#state === 'stopped') return
     this.#finish({ finished: 0, released: 0, abandoned: this.#loop.abandon() })
@@ -135,7 +135,7 @@ export class Worker implements AsyncDisposable {
   #onFabricClosed(): void {
     this.#log.error(
       { workerId: this.id },
-      'the fabric was closed before its worker; what the worker holds comes back when leases expire',
+      'fabric closed before its worker; leased executions are claimable again when their leases expire',
     )
     this.crash()
   }
@@ -153,7 +153,7 @@ function serveTasks(handlers: readonly Handler[], options: WorkerOptions, settin
   return handlers.map((handler) => {
     const { name } = handler.task
     if (names.has(name))
-      throw invalidInput('handlers', `Task '${name}' has two handlers, but a worker runs one for each task.`)
+      throw invalidInput('handlers', `Task '${name}' has two handlers, but a worker runs one handler per task.`)
     names.add(name)
     const { concurrency } = handler.options
     const limit = concurrency !== undefined && concurrency < settings.concurrency ? concurrency : undefined

@@ -1,4 +1,4 @@
-/** How an attempt ends: decided from what its handler returned or threw and from what befell it, without touching anything. */
+/** Classifies how a run of a handler ended. Pure: decides from the returned value or thrown error and the state of the lease. */
 import {
   CategorisedError,
   PermanentError,
@@ -20,12 +20,12 @@ export type HandlerOutcome =
   | { readonly kind: 'postpone'; readonly delayMs: number }
   | { readonly kind: 'cancel'; readonly reason: string; readonly by: string }
   | { readonly kind: 'release'; readonly reason: string }
-  /** The handler has departed, so the store knows already. */
+  /** The store has already ended the run. */
   | { readonly kind: 'exited_early'; readonly earlyExit: EarlyExit }
-  /** Nothing is said to the store: the lease is lost, or the due pass decides what follows a timeout. */
+  /** Nothing is reported: the lease is lost, or the attempt timed out and the due pass decides. */
   | { readonly kind: 'leave' }
 
-/** Work that is done counts, even if somebody wanted it stopped; only a lost lease takes that away. */
+/** A returned value completes the execution, even after a cancel request or a timeout. Only a lost lease prevents that. */
 export function outcomeOfValue(leased: LeasedExecution, value: unknown): HandlerOutcome {
   if (leased.refusal !== undefined) return { kind: 'leave' }
   if (isAbort(leased, value)) return outcomeOfError(leased, value)
@@ -36,7 +36,7 @@ export function outcomeOfValue(leased: LeasedExecution, value: unknown): Handler
   }
 }
 
-/** Whether a handler gave back the reason of its signal instead of throwing it. */
+/** Whether a handler returned the abort reason of its signal instead of throwing it. */
 export function isAbort(leased: LeasedExecution, value: unknown): boolean {
   return value !== undefined && value === leased.abortReason
 }
@@ -49,12 +49,12 @@ export function outcomeOfError(leased: LeasedExecution, error: unknown): Handler
   if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
   const outcome = outcomeOfFailure(error)
   if (outcome !== undefined) return outcome
-  // Only a stopping worker aborts a signal for any other reason: the handler obeyed, and another worker goes on.
+  // The remaining abort reason is a stopping worker: the handler has stopped, and another worker continues.
   if (leased.abortReason !== undefined) return { kind: 'release', reason: 'the worker is stopping' }
   return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
 }
 
-/** Failures that say themselves what they are. */
+/** Classifies errors that name their own category. */
 function outcomeOfFailure(error: unknown): HandlerOutcome | undefined {
   if (error instanceof StepFailedError) {
     const { failure, cause } = error

@@ -1,10 +1,10 @@
-/** What stands around every handler of a worker: tracing, metrics, context of the application's own. */
+/** Middleware around every handler of a worker, such as tracing and metrics. */
 import type { TaskContext } from '../../client/define/context.ts'
 import type { Handler } from '../../client/define/task.ts'
 
 /**
- * Gets what the handler gets and decides when it runs. Whatever it returns or throws is the attempt's outcome. A run that
- * is parked does not come back from `next`: what is to be closed then is told to `onPark`.
+ * Wraps a handler. Its returned value or thrown error is the outcome of the attempt. In a run that is parked, `next` never
+ * settles: register cleanup with `onPark`.
  *
  * @example
  * const timed: Middleware = async (context, next) => {
@@ -19,7 +19,7 @@ import type { Handler } from '../../client/define/task.ts'
  */
 export type Middleware = (context: TaskContext, next: () => Promise<unknown>) => Promise<unknown>
 
-/** The handler inside its middleware. The first of the list is the outermost. */
+/** Wraps a handler in its middleware. The first of the list is the outermost. */
 export function composeHandler(middleware: readonly Middleware[], run: Handler['run']): Handler['run'] {
   return middleware.reduceRight<Handler['run']>(
     (inner, outer) => async (input, context) => {

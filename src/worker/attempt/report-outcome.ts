@@ -1,4 +1,4 @@
-/** Tells the store how an attempt ended. Fenced and repeatable, so it is said until it is answered or the lease is lost. */
+/** Reports the outcome of an attempt to the store. Fenced and idempotent, so it is retried until the lease is lost. */
 import { randomSeed } from '../../runtime/index.ts'
 import type { Batcher, Reply } from '../../stores/batcher.ts'
 import type { Claimer } from '../claim/claimer.ts'
@@ -7,7 +7,7 @@ import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { RetryServices } from '../store/retry-until-answered.ts'
 import type { HandlerOutcome } from './handler-outcome.ts'
 
-/** What became of an attempt. `left` was not told to the store; `lost` was refused by it. */
+/** The recorded result of an attempt. `left` was not reported to the store; `lost` was refused by it. */
 export type Settled =
   'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'released' | EarlyExit | 'left' | 'lost'
 
@@ -34,7 +34,7 @@ export interface ReportServices extends RetryServices {
   readonly claimer: Claimer
 }
 
-/** Throws if the store could not be told; the execution then comes back when its lease expires. */
+/** Throws if the report failed for good; the execution is then claimable again when its lease expires. */
 export async function reportOutcome(
   services: ReportServices,
   leased: LeasedExecution,
@@ -50,8 +50,8 @@ export async function reportOutcome(
 }
 
 /**
- * The completion brings the next claim with it where work is known to wait. A member's does not: what it releases, and what
- * others of the same turn release, is found by the claim that follows them in the same batch.
+ * Completes an execution. The call carries the next claim if its partition has a hint of ready work. That of a flow member does
+ * not: the members that it releases are found by the claim that follows all completions in the same batch.
  */
 async function complete(
   services: ReportServices,

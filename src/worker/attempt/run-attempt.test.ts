@@ -41,7 +41,7 @@ test.each([
   { what: 'a number', thrown: 5, message: '5' },
   { what: 'nothing', thrown: undefined, message: 'The handler threw undefined.' },
   { what: 'a symbol', thrown: Symbol('x'), message: '[object Symbol]' },
-  { what: 'a revoked proxy', thrown: revoked.proxy, message: /cannot be described|undefined/ },
+  { what: 'a revoked proxy', thrown: revoked.proxy, message: /cannot be converted|undefined/ },
   { what: 'a stack that is no text', thrown: Object.assign(new Error('odd'), { stack: null }), message: 'odd' },
   {
     what: 'a category that is no text',
@@ -55,7 +55,7 @@ test.each([
         throw new Error('never')
       },
     }),
-    message: /cannot be described/,
+    message: /cannot be converted/,
   },
   {
     what: 'several errors',

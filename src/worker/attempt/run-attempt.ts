@@ -1,4 +1,4 @@
-/** One run of a handler, from the payload to the outcome. Nothing escapes it: every exit is an outcome. */
+/** Runs a handler once, from decoding its input to its outcome. Errors of the handler become outcomes. */
 import { decodeValue } from '../../client/checks/payload.ts'
 import { validate } from '../../client/define/validation.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -10,7 +10,7 @@ import type { HandlerOutcome } from './handler-outcome.ts'
 
 export async function runAttempt(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {
   const outcome = await runHandler(leased, context)
-  // Progress that was reported before the end is stored before the end, and so is what was added to a flow.
+  // Pending calls, such as progress reports and added members, are stored before the outcome.
   const calls = context.finishCalls()
   if (calls !== undefined) await calls
   const { earlyExit } = leased
@@ -30,7 +30,7 @@ async function runHandler(leased: LeasedExecution, context: HandlerContext): Pro
     const loading = context.hasInputs ? context.loadInputs() : undefined
     if (loading !== undefined) await loading
   } catch (error) {
-    // The same bytes will not fit the next time either.
+    // Not retryable: the same input fails in the same way.
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
   }
   let value: unknown
@@ -49,7 +49,7 @@ async function runHandler(leased: LeasedExecution, context: HandlerContext): Pro
   }
 }
 
-/** What was thrown may even refuse to be looked at, as a revoked proxy does. */
+/** Reading a thrown value may throw, as with a revoked proxy. */
 function outcomeOfThrown(leased: LeasedExecution, error: unknown): HandlerOutcome {
   try {
     return outcomeOfError(leased, error)
@@ -62,6 +62,10 @@ function decodeInput(leased: LeasedExecution): unknown {
   try {
     return decodeValue(leased.claimed.payload, leased.payload)
   } catch (cause) {
-    throw new EngineError('invalid_payload', { field: 'input', message: 'Its bytes are not JSON.' }, { cause })
+    throw new EngineError(
+      'invalid_payload',
+      { field: 'input', message: 'The stored bytes are not valid JSON.' },
+      { cause },
+    )
   }
 }

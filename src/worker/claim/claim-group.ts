@@ -1,6 +1,6 @@
 /**
- * Queues that one claim asks for together. Tasks without a limit of their own share groups, so that priorities hold
- * between them; a task with a limit has its own, so that a claim never brings more of it than it can use.
+ * Queues that one claim covers. Tasks without a concurrency limit share groups, so that priorities hold between them. A task with
+ * a limit has a group of its own, so that a claim never returns more of its executions than it has room for.
  */
 import { CLAIM_QUEUE_COUNT_MAX, readyIndex } from '../../kernel/index.ts'
 import type { QueueName } from '../../kernel/index.ts'
@@ -8,7 +8,7 @@ import type { ServedTask } from '../served-task.ts'
 
 export interface ClaimGroup {
   readonly queues: readonly QueueName[]
-  /** The one task of the group, if it has a limit of its own. */
+  /** The only task of the group, if it has a concurrency limit. */
   readonly task: ServedTask | undefined
 }
 
@@ -21,7 +21,7 @@ export function groupQueues(tasks: readonly ServedTask[], lanes: readonly string
   ]
 }
 
-/** The names under which a group's work shows in wake-ups. */
+/** The ready indexes that wake-ups name for this group. */
 export function readyIndexesOf(group: ClaimGroup): string[] {
   return group.queues.map((queue) => readyIndex(queue.lane, queue.class))
 }

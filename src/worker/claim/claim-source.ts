@@ -1,11 +1,11 @@
-/** One partition with one group of queues: where a claim goes, and what is known of the work there. */
+/** A claim source: one partition with one group of queues, and hints about the work there. */
 import type { ClaimInput } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { ClaimGroup } from './claim-group.ts'
 
-/** One claim, from being asked to being answered. */
+/** A pending claim. */
 export interface ClaimRequest {
   readonly source: ClaimSource
   readonly input: ClaimInput
@@ -14,22 +14,22 @@ export interface ClaimRequest {
 export interface ClaimSource {
   readonly partition: Partition
   readonly group: ClaimGroup
-  /** Something said that there is work. */
+  /** A wake-up or a reply has indicated ready work. */
   hasReadyHint: boolean
-  /** The last claim left work behind. */
+  /** The last claim returned executions, and there were more. */
   hasMore: boolean
-  /** Nothing said so, but it is time to look. */
+  /** The source is to be claimed from without a hint. */
   isSweepDue: boolean
-  /** When it was last asked, as a number that rises from claim to claim. */
+  /** The number of its last claim; claims are numbered in order. */
   claimOrder: number
-  /** The claim that was sent and is not answered, whether under way or waiting to be said again. */
+  /** The claim without a reply yet: in flight, or waiting for its retry. */
   request: ClaimRequest | undefined
   failureCount: number
-  /** Runs while an unanswered claim waits to be said again. */
+  /** Runs until the claim without a reply is retried. */
   retryTimer: Timer | undefined
-  /** Until then a change of nobody knows what is no reason to ask. */
+  /** Until then, wake-ups that name no index are throttled. */
   throttledUntil: number
-  /** Runs until then, if there was such a change. */
+  /** Runs until then, if a wake-up was throttled. */
   throttleTimer: Timer | undefined
 }
 
@@ -52,12 +52,12 @@ export function makeSources(partitionCount: number, groups: readonly ClaimGroup[
   )
 }
 
-/** One claim at a time. */
+/** Whether no claim is pending: a source has one at a time. */
 export function isFree(source: ClaimSource): boolean {
   return source.request === undefined
 }
 
-/** There is reason to ask, and nothing has been asked yet. */
+/** Whether a claim is due and none is pending. */
 export function isClaimDue(source: ClaimSource): boolean {
   return isFree(source) && (source.hasReadyHint || source.isSweepDue)
 }

@@ -1,7 +1,6 @@
 /**
- * Finds work. A source is one partition with one group of queues; it is asked when a wake-up or the last answer says that
- * work is there, and once per sweep in any case. A claim whose answer did not come is repeated under the same id, so what
- * it took is handed out again and nothing waits for a lease to expire.
+ * Claims executions. Each source is claimed from when a wake-up or the last reply indicates ready work, and once per sweep in any
+ * case. A claim without a reply is retried with the same request id, so the executions that it leased are returned again.
  */
 import { CLAIM_COUNT_MAX } from '../../kernel/index.ts'
 import type { ClaimInput, ClaimResult } from '../../kernel/index.ts'
@@ -18,11 +17,11 @@ import type { Slots } from './slots.ts'
 import { backoffMs } from '../store/store-health.ts'
 import type { StoreHealth } from '../store/store-health.ts'
 
-/** Claims under way at once, over all partitions. */
+/** Pending claims at once, over all partitions. */
 const PENDING_CLAIM_LIMIT = 4
-/** A sweep comes this far to both sides of its interval, so that workers do not fall into step. */
+/** Jitter of the sweep interval, as a fraction in both directions, so that workers do not synchronise. */
 const SWEEP_JITTER = 0.2
-/** A source that had nothing is not asked again for this long when somebody else changed something, nobody knows what. */
+/** After an empty claim, wake-ups that name no index are throttled for this long. */
 const THROTTLE_MS = 20
 
 export interface ClaimerSettings {
@@ -41,7 +40,6 @@ export interface ClaimerOptions {
   readonly health: StoreHealth
 }
 
-/** What a claim brought. */
 export interface ClaimReply {
   readonly partition: Partition
   readonly result: ClaimResult
@@ -53,7 +51,7 @@ export interface ClaimReply {
 export interface ClaimListener {
   readonly onReply: (reply: ClaimReply) => void
   readonly onUnanswered: () => void
-  /** The client was closed under the worker: there is nobody left to ask. */
+  /** The client was closed before the worker. */
   readonly onFabricClosed: () => void
 }
 
@@ -86,7 +84,7 @@ export class Claimer {
     return this.#pendingCount
   }
 
-  /** Takes note of a wake-up. Says whether it is a reason to claim now. */
+  /** Records a wake-up. Returns whether a claim is due now. */
   onWake(wake: Wake): boolean {
     const sources = this.#sourcesByIndex.get(wake.partition)
     if (sources === undefined || !this.#isOpen) return false
@@ -104,7 +102,7 @@ export class Claimer {
     return isDue
   }
 
-  /** Looks everywhere, now and from now on once per interval. */
+  /** Claims from every source, now and once per interval. */
   sweep(): void {
     if (!this.#isOpen) return
     for (const source of this.#sources) source.isSweepDue = true
@@ -113,13 +111,16 @@ export class Claimer {
     this.claim()
   }
 
-  /** Sends as many claims as there is room for. */
+  /** Sends all due claims that there is room for. */
   claim(): void {
     if (!this.#isOpen) return
     this.#claimFrom(this.#dueSources())
   }
 
-  /** A claim for another call to carry, if work is known to be where that call goes. Whoever takes it reports what became of it. */
+  /**
+   * Returns a claim for a completion to carry, if its partition has a hint of ready work. The caller passes the result to
+   * `answered`, `notMade` or `unanswered`.
+   */
   piggyback(partition: Partition): ClaimRequest | undefined {
     if (!this.#isOpen) return undefined
     const source = this.#sources.find((other) => other.partition === partition && other.hasReadyHint && isFree(other))
@@ -127,7 +128,7 @@ export class Claimer {
     return this.#createRequest(source, 1)
   }
 
-  /** Nothing is known to be ready there, but may be: what is ready is taken by the next claims. */
+  /** Marks the sources of a partition as due without a hint. */
   sweepPartition(partition: Partition): void {
     for (const source of this.#sourcesByIndex.get(partition)?.values() ?? []) source.isSweepDue = true
   }
@@ -140,14 +141,14 @@ export class Claimer {
     this.#listener.onReply(reply)
   }
 
-  /** The call that was to carry the claim was refused, so nothing was claimed. */
+  /** The completion that carried the claim was refused, so nothing was claimed. */
   notMade(request: ClaimRequest): void {
     request.source.hasReadyHint = true
     this.#end(request)
     this.claim()
   }
 
-  /** Nobody knows whether the claim was made: it is said again after a while. */
+  /** The outcome of the claim is unknown: retries it after a backoff. */
   unanswered(request: ClaimRequest): void {
     const { source } = request
     this.#pendingCount -= 1
@@ -160,7 +161,7 @@ export class Claimer {
     })
   }
 
-  /** Claims nothing more. What a claim without an answer may have taken is asked for once more, to be handed back. */
+  /** Stops claiming. A claim that waits for its retry is resent once, so that the executions it leased can be released. */
   close(): void {
     if (!this.#isOpen) return
     this.#stop()
@@ -171,7 +172,7 @@ export class Claimer {
     }
   }
 
-  /** Stops at once and forgets everything. */
+  /** Stops at once, without retrying pending claims. */
   abandon(): void {
     this.#stop()
     for (const source of this.#sources) source.retryTimer?.cancel()
@@ -183,7 +184,7 @@ export class Claimer {
     for (const source of this.#sources) source.throttleTimer?.cancel()
   }
 
-  /** Work that is said to be there and could not be taken is asked for again, but not without a pause. */
+  /** Ready work that could not be claimed is claimed again, but throttled. */
   #noteRemaining(source: ClaimSource, { executions, more }: ClaimResult): void {
     source.hasMore = more && executions.length > 0
     if (executions.length > 0) {
@@ -194,7 +195,10 @@ export class Claimer {
     if (more && this.#isOpen) this.#hintUnlessThrottled(source)
   }
 
-  /** Others write all the time to what they share with this worker, and most of it is not for this worker. */
+  /**
+   * Sets the hint now, or when the throttle ends. Wake-ups that name no index are frequent on shared partitions, and most
+   * concern other workers. Returns whether the hint is set.
+   */
   #hintUnlessThrottled(source: ClaimSource): boolean {
     const waitMs = source.throttledUntil - this.#runtime.monotonic()
     if (waitMs <= 0) {
@@ -215,17 +219,17 @@ export class Claimer {
     for (const index of readyIndexesOf(source.group)) sources.set(index, source)
   }
 
-  /** What has not been asked for longest comes first, so that none starves behind the others. */
+  /** The least recently claimed source comes first, so that no source starves. */
   #dueSources(): ClaimSource[] {
     return this.#sources.filter(isClaimDue).sort((a, b) => a.claimOrder - b.claimOrder)
   }
 
-  /** A slot that is refilled where it was freed would never serve any other partition. */
+  /** Prevents starvation: slots refilled only from the partition that freed them would never serve another one. */
   #isAnotherDueLonger({ claimOrder }: ClaimSource): boolean {
     return this.#sources.some((other) => isClaimDue(other) && other.claimOrder < claimOrder)
   }
 
-  /** Where more is known to be than was taken, all that there is room for is asked for; all others share the room. */
+  /** A source with more work may fill all free slots; the other sources share them. */
   #claimFrom(sources: readonly ClaimSource[]): void {
     sources.forEach((source, i) => {
       const sharedBy = source.hasMore ? 1 : Math.min(sources.length - i, PENDING_CLAIM_LIMIT - this.#pendingCount)
@@ -234,7 +238,7 @@ export class Claimer {
     })
   }
 
-  /** Reserves room for a claim. Undefined if there is none. */
+  /** Reserves slots and creates a claim. Returns undefined if there is no room. */
   #createRequest(source: ClaimSource, sharedBy: number): ClaimRequest | undefined {
     if (this.#pendingCount >= PENDING_CLAIM_LIMIT) return undefined
     const count = Math.min(CLAIM_COUNT_MAX, this.#slots.roomFor(source.group.task, sharedBy))

@@ -1,27 +1,27 @@
 /**
- * What a worker has room for. A slot is taken while a handler runs; executions claimed ahead wait here for one. A task
- * with a limit of its own holds no more of that room than it can use, so it cannot stand in the way of others.
+ * The concurrency slots of a worker. A handler occupies a slot while it runs; prefetched executions queue for one. A task with a
+ * concurrency limit prefetches no more than it can run, so it cannot block other tasks.
  */
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import type { ServedTask } from '../served-task.ts'
 
-/** Executions whose last call is under way, for each one that may be held: a store that is slow to end them gets no more. */
+/** Outcomes being reported, per execution that may be leased. Backpressure: beyond this no more is claimed. */
 const SETTLING_PER_LEASED = 4
 
 export class Slots {
   readonly #concurrency: number
   readonly #prefetch: number
   readonly #recentEnds: RecentEndCount
-  /** Set when something waited in vain: from then on no more is claimed ahead than handlers have ended lately. */
+  /** Set when a prefetched execution waited too long: prefetching is then limited to the recent rate of ends. */
   #isPrefetchReduced = false
-  /** What waits for a slot, for each task in the order of the claims. */
+  /** Executions that wait for a slot, by task, in the order of their claims. */
   readonly #queues: ReadonlyMap<ServedTask, LeasedExecution[]>
   #nextOrder = 0
   runningCount = 0
   waitingCount = 0
-  /** Executions that claims under way may bring. */
+  /** Executions that pending claims may return. */
   requestedCount = 0
-  /** Executions whose handlers have returned and whose end is not stored yet. */
+  /** Executions whose outcome is being reported. */
   settlingCount = 0
 
   constructor(concurrency: number, prefetch: number, tasks: readonly ServedTask[], now: () => number) {
@@ -32,8 +32,8 @@ export class Slots {
   }
 
   /**
-   * How many one claim may ask for, of a task with a limit or of all those without. Nothing while enough is waiting; a
-   * part of the room while others ask at the same time.
+   * Returns how many executions one claim may request: of one task with a limit, or of all tasks without one. 0 while enough
+   * wait for a slot. Concurrent claims share the room.
    */
   roomFor(task: ServedTask | undefined, sharedBy: number): number {
     const ahead = this.#prefetchLimit()
@@ -49,7 +49,7 @@ export class Slots {
     this.#countWaiting(leased.task, 1)
   }
 
-  /** Takes the next one that may start now, the longest waiting first, and gives it a slot. */
+  /** Dequeues the longest waiting execution that may start now, and occupies a slot for it. */
   start(): LeasedExecution | undefined {
     if (this.waitingCount === 0 || this.runningCount >= this.#concurrency) return undefined
     let first: LeasedExecution | undefined
@@ -66,14 +66,14 @@ export class Slots {
     return first
   }
 
-  /** The handler has returned. */
+  /** Frees the slot of a handler that has returned. */
   free(leased: LeasedExecution): void {
     this.#recentEnds.add()
     this.runningCount -= 1
     leased.task.runningCount -= 1
   }
 
-  /** Takes back one that waits. Says whether it did. */
+  /** Removes an execution from the queue. Returns whether it was queued. */
   withdraw(leased: LeasedExecution): boolean {
     const queue = this.#queues.get(leased.task) ?? []
     const at = queue.indexOf(leased)
@@ -83,14 +83,14 @@ export class Slots {
     return true
   }
 
-  /** When the one was claimed that has waited longest; infinitely late if none waits. */
+  /** When the longest waiting execution was claimed; Infinity if none waits. */
   get waitingSince(): number {
     let since = Infinity
     for (const [first] of this.#queues.values()) if (first !== undefined) since = Math.min(since, first.claimedAt)
     return since
   }
 
-  /** Takes back what has waited since before a moment: others may have room for it. */
+  /** Removes the executions that have waited since before a moment. */
   withdrawWaitingSince(moment: number): LeasedExecution[] {
     const late = [...this.#queues.values()].flatMap((queue) => queue.filter((leased) => leased.claimedAt <= moment))
     for (const leased of late) this.withdraw(leased)
@@ -98,7 +98,7 @@ export class Slots {
     return late
   }
 
-  /** Takes back all that wait. */
+  /** Removes all waiting executions. */
   withdrawAll(): LeasedExecution[] {
     const withdrawn = [...this.#queues.values()].flatMap((queue) => queue.splice(0))
     for (const leased of withdrawn) this.#countWaiting(leased.task, -1)
@@ -110,7 +110,7 @@ export class Slots {
     task.waitingCount += change
   }
 
-  /** What a task's own limit leaves. */
+  /** The room that a task's own limit leaves. */
   #ownRoom(task: ServedTask | undefined, ahead: number): number {
     if (task?.limit === undefined) return Infinity
     const ownAhead = Math.min(ahead, task.limit)
@@ -118,7 +118,7 @@ export class Slots {
     return Math.max(0, task.limit + ownAhead - task.runningCount - task.waitingCount - task.requestedCount)
   }
 
-  /** How many may be claimed ahead. */
+  /** How many executions may be prefetched. */
   #prefetchLimit(): number {
     if (!this.#isPrefetchReduced) return this.#prefetch
     const ended = this.#recentEnds.count()
@@ -127,10 +127,10 @@ export class Slots {
   }
 }
 
-/** Ends are counted over the present and the last of these. */
+/** Ends are counted over the current and the previous window. */
 const END_WINDOW_MS = 500
 
-/** How many handlers have ended lately: about as many will end soon. */
+/** Counts recent ends of handlers, as an estimate of how many will end soon. */
 class RecentEndCount {
   readonly #now: () => number
   #windowBeganAt = 0

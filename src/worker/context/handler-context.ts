@@ -1,4 +1,4 @@
-/** What a handler is given. Everything that most handlers never ask for is made when it is asked for. */
+/** The context that is passed to a handler. Its rarely used parts are created lazily. */
 import type { ProgressReport, TaskContext } from '../../client/define/context.ts'
 import type { MemberFlow } from '../../client/define/member-flow.ts'
 import { tagsToObject } from '../../client/checks/names.ts'
@@ -17,18 +17,20 @@ import type { WaitServices } from '../steps/wait-runner.ts'
 
 export interface ContextServices extends WaitServices {
   readonly log: Log
-  /** Stores progress. Rejects when nothing more may be recorded of the execution. */
+  /** Stores progress. Rejects once the execution is refused. */
   readonly sendProgress: (leased: LeasedExecution, report: ProgressReport) => Promise<void>
 }
 
 const NONE: readonly never[] = []
 
 export class HandlerContext implements TaskContext {
-  /** A function of its own, so that a handler may take it out of its context. */
+  /** A bound function, so that handlers can destructure the context. */
   readonly progress = (report: number | ProgressReport, message?: string): Promise<void> => {
     const stored = this.#report(report, message)
-    // A handler that does not wait for its report must not bring the process down when that report fails.
-    stored.catch((error: unknown) => this.log.warn(errorFields(error), 'progress was not stored'))
+    // Prevents an unhandled rejection if the handler does not await its report.
+    stored.catch((error: unknown) =>
+      this.log.warn(errorFields(error), 'could not store a progress report; the handler continues'),
+    )
     return stored
   }
   readonly onPark = (cleanUp: () => Promise<void> | void): void => {
@@ -41,7 +43,7 @@ export class HandlerContext implements TaskContext {
   #log: Log | undefined
   #progress: ProgressReporter | undefined
   #inputs = NO_INPUTS
-  /** Where they came from. */
+  /** The upstream results that `#inputs` was decoded from. */
   #inputSources: readonly UpstreamResult[] = NONE
   #flow: MemberFlow | undefined
   #durable: DurableContext | undefined
@@ -153,13 +155,13 @@ export class HandlerContext implements TaskContext {
     return (this.#log ??= logOf(this.#leased, this.#services.log))
   }
 
-  /** Whether the handler has to wait for its inputs. */
+  /** Whether inputs must be loaded or validated before the handler starts. */
   get hasInputs(): boolean {
     const { inputs, claimed, task } = this.#leased
     return inputs.length > 0 || claimed.inputsFrom !== undefined || task.handler.task.inputSchemas !== undefined
   }
 
-  /** Undefined if they are all at hand. */
+  /** Returns undefined if all inputs are available synchronously. */
   loadInputs(): Promise<void> | undefined {
     const { inputs, claimed } = this.#leased
     return claimed.inputsFrom === undefined ? this.#accept(inputs) : this.#loadRest(claimed.inputsFrom)
@@ -169,18 +171,18 @@ export class HandlerContext implements TaskContext {
     await this.#accept(await readRemainingInputs(this.#services, this.#leased, behind))
   }
 
-  /** What was said is answered before anything else is. Undefined if there is nothing to wait for. */
+  /** Waits for pending calls of the handler. Returns undefined if there are none. */
   finishCalls(): Promise<void> | undefined {
     return this.#run === undefined ? this.#progress?.flush() : this.#run.close()
   }
 
-  /** Closes what the handler has opened in a run that ended by being parked. */
+  /** Runs the `onPark` callbacks, the last registered first. */
   async runParkCallbacks(): Promise<void> {
     for (const cleanUp of this.#parkCallbacks) {
       try {
         await cleanUp()
       } catch (error) {
-        this.log.warn(errorFields(error), 'cleaning up behind a parked handler failed')
+        this.log.warn(errorFields(error), 'onPark callback failed; continuing with the next one')
       }
     }
   }
@@ -193,14 +195,14 @@ export class HandlerContext implements TaskContext {
     return (this.#durable ??= new DurableContext(this.#leased, this.#services, this.#handlerRun))
   }
 
-  /** What was awaited after the claim is not among what the claim brought. */
+  /** Reads the inputs again if results awaited after the claim are missing. */
   async #inputsIncluding(names: ReadonlySet<string>): Promise<AnyInputs> {
     const isComplete = [...names].every((name) => Object.hasOwn(this.#inputs, name))
     if (!isComplete) await this.#accept(await readCurrentInputs(this.#services, this.#leased))
     return this.#inputs
   }
 
-  /** A promise only if schemas have to be asked. */
+  /** Returns a promise only if there are schemas to validate with. */
   #accept(inputs: readonly UpstreamResult[]): Promise<void> | undefined {
     const decoded = decodeInputs(inputs, this.#leased.task.handler.task.inputSchemas)
     if (decoded instanceof Promise) return decoded.then((values) => this.#give(inputs, values))

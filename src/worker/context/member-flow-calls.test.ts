@@ -217,7 +217,7 @@ test('a parked run hears of it, cleans up the latest first, and never comes to i
 
   expect(await (await world.fabric.submit(growing, 0)).result()).toBe(1)
   expect(seen).toEqual(['execution_parked', 'last opened', 'first opened'])
-  expect(world.linesOf('warn')).toMatchObject([{ message: 'cleaning up behind a parked handler failed' }])
+  expect(world.linesOf('warn')).toMatchObject([{ message: 'onPark callback failed; continuing with the next one' }])
 })
 
 test('what stands around a handler can clean up at parking too', async () => {
@@ -414,7 +414,7 @@ test('an execution that was submitted alone is told what to do instead', async (
   for (const error of errors) {
     expect(error).toMatchObject({
       code: 'execution_not_in_flow',
-      message: expect.stringContaining('submitted alone') as string,
+      message: expect.stringContaining('not a member of a flow') as string,
     })
   }
 })

@@ -1,6 +1,6 @@
 /**
- * A handler's calls to its own flow: `ctx.flow`. Each is fenced and may be said again. A wait that has to wait lets go of
- * the execution: its promise never settles, and neither does any other call that comes too late for this run.
+ * `ctx.flow`: calls of a handler to its own flow. Each is fenced and idempotent. A wait that is not satisfied parks the
+ * execution: its promise never settles, and neither do later calls of the same run.
  */
 import { prepareNode } from '../../client/flows/flow-graph.ts'
 import { NODE_SETTING_KEYS } from '../../client/define/flow-node.ts'
@@ -48,12 +48,12 @@ const DEPEND_KEYS = ['as'] as const satisfies readonly (keyof DependOptions)[]
 type GraphOperation = 'addExecutionToFlow' | 'addDependency'
 type Accepted<N extends GraphOperation> = Exclude<Reply<N>['result'], Refused>
 
-/** What the context knows that its flow needs. */
+/** The parts of the handler context that `ctx.flow` uses. */
 export interface MemberFlowSetting {
   readonly log: Log
-  /** Whether this is an input already, and of this upstream: then it was awaited, and has completed. */
+  /** Whether the input of this name is available and comes from this upstream, which has therefore completed. */
   readonly isGiven: (name: string, upstreamId: ExecutionId) => boolean
-  /** The inputs, read anew unless all of these are there. */
+  /** Returns the inputs, reading them again unless all of these names are available. */
   readonly inputsIncluding: (names: ReadonlySet<string>) => Promise<AnyInputs>
 }
 
@@ -62,7 +62,7 @@ export class MemberFlowCalls implements MemberFlow {
   readonly #services: InputServices
   readonly #run: HandlerRun
   readonly #setting: MemberFlowSetting
-  /** Names under which results are to come once this execution has waited. */
+  /** Names of the inputs that are expected after the next wait. */
   readonly #awaitedNames = new Set<string>()
   #waiting: Promise<void> | undefined
 
@@ -77,7 +77,7 @@ export class MemberFlowCalls implements MemberFlow {
     return this.#leased.claimed.flowId
   }
 
-  /** Functions of their own, so that a handler may take them out of its context. */
+  /** Bound functions, so that handlers can destructure them. */
   readonly add: MemberFlow['add'] = (name, task, input, ...[options]) =>
     this.#logFailure(this.#call(() => this.#add(name, task as AnyTask, input, options as AddMemberOptions | undefined)))
 
@@ -96,13 +96,15 @@ export class MemberFlowCalls implements MemberFlow {
     return await this.#call(() => this.#setting.inputsIncluding(this.#awaitedNames))
   }
 
-  /** A handler that does not wait for its call must not bring the process down when that call fails. */
+  /** Prevents an unhandled rejection if the handler does not await its call. */
   #logFailure<T>(answer: Promise<T>): Promise<T> {
-    answer.catch((error: unknown) => this.#setting.log.warn(errorFields(error), 'a call to the flow failed'))
+    answer.catch((error: unknown) =>
+      this.#setting.log.warn(errorFields(error), 'ctx.flow call failed; the handler receives the error'),
+    )
     return answer
   }
 
-  /** What can no longer be waited for, because something else has failed, ends this run as a wait would. */
+  /** If the dependencies can no longer be met, because another upstream has failed, ends this run as a wait would. */
   async #call<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await this.#run.call(call)
@@ -129,7 +131,7 @@ export class MemberFlowCalls implements MemberFlow {
     const { batcher } = this.#services
     const executionId = memberIdOf(flowId, name)
     const hands = handoverAs(as, name)
-    // A handler that runs again after its wait need not ask for what it was given.
+    // After a wait the handler runs again: a member whose result is available needs no call.
     if (awaited && this.#isGiven(executionId, hands)) return addedMember(executionId, name, 'completed')
     const upstreams = (waits?.edges ?? []).map(({ upstream, input: as }): UpstreamInput => {
       return { upstreamId: this.#idOf(upstream), hands: inputs ? { as: 'input', name: as } : undefined }
@@ -155,7 +157,7 @@ export class MemberFlowCalls implements MemberFlow {
     const isReady = upstreams.length === 0 && (create.delayMs ?? 0) <= 0
     if (isReady) batcher.announceSubmit(leased.partition, readyIndex(create.lane, create.class))
     const { kind, state } = await added
-    // Whoever added it before may have been another member, or not have waited for it.
+    // An earlier call may have come from another member, or without `awaited`.
     if (awaited && kind === 'already_member') await this.#depend(executionId, hands)
     else if (awaited) this.#expectResult(hands)
     return addedMember(executionId, name, state)
@@ -188,7 +190,7 @@ export class MemberFlowCalls implements MemberFlow {
     if (hands?.as === 'input') this.#awaitedNames.add(hands.name)
   }
 
-  /** One wait at a time answers all who ask. */
+  /** Coalesces concurrent waits into one call. */
   #waitOnce(): Promise<void> {
     this.#waiting ??= this.#wait().finally(() => (this.#waiting = undefined))
     return this.#waiting
@@ -206,7 +208,7 @@ export class MemberFlowCalls implements MemberFlow {
     )
   }
 
-  /** Says it until it is answered. A flow that is busy is asked again for as long as the execution is held. */
+  /** Retries until the store replies, and while the flow is busy, for as long as the lease lasts. */
   async #callFlow<N extends GraphOperation>(
     operation: N,
     input: OperationInput<N>,
@@ -258,10 +260,9 @@ const EARLY_EXITS: Readonly<
   already_cancelled: 'cancelled',
 }
 
-const ALONE =
-  'It was submitted alone, and only a member of a flow has others beside it: make its task a node of a flow, and submit that.'
+const ALONE = 'The execution is not a member of a flow: make its task a node of a flow, and submit the flow.'
 const FIRED =
-  'Only a member that waits for all of its upstreams can wait for one more once it runs: let it depend on an allOf, or on nothing.'
+  'A running member can depend on another member only if it waits for all of its upstreams: declare it with allOf, or with no upstreams.'
 
 function addedMember<Name extends string>(id: ExecutionId, node: Name, state: PublicState) {
   return asUpstream({ id, node, state })

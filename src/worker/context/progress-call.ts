@@ -1,4 +1,4 @@
-/** Stores how far an attempt has come. A refusal means that the lease is lost, and is told as that. */
+/** Stores the progress of an attempt. Throws the lease loss if the store refuses the report. */
 import type { ProgressReport } from '../../client/define/context.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'

@@ -1,4 +1,4 @@
-/** Progress of one attempt on its way to the store: one call at a time, what comes meanwhile is merged into the next. */
+/** Reports the progress of one attempt. One call is pending at a time; reports made meanwhile are merged into the next. */
 import type { ProgressReport } from '../../client/define/context.ts'
 import { invalidInput, show } from '../../client/checks/names.ts'
 import { PROGRESS_MESSAGE_BYTES } from '../../kernel/index.ts'
@@ -6,7 +6,7 @@ import { cutText } from '../error-text.ts'
 
 const PERCENT_MAX = 100
 
-/** A report as `ctx.progress` takes it: a percentage with or without a message, or an object. A long message is cut. */
+/** Parses the arguments of `ctx.progress`: a percentage with an optional message, or an object. Truncates a long message. */
 export function parseProgress(report: unknown, message?: unknown): ProgressReport {
   const { percent, message: text } = (
     typeof report === 'object' && report !== null ? report : { percent: report, message }
@@ -15,7 +15,7 @@ export function parseProgress(report: unknown, message?: unknown): ProgressRepor
     throw invalidInput('progress', `progress is ${show(percent)}, but must be a number from 0 to ${PERCENT_MAX}.`)
   }
   if (text !== undefined && typeof text !== 'string') {
-    throw invalidInput('progress.message', `progress.message is ${show(text)}, but must be a text.`)
+    throw invalidInput('progress.message', `progress.message is ${show(text)}, but must be a string.`)
   }
   return {
     ...(percent === undefined ? {} : { percent }),
@@ -33,14 +33,14 @@ export class ProgressReporter {
     this.#send = send
   }
 
-  /** Resolves when this report, or a later one that it was merged into, is stored. */
+  /** Resolves when this report, or the merged report that includes it, is stored. */
   report(report: ProgressReport): Promise<void> {
     this.#pending = { ...this.#pending, ...report }
     this.#next ??= this.#sendNext()
     return this.#next
   }
 
-  /** Waits until nothing is left to be sent, whether or not it could be stored. */
+  /** Resolves when no report is pending. Ignores failures. */
   async flush(): Promise<void> {
     await (this.#next ?? this.#current)?.catch(() => undefined)
   }

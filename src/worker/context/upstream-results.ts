@@ -1,6 +1,6 @@
 /**
- * The named results that a member is given. A claim brings the first of them; the rest is read in pages before the handler
- * starts, so that it finds them all at hand.
+ * The upstream results that are passed to a flow member as inputs. A claim includes the first of them; the rest is read in pages
+ * before the handler starts.
  */
 import type { InputSchemas } from '../../client/define/task.ts'
 import { decodeValue } from '../../client/checks/payload.ts'
@@ -17,7 +17,7 @@ import type { RetryServices } from '../store/retry-until-answered.ts'
 
 export const NO_INPUTS: AnyInputs = Object.freeze({})
 
-/** Bytes of inputs that one handler can be given. */
+/** Maximum total size of the inputs of one handler. */
 export const INPUTS_BYTES_MAX = 67_108_864
 
 export interface InputServices extends RetryServices {
@@ -25,16 +25,16 @@ export interface InputServices extends RetryServices {
   readonly keeper: LeaseKeeper
 }
 
-/** All that the claim has promised but has not brought. Throws if there is more than a worker should hold. */
+/** Reads the inputs that did not fit into the claim. Throws if all inputs together exceed `INPUTS_BYTES_MAX`. */
 export async function readRemainingInputs(
   services: InputServices,
   leased: LeasedExecution,
-  behind: ExecutionId,
+  from: ExecutionId,
 ): Promise<readonly UpstreamResult[]> {
-  return await readInputs(services, leased, leased.inputs, behind)
+  return await readInputs(services, leased, leased.inputs, from)
 }
 
-/** All that there is now, which may be more than at the claim. */
+/** Reads all inputs that exist now, which may be more than at the time of the claim. */
 export async function readCurrentInputs(
   services: InputServices,
   leased: LeasedExecution,
@@ -46,10 +46,10 @@ async function readInputs(
   services: InputServices,
   leased: LeasedExecution,
   first: readonly UpstreamResult[],
-  behind: ExecutionId | undefined,
+  firstFrom: ExecutionId | undefined,
 ): Promise<readonly UpstreamResult[]> {
   const inputs = [...first]
-  let from = behind
+  let from = firstFrom
   do {
     const input = { executionId: leased.id, from }
     const read = () => services.batcher.run(leased.partition, 'readInputs', input)
@@ -70,11 +70,11 @@ function refuseTooLarge(inputs: readonly UpstreamResult[]): void {
   throw new EngineError('payload_too_large', {
     field: 'inputs',
     limit: INPUTS_BYTES_MAX,
-    message: `The results that were handed on to it are more than ${INPUTS_BYTES_MAX} bytes together: hand on fewer.`,
+    message: `The upstream results exceed ${INPUTS_BYTES_MAX} bytes in total: pass on fewer of them.`,
   })
 }
 
-/** As the handler sees them: one schema for each input that the task names, also if it is missing; others as they are. */
+/** Decodes inputs by name. Each schema of the task is applied, also to a missing input; inputs without a schema are unchanged. */
 export function decodeInputs(
   inputs: readonly UpstreamResult[],
   schemas: InputSchemas | undefined,
@@ -97,6 +97,10 @@ function decodeInput({ name, info, bytes }: UpstreamResult): unknown {
   try {
     return decodeValue(info, bytes)
   } catch (cause) {
-    throw new EngineError('invalid_payload', { field: `inputs.${name}`, message: 'Its bytes are not JSON.' }, { cause })
+    throw new EngineError(
+      'invalid_payload',
+      { field: `inputs.${name}`, message: 'The stored bytes are not valid JSON.' },
+      { cause },
+    )
   }
 }

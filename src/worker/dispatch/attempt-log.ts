@@ -1,4 +1,4 @@
-/** The log lines about attempts that did not end as their handlers intended. */
+/** Log lines about attempts that time out, lose their lease or cannot be reported. */
 import { errorFields } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import type { HandlerOutcome } from '../attempt/handler-outcome.ts'
@@ -15,7 +15,7 @@ export class AttemptLog {
     const { executionId, task, fence } = leased.claimed
     this.#log.warn(
       { executionId, task, attempt: fence.attempt },
-      'an attempt is out of time; its slot is free again once its handler obeys its signal',
+      'attempt timed out; its slot stays occupied until the handler reacts to ctx.signal',
     )
   }
 
@@ -24,34 +24,34 @@ export class AttemptLog {
     const fields = { executionId, task, attempt: fence.attempt, code: leased.refusal?.code }
     // A flow ends members that it no longer needs, such as the losers of a race.
     if (flowId !== undefined && leased.refusal?.code === 'execution_not_active') {
-      this.#log.info({ ...fields, flowId }, 'an execution was ended elsewhere; what its handler did is not recorded')
+      this.#log.info({ ...fields, flowId }, 'execution was ended elsewhere; discarding the result of its handler')
       return
     }
-    this.#log.warn(fields, 'a lease was lost; what its handler did is not recorded')
+    this.#log.warn(fields, 'lease lost; discarding the result of the handler, which another worker may run again')
   }
 
   unclassified(leased: LeasedExecution, error: unknown): void {
     this.#log.error(
       { executionId: leased.id, task: leased.task.name, ...errorFields(error) },
-      'an attempt could not be judged',
+      'could not classify the outcome of an attempt; recording it as failed',
     )
   }
 
   unreported(leased: LeasedExecution, outcome: HandlerOutcome, error: unknown): void {
     this.#log.error(
       { executionId: leased.id, task: leased.task.name, outcome: outcome.kind, ...errorFields(error) },
-      'the end of an attempt could not be stored; the execution is offered again when its lease expires',
+      'could not report the outcome of an attempt; the execution is claimable again when its lease expires',
     )
   }
 
   unknownTask(executionId: string, task: string): void {
-    this.#log.error(
-      { executionId, task },
-      'a claim brought an execution of a task without a handler; it is handed back',
-    )
+    this.#log.error({ executionId, task }, 'claimed an execution of a task that has no handler here; releasing it')
   }
 
   notReleased(executionId: string, error: unknown): void {
-    this.#log.warn({ executionId, ...errorFields(error) }, 'an execution could not be handed back; its lease expires')
+    this.#log.warn(
+      { executionId, ...errorFields(error) },
+      'could not release an execution; it is claimable again when its lease expires',
+    )
   }
 }

@@ -1,4 +1,4 @@
-/** Starts the handlers of claimed executions as slots become free, and hands back executions that it cannot start. */
+/** Starts the handlers of claimed executions as slots become free, and releases executions that it cannot start. */
 import type { Claimed } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'

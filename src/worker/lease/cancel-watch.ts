@@ -1,7 +1,6 @@
 /**
- * Brings news of held executions, such as a wish to cancel, faster than their next renewal does. A wake-up from this
- * process names the executions that it concerns, which costs nothing until one is held here. A wake-up from elsewhere
- * names none: then what has been held for a while is read, not written, and only so often.
+ * Detects cancel requests for leased executions before their next renewal. A wake-up from this process names the executions,
+ * so only those are renewed. A wake-up from another process names none, so leased executions are read, at a bounded rate.
  */
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
@@ -10,7 +9,7 @@ import type { LeasedExecution } from './leased-execution.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { StoreHealth } from '../store/store-health.ts'
 
-/** Between two looks at what is held, however often others change the store. */
+/** Minimum time between two checks of all leased executions, however many wake-ups arrive. */
 const CHECK_INTERVAL_MS = 150
 
 export class CancelWatch {
@@ -51,20 +50,20 @@ export class CancelWatch {
     this.#timer = this.#runtime.after(waitMs, () => this.#checkAll(), { background: true })
   }
 
-  /** Most of what was just claimed is gone before the next look, and costs none if it is left for that one. */
+  /** Leaves recent claims to the next check: most of them have ended by then and cost no read. */
   #checkAll(): void {
     this.#timer = undefined
     const now = this.#runtime.monotonic()
     this.#checkedAt = now
-    let isAnyYoung = false
+    let hasRecent = false
     for (const leased of this.#keeper) {
-      if (now - leased.claimedAt < CHECK_INTERVAL_MS) isAnyYoung = true
+      if (now - leased.claimedAt < CHECK_INTERVAL_MS) hasRecent = true
       else if (!leased.isRenewing && !leased.isSettling && leased.pendingCancel === undefined) void this.#check(leased)
     }
-    if (isAnyYoung) this.#scheduleCheck()
+    if (hasRecent) this.#scheduleCheck()
   }
 
-  /** What is not as it was is asked for by a renewal, whose answer counts. */
+  /** Reads one execution, and renews its lease if the record has changed. The reply to the renewal decides. */
   async #check(leased: LeasedExecution): Promise<void> {
     try {
       const { result } = await this.#batcher.run(leased.partition, 'describeExecution', { executionId: leased.id })

@@ -1,6 +1,6 @@
 /**
- * Keeps the leases of one worker alive: one timer for all of them, renewals that are due together sent together, at most
- * one under way for each execution. A lease that cannot be confirmed in time counts as lost, whatever the store thinks.
+ * Renews the leases of one worker. One timer serves all leases; renewals due at about the same time share a batch; at most one
+ * renewal per execution is pending. A lease that is not confirmed in time counts as lost, whatever its state in the store.
  */
 import type { ExecutionId } from '../../kernel/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
@@ -14,9 +14,9 @@ export interface LeaseListener {
   readonly onTimedOut: (leased: LeasedExecution) => void
 }
 
-/** Renewals due within this part of a lease's time go together. */
+/** Renewals due within this fraction of the TTL are coalesced. */
 const COALESCE_FRACTION = 1 / 20
-/** After a renewal that the store failed, the next follows in this part of a lease's time. */
+/** A failed renewal is retried after this fraction of the TTL. */
 const RETRY_FRACTION = 1 / 12
 
 export class LeaseKeeper implements Iterable<LeasedExecution> {
@@ -50,8 +50,8 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
   }
 
   /**
-   * What comes back before its loss was noticed, as after a step of the store's clock, was lost all the same. What was
-   * parked may be back before the answer that parked it has been read: that answer says so itself.
+   * Adds a lease. If the same execution is still tracked under an older lease, that lease is lost: the store's clock may have
+   * jumped. A parked execution may be claimed again before the reply that parked it arrives; that reply ends the old run.
    */
   add(leased: LeasedExecution): void {
     const former = this.#leased.get(leased.id)
@@ -60,30 +60,30 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
     this.#arm(Math.min(leased.renewAt, leased.recountAt, leased.endsAt))
   }
 
-  /** The handler begins: the time that it waited for a slot is not its own. */
+  /** Marks the handler as started. The wait for a slot does not count towards the attempt timeout. */
   begin(leased: LeasedExecution): void {
-    const isNews = leased.begin(this.#runtime.monotonic())
+    const isLate = leased.begin(this.#runtime.monotonic())
     this.#arm(leased.endsAt)
-    if (isNews) void this.renew(leased)
+    if (isLate) void this.renew(leased)
   }
 
-  /** An execution that was lost may have come back under a new lease: that one stays. */
+  /** Removes this lease, but not a newer lease of the same execution. */
   remove(leased: LeasedExecution): void {
     if (this.#leased.get(leased.id) === leased) this.#leased.delete(leased.id)
   }
 
-  /** Whether the lease is certain to last a while. One that is not is lost now. */
+  /** Returns whether the lease is valid. Marks it as lost if its expiry is too close. */
   ensureLease(leased: LeasedExecution): boolean {
     if (this.#runtime.monotonic() >= leased.lostAt) this.lose(leased, 'lease_expired')
     return leased.refusal === undefined
   }
 
-  /** The lease is gone for good. */
+  /** Marks a lease as lost and notifies the listener once. */
   lose(leased: LeasedExecution, code: LeaseLoss): void {
-    const isNews = this.#isTracked(leased)
+    const wasTracked = this.#isTracked(leased)
     this.remove(leased)
     leased.lose(code)
-    if (isNews) this.#listener.onLost(leased)
+    if (wasTracked) this.#listener.onLost(leased)
   }
 
   close(): void {
@@ -92,7 +92,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
     this.#armedFor = Infinity
   }
 
-  /** Renews now, which also tells whether a cancel is wished and whether the lease still stands. */
+  /** Renews a lease now. The reply also delivers a cancel request, or reports that the lease is lost. */
   async renew(leased: LeasedExecution): Promise<void> {
     if (leased.isRenewing || !this.#isTracked(leased)) return
     leased.isRenewing = true
@@ -117,9 +117,9 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
       leased.renewAt = this.#runtime.monotonic() + this.#leaseTtlMs * RETRY_FRACTION
     } finally {
       leased.isRenewing = false
-      // A handler that began while this was under way is told of by another one, at once.
-      const isNews = leased.beginsNow && !leased.isUncertain
-      if (this.#isTracked(leased)) this.#arm(isNews ? sentAt : Math.min(leased.renewAt, leased.lostAt))
+      // A handler that started while the renewal was pending needs another renewal, at once.
+      const mustRepeat = leased.beginsNow && !leased.isUncertain
+      if (this.#isTracked(leased)) this.#arm(mustRepeat ? sentAt : Math.min(leased.renewAt, leased.lostAt))
     }
   }
 
@@ -127,7 +127,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
     return this.#leased.get(leased.id) === leased
   }
 
-  /** The timer stands at the earliest moment that matters to any lease. Later ones find it armed and cost nothing. */
+  /** Keeps the timer at the earliest due time of all leases. A later time is a no-op. */
   #arm(at: number): void {
     if (at >= this.#armedFor) return
     this.#timer?.cancel()
@@ -144,7 +144,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
     if (next !== Infinity) this.#arm(next)
   }
 
-  /** Does what is due for one lease and says when to look again. */
+  /** Handles what is due for one lease. Returns when to check it again. */
   #check(leased: LeasedExecution, now: number): number {
     if (now >= leased.lostAt) {
       this.lose(leased, 'lease_expired')

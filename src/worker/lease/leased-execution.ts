@@ -1,7 +1,6 @@
 /**
- * An execution in this worker's hands: its claim, how sure the worker is of its lease, and the signal that tells the
- * handler to stop. Times are on the local monotonic clock, counted from before the call that the store answered, so the
- * worker never believes in a lease longer than the store does.
+ * An execution that this worker has leased: its claim, the state of its lease, and the abort signal of its handler. Times are
+ * on the local monotonic clock and count from before the call was sent, so a lease never lasts longer here than in the store.
  */
 import { LeaseLostError } from '../../client/define/errors.ts'
 import type {
@@ -17,10 +16,10 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { ServedTask } from '../served-task.ts'
 
-/** Why a lease is gone for good. */
+/** Why a lease was lost for good. */
 export type LeaseLoss = LeaseRefusal['code'] | 'execution_not_found'
 
-/** How a run of a handler can end by what it waits for, which the store knows before the worker does. */
+/** How a run can end before its handler returns: the store has ended it as the result of a durable call. */
 export type EarlyExit = 'parked' | 'skipped' | 'cancelled'
 
 const EARLY_EXIT_CODES: Readonly<Record<EarlyExit, ErrorCode>> = {
@@ -29,7 +28,7 @@ const EARLY_EXIT_CODES: Readonly<Record<EarlyExit, ErrorCode>> = {
   cancelled: 'execution_cancelled',
 }
 
-/** The named result of an upstream, as the store sent it. */
+/** A named result of an upstream, as received from the store. */
 export interface UpstreamResult {
   readonly name: string
   readonly upstreamId: ExecutionId
@@ -41,20 +40,20 @@ const NO_INPUTS: readonly UpstreamResult[] = []
 
 export type PendingCancel = NonNullable<Extract<RenewResult, { kind: 'renewed' }>['cancel']>
 
-/** A lease is renewed when this part of its time is over. */
+/** A lease is renewed after this fraction of its TTL. */
 const RENEW_AT_FRACTION = 1 / 3
-/** A lease counts as lost when this part of its time is left: clocks drift, and an abort takes a moment to be obeyed. */
+/** A lease counts as lost when this fraction of its TTL remains: clocks drift, and handlers need time to react to an abort. */
 const SAFETY_FRACTION = 0.1
 
-/** What waits for a slot has its time counted anew when this part of it is over. */
+/** While an execution waits for a slot, its attempt timeout is restarted after this fraction of it. */
 const RECOUNT_FRACTION = 0.5
-/** A wait for a slot that is too short to be worth a call. */
+/** A shorter wait for a slot is not reported to the store. */
 const UNCOUNTED_WAIT_MS = 10
 
 export interface ClaimTimes {
   /** When the call that took the lease was sent. */
   readonly sentAt: number
-  /** The store's clock when it answered. */
+  /** The store's clock at the time of the reply. */
   readonly at: number
   readonly leaseTtlMs: number
 }
@@ -63,37 +62,36 @@ export class LeasedExecution {
   readonly claimed: Claimed
   readonly partition: Partition
   readonly payload: Uint8Array | undefined
-  /** What the claim brought of the results that it waited for. */
+  /** The upstream results that came with the claim; there may be more in the store. */
   readonly inputs: readonly UpstreamResult[]
   readonly task: ServedTask
   readonly #leaseTtlMs: number
-  /** When it was claimed. */
   readonly claimedAt: number
   renewAt = 0
   lostAt = 0
-  /** How long one run of the attempt may take; it counts from the start of the handler, not from the claim. */
+  /** The attempt timeout. It counts from the start of the handler, not from the claim. */
   readonly #attemptMs: number
-  /** When the execution as a whole runs out of time. */
+  /** The deadline of the execution as a whole. */
   readonly #deadlineAt: number
-  /** Since when the store counts the attempt's time. */
+  /** When the attempt timeout started to count. */
   #countedSince: number
   isStarted = false
-  /** The store is to count the attempt's time from now on; said with the next renewal. */
+  /** The next renewal restarts the attempt timeout in the store. */
   beginsNow = false
   isRenewing = false
-  /** A renewal failed and nobody knows how the lease stands. */
+  /** A renewal failed, so the state of the lease is unknown. */
   isUncertain = false
   isTimedOut = false
-  /** Its handler has returned and its last call is under way: that call's answer is the one that counts. */
+  /** The outcome is being reported. The reply to that report decides, not a refused renewal. */
   isSettling = false
-  /** Its handler waits, and the call that may let go of it is under way: a refusal of any other call is due to that one. */
+  /** A call that may park the execution is pending. Refusals of other calls are caused by it, and are ignored. */
   isParking = false
-  /** Set once the store has been told that this run is over, by the handler's own wait. */
+  /** Set once the store has ended this run. */
   earlyExit: EarlyExit | undefined
-  /** Where it stands among those that wait for a slot. */
+  /** Position among the executions that wait for a slot. */
   order = 0
   pendingCancel: PendingCancel | undefined
-  /** Set once nothing more may be recorded of this execution: the lease is lost, or the worker is gone. */
+  /** Set once nothing more may be recorded: the lease is lost, the run was ended by the store, or the worker has stopped. */
   refusal: EngineError | undefined
   #controller: AbortController | undefined
   #abortReason: EngineError | undefined
@@ -123,23 +121,23 @@ export class LeasedExecution {
     return this.claimed.executionId
   }
 
-  /** An execution that was replaced after its end has the same id and is other work: its creation tells them apart. */
+  /** Includes the creation time, because an execution that replaces an ended one has the same id. */
   get idempotencyKey(): string {
     const { executionId, createdAt } = this.claimed
     return `${executionId}-${createdAt.toString(36)}`
   }
 
-  /** When the handler is out of time. */
+  /** When the attempt times out. */
   get endsAt(): number {
     return Math.min(this.#countedSince + this.#attemptMs, this.#deadlineAt)
   }
 
-  /** When the store has to hear that the handler still waits for a slot, well before it takes it for one that is late. */
+  /** When to restart the attempt timeout in the store, because the execution still waits for a slot. */
   get recountAt(): number {
     return this.isStarted ? Infinity : this.#countedSince + this.#attemptMs * RECOUNT_FRACTION
   }
 
-  /** The handler begins. Says whether the store should hear of it, because it has counted the wait so far. */
+  /** Marks the handler as started. Returns whether the store must restart the attempt timeout. */
   begin(now: number): boolean {
     this.isStarted = true
     if (this.#attemptMs === Infinity || now - this.#countedSince < UNCOUNTED_WAIT_MS) return false
@@ -148,12 +146,11 @@ export class LeasedExecution {
     return true
   }
 
-  /** The attempt's time counts from a moment on. */
   countFrom(moment: number): void {
     this.#countedSince = moment
   }
 
-  /** Made when somebody asks for it: most handlers never do. */
+  /** Created lazily: most handlers never use it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -166,14 +163,14 @@ export class LeasedExecution {
     return this.#abortReason
   }
 
-  /** The store has said how long the lease lives. */
+  /** Records the lease expiry that the store returned. */
   confirmUntil(expiresAt: number): void {
     this.renewAt = expiresAt - this.#leaseTtlMs * (1 - RENEW_AT_FRACTION)
     this.lostAt = expiresAt - this.#leaseTtlMs * SAFETY_FRACTION
     this.isUncertain = false
   }
 
-  /** The lease is gone: the handler is told to stop, and nothing that it does from now on is recorded. */
+  /** Marks the lease as lost: aborts the handler, and refuses everything that it still records. */
   lose(code: LeaseLoss): void {
     this.refuse(new LeaseLostError(code, { executionId: this.id }))
   }
@@ -187,7 +184,7 @@ export class LeasedExecution {
     if (this.refusal !== undefined) throw this.refusal
   }
 
-  /** What a run of the handler comes to; undefined once the handler departs, which its run never hears of. */
+  /** Resolves with the result of the handler, or with undefined on an early exit, after which the handler never settles. */
   raceEarlyExit(run: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#onEarlyExit = () => resolve(undefined)
@@ -195,7 +192,7 @@ export class LeasedExecution {
     })
   }
 
-  /** The store has let go of the execution, or has ended it: what the handler still does in this run is not recorded. */
+  /** Marks the run as ended by the store: everything that the handler still records is refused. */
   exitEarly(earlyExit: EarlyExit): EngineError {
     const reason = new EngineError(EARLY_EXIT_CODES[earlyExit], { executionId: this.id })
     this.earlyExit = earlyExit
@@ -204,14 +201,14 @@ export class LeasedExecution {
     return reason
   }
 
-  /** Says whether this was news. */
+  /** Aborts the handler. Returns false if a cancel request was delivered before. */
   requestCancel(cancel: PendingCancel): boolean {
     if (this.pendingCancel !== undefined) return false
     this.pendingCancel = cancel
     this.abort(
       new EngineError('execution_cancelled', {
         executionId: this.id,
-        message: `${cancel.by} asked for it: ${cancel.reason}`,
+        message: `Requested by ${cancel.by}: ${cancel.reason}`,
       }),
     )
     return true
@@ -227,7 +224,7 @@ export class LeasedExecution {
     )
   }
 
-  /** The first reason stays: a signal aborts once. */
+  /** Keeps the first reason: a signal aborts once. */
   abort(reason: EngineError): void {
     if (this.#abortReason !== undefined) return
     this.#abortReason = reason

@@ -1,4 +1,4 @@
-/** What a handler's context does durably, made when a handler first asks for any of it. */
+/** The durable calls of a handler context. Created on first use. */
 import { createHash } from 'node:crypto'
 import type { TaskContext } from '../../client/define/context.ts'
 import { StepRefusedError } from '../../client/define/errors.ts'
@@ -13,7 +13,7 @@ import type { WaitServices } from './wait-runner.ts'
 
 type Durable = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint' | 'now' | 'random'>
 
-/** Bits of a hash that make a fraction: as many as a number holds. */
+/** Bits of the hash that form the fraction: the precision of a double. */
 const FRACTION_BITS = 53
 
 export class DurableContext implements Durable {
@@ -36,7 +36,7 @@ export class DurableContext implements Durable {
     this.#journal.readAhead()
   }
 
-  /** Functions of their own, so that a handler may take them out of its context. */
+  /** Bound functions, so that handlers can destructure the context. */
   readonly step: Durable['step'] = <Value>(name: string, optionsOrRun: unknown, run?: unknown) =>
     this.#begin('step', () => this.#steps.step(name, optionsOrRun, run)) as Promise<Value>
 
@@ -50,7 +50,7 @@ export class DurableContext implements Durable {
 
   readonly now: Durable['now'] = (name = 'now') => this.#begin('now', () => this.#steps.now(name))
 
-  /** Not bound to a replay: steps that a replay keeps were taken by what this said before. */
+  /** The same in every replay: steps that a replay keeps may depend on it. */
   readonly random: Durable['random'] = (name = 'random') => {
     this.#run.throwInsideStep('ctx.random')
     const numbered = this.#names.next('random', checkStepName(name))
@@ -58,7 +58,7 @@ export class DurableContext implements Durable {
     return Number(hash.readBigUInt64BE() >> BigInt(64 - FRACTION_BITS)) / 2 ** FRACTION_BITS
   }
 
-  /** A handler that does not wait for a call must not bring the process down when that call fails. */
+  /** Prevents an unhandled rejection if the handler does not await its call. */
   #begin<T>(what: string, call: () => Promise<T>): Promise<T> {
     const begun = this.#outsideOfSteps(what, call)
     begun.catch(() => undefined)
@@ -70,7 +70,7 @@ export class DurableContext implements Durable {
     try {
       return await call()
     } catch (error) {
-      // What was said wrong is said wrong again the next time.
+      // Invalid input is not retryable.
       if (!(error instanceof EngineError) || error.code !== 'invalid_input') throw error
       throw new StepRefusedError(error.code, error.detail, { cause: error })
     }

@@ -1,7 +1,6 @@
 /**
- * One run of a handler as the store sees it: what it has said and not heard of yet, and how it lets go. One call at a time
- * may let go of the execution, and only once everything that was said before is answered. After that no call of this run
- * settles any more: the handler runs again from its top.
+ * Tracks the calls of one run of a handler. A call that may park the execution is sent alone, after all earlier calls have
+ * completed. Once the execution is parked, no call of this run settles any more: the handler runs again from its first line.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { StepRefusedError } from '../../client/define/errors.ts'
@@ -16,19 +15,19 @@ export interface RunServices extends RetryServices {
   readonly keeper: LeaseKeeper
 }
 
-/** Whose step the present code belongs to, also if another execution began because of it. */
+/** The step that the current async context runs in, and the run that the step belongs to. */
 const innermostStep = new AsyncLocalStorage<{ readonly run: HandlerRun; readonly step: string }>()
 
-/** What an answer to a call that may let go came to. */
+/** The result of a call that may park: an early exit of the run, or an answer. */
 export type ParkResult<T> = { readonly earlyExit: EarlyExit } | { readonly earlyExit?: undefined; readonly answer: T }
 
 export class HandlerRun {
   readonly #leased: LeasedExecution
   readonly #services: RunServices
-  /** Reports of progress are no calls of their own: they are merged. */
+  /** Progress reports are merged, so they are not tracked in `#calls`. */
   readonly #flushProgress: () => Promise<void> | undefined
   readonly #calls = new Set<Promise<unknown>>()
-  /** The call that may let go now, and the last of those that wait for their turn. */
+  /** The pending call that may park, and the last one in the queue. */
   #parking: Promise<unknown> | undefined
   #lastParking: Promise<unknown> | undefined
   #isCancelDelivered = false
@@ -41,8 +40,7 @@ export class HandlerRun {
   }
 
   /**
-   * Refuses what must not begin any more. A wish to cancel is told once: what a handler does to clean up behind itself may
-   * use steps.
+   * Throws if the handler was aborted. A cancel request is delivered once, so that cleanup after it may use steps.
    */
   throwIfStopping(): void {
     const { refusal, earlyExit, abortReason, pendingCancel } = this.#leased
@@ -53,7 +51,7 @@ export class HandlerRun {
     throw abortReason
   }
 
-  /** Throws what has told the handler to stop since something began. */
+  /** Throws the abort reason if the handler was aborted after `earlier`. */
   throwIfStoppedSince(earlier: EngineError | undefined): void {
     const { abortReason, earlyExit } = this.#leased
     this.#leased.throwIfRefused()
@@ -63,8 +61,8 @@ export class HandlerRun {
   }
 
   /**
-   * What began inside a step would be left out when that step is answered from the store: names would be numbered
-   * differently, and a wait would wait for the step that waits for it.
+   * Rejects durable calls inside a step. A replay skips the work of a recorded step, so names would be numbered differently; a
+   * wait would deadlock with its own step.
    */
   throwInsideStep(what: string): void {
     const inside = innermostStep.getStore()
@@ -72,16 +70,16 @@ export class HandlerRun {
     throw new StepRefusedError('invalid_input', {
       executionId: this.#leased.id,
       step: inside.step,
-      message: `${what} was called inside of step '${inside.step}': return from the step first, and call it from the handler.`,
+      message: `${what} was called inside step '${inside.step}': call it from the handler, after the step has returned.`,
     })
   }
 
-  /** Runs the work of a step. */
+  /** Runs the work of a step in its async context. */
   inStep<T>(step: string, work: () => T): T {
     return innermostStep.run({ run: this, step }, work)
   }
 
-  /** Makes a call that keeps the run from ending until it is answered. It does not settle if the run is over by then. */
+  /** Makes a call that delays the end of the run until it completes. Never settles if the run has ended by then. */
   async call<T>(call: () => Promise<T>): Promise<T> {
     try {
       while (this.#parking !== undefined) await this.#parking
@@ -95,7 +93,7 @@ export class HandlerRun {
     return await never()
   }
 
-  /** Makes a call that may let go of the execution. `read` says what its answer means. */
+  /** Makes a call that may park the execution. `read` interprets its reply. */
   async park<R, T>(call: () => Promise<R>, read: (result: R) => ParkResult<T>): Promise<T> {
     const before = this.#lastParking
     const parking = this.#parkAfter(before, call, read)
@@ -112,21 +110,21 @@ export class HandlerRun {
     return await never()
   }
 
-  /** Lets everything happen first that is ready to. */
+  /** Resolves in the next iteration of the event loop, after everything that is ready to run. */
   yieldToEventLoop(): Promise<void> {
     return new Promise((resolve) => this.#services.runtime.soon(resolve))
   }
 
   /**
-   * The handler has come to its end. What it has said and not waited for is answered first; nothing else begins, and what
-   * is still to let go of the execution does not. Undefined if there is nothing to wait for.
+   * Ends the run: waits for pending calls, and sends no queued call that may park. Returns undefined if no call is
+   * pending.
    */
   close(): Promise<void> | undefined {
     this.#isClosed = true
     return this.#calls.size === 0 && this.#parking === undefined ? this.#flushProgress() : this.#finishCalls()
   }
 
-  /** A lease that is refused is lost. */
+  /** Converts a refusal into an error. A refusal of the lease marks the lease as lost. */
   refusalOf({ code, detail }: Refused): EngineError {
     switch (code) {
       case 'execution_not_active':
@@ -141,7 +139,7 @@ export class HandlerRun {
     }
   }
 
-  /** The store has let go of the execution, or has ended it. Says what every call of this run is refused with. */
+  /** Marks the run as ended by the store. Returns the error that refuses all later calls of this run. */
   exitEarly(earlyExit: EarlyExit): EngineError {
     this.#services.keeper.remove(this.#leased)
     return this.#leased.exitEarly(earlyExit)
@@ -154,7 +152,7 @@ export class HandlerRun {
   ): Promise<ParkResult<T>> {
     const leased = this.#leased
     if (before !== undefined) await before
-    // What is answered lets the handler go on, which may say something more, or come to its end.
+    // Completed calls let the handler continue, which may start more calls or end the run.
     await this.#flushProgress()
     while (this.#calls.size > 0) {
       await this.#finishCalls()
@@ -178,7 +176,7 @@ export class HandlerRun {
     return parked
   }
 
-  /** A refusal of any other call is due to this one as long as it is under way. */
+  /** While this call is pending, refusals of other calls are caused by it. */
   async #callToPark<R>(call: () => Promise<R>): Promise<R> {
     this.#leased.isParking = true
     try {
@@ -202,7 +200,7 @@ export class HandlerRun {
   }
 }
 
-/** One for each call: whoever waits for it must not be kept by anybody else. */
+/** Creates a new promise for each call, so that abandoned handlers can be garbage collected. */
 function never(): Promise<never> {
   return new Promise(() => undefined)
 }

@@ -1,6 +1,6 @@
 /**
- * What an execution has recorded before this run of its handler: read from the store when the handler first asks for
- * something, a page ahead of what it asks for. An execution that has recorded nothing reads nothing.
+ * The steps and signals that an execution recorded before this run of its handler. Read lazily, one page ahead of the handler.
+ * An execution without recorded steps reads nothing.
  */
 import { decodeValue } from '../../client/checks/payload.ts'
 import { isMailbox } from '../../kernel/index.ts'
@@ -12,7 +12,7 @@ import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { HandlerRun, RunServices } from './handler-run.ts'
 
-/** Signals that are read together with the steps of an execution which a signal has brought back. */
+/** Signals that are read ahead when a signal has resumed the execution. */
 const READ_AHEAD_SIGNAL_COUNT = 16
 
 export interface JournalServices extends RunServices {
@@ -21,7 +21,7 @@ export interface JournalServices extends RunServices {
 
 export interface RecordedStep {
   readonly step: Step
-  /** Whether it answers the handler, or only tells how far it has come. */
+  /** Whether the step has a final result, as opposed to a pending retry or wait. */
   readonly isFinal: boolean
   readonly value: Uint8Array | undefined
 }
@@ -32,11 +32,11 @@ export class StepJournal {
   readonly #run: HandlerRun
   readonly #steps = new Map<string, RecordedStep>()
   readonly #signals = new Map<number, ReceivedSignal>()
-  /** The page that is being read. Undefined before the first and behind the last. */
+  /** The page that is being read. Undefined before the first and after the last. */
   #page: Promise<void> | undefined
   #nextPosition: number | undefined
   #signalPage: Promise<unknown> | undefined
-  /** The store's clock less this machine's, as of the last page. */
+  /** The store's clock minus the local monotonic clock, as of the last page. */
   #clockAheadMs = 0
 
   constructor(leased: LeasedExecution, services: JournalServices, run: HandlerRun) {
@@ -46,7 +46,7 @@ export class StepJournal {
     this.#nextPosition = (leased.claimed.journal?.stepCount ?? 0) > 0 ? 0 : undefined
   }
 
-  /** Begins to read if the handler is certain to need it: it goes on behind a wait. */
+  /** Starts to read at once if the execution resumes after a wait, because the handler is certain to need its steps. */
   readAhead(): void {
     const { journal } = this.#leased.claimed
     if (journal?.resumed === undefined) return
@@ -56,7 +56,7 @@ export class StepJournal {
     this.#signalPage.catch(() => undefined)
   }
 
-  /** What is recorded under a name. Each is asked for once, and not kept any longer. */
+  /** Returns the recorded step of a name, and removes it: each step is requested once per run. */
   async find(kind: StepKind, name: string): Promise<RecordedStep | undefined> {
     const key = `${kind}:${name}`
     for (;;) {
@@ -69,12 +69,12 @@ export class StepJournal {
     }
   }
 
-  /** How long until a moment of the store's clock; only of what was read. */
+  /** Converts an instant of the store's clock into the remaining time. Valid only after a page was read. */
   untilMs(moment: Instant): number {
     return moment - (this.#services.runtime.monotonic() + this.#clockAheadMs)
   }
 
-  /** Signals by their numbers in the execution, in the order of these. What comes behind them is read with them. */
+  /** Returns signals by sequence, in the given order. Reads following signals along with a missing one. */
   async signals(sequences: readonly number[]): Promise<ReceivedSignal[]> {
     await this.#signalPage
     const found: ReceivedSignal[] = []
@@ -92,7 +92,7 @@ export class StepJournal {
     if (this.#page !== undefined || this.#nextPosition === undefined) return
     const page = this.#readSteps(this.#nextPosition)
     this.#page = page
-    // Whoever asks next hears of a failure.
+    // A failure is thrown by the next `find`.
     page.catch(() => undefined)
   }
 

@@ -1,9 +1,9 @@
-/** The names of what a handler has recorded: checked once, and numbered in the order in which the handler says them. */
+/** Validates the names of steps, and numbers repeated names in the order of the calls. */
 import { checkPlainText, invalidInput, show } from '../../client/checks/names.ts'
 import { NAME_BYTES } from '../../kernel/index.ts'
 import type { StepKind } from '../../kernel/index.ts'
 
-/** How a name ends that was said before. */
+/** The suffix of a repeated name. */
 const NUMBER = /#\d+$/
 
 export function checkStepName(value: unknown, field = 'name'): string {
@@ -11,11 +11,11 @@ export function checkStepName(value: unknown, field = 'name'): string {
   if (!NUMBER.test(name)) return name
   throw invalidInput(
     field,
-    `${field} is ${show(name)}, but must not end in '#' and a number: names that are said again are numbered so.`,
+    `${field} is ${show(name)}, but must not end in '#' and a number: that suffix is added to repeated names.`,
   )
 }
 
-/** A name with its number: the first is as it was said, then follow `#2`, `#3` and so on. Kinds are counted apart. */
+/** Appends `#2`, `#3` and so on to repeated names. Each kind is counted separately. */
 export class StepNames {
   readonly #counts = new Map<string, number>()
 

@@ -1,4 +1,4 @@
-/** Whether a step that failed is tried again, and when: decided from what it threw, without touching anything. */
+/** Decides whether and when a failed step is retried. Pure. */
 import { CategorisedError, PermanentError, RetryAfterError, StepFailedError } from '../../client/define/errors.ts'
 import { parseDuration } from '../../client/define/duration.ts'
 import { checkOptions } from '../../client/checks/names.ts'
@@ -10,11 +10,10 @@ import { failureOf } from '../error-text.ts'
 
 const STEP_KEYS = ['retry', 'timeout'] as const satisfies readonly (keyof StepOptions)[]
 
-/** No work is done in no time. */
 const TIMEOUT_MIN_MS = 1
 
 const PERMANENT = 'permanent'
-/** Failures of these categories are final whatever the policy says, as those of attempts are. */
+/** Failures of these categories are never retried, whatever the policy, as with attempts. */
 const FINAL_CATEGORIES: readonly string[] = [PERMANENT, 'cancelled']
 
 export interface StepPolicy {
@@ -34,14 +33,14 @@ export function parseStepOptions(options: StepOptions | undefined): StepPolicy {
   }
 }
 
-/** What is recorded of whatever a step threw. */
+/** Converts the value that a step threw into the failure to record. */
 export function stepFailureOf(error: unknown): FailureInput {
   if (error instanceof StepFailedError) return { ...error.failure }
   if (error instanceof PermanentError) return failureOf(PERMANENT, error)
   return failureOf(error instanceof CategorisedError ? error.category : 'error', error)
 }
 
-/** How long until the next try; undefined if there is none. `fraction` is chance, in [0, 1). */
+/** Returns the delay of the next try, or undefined if there is none. `fraction` is random, in [0, 1). */
 export function stepRetryMs(
   { retry }: StepPolicy,
   attempt: number,
@@ -56,7 +55,7 @@ export function stepRetryMs(
   return retry.jitter ? Math.floor(delayMs * fraction) : delayMs
 }
 
-/** Bytes that a recorded failure takes. */
+/** The size of a recorded failure. */
 export function failureBytes({ category, message, stack }: FailureInput): number {
   return Buffer.byteLength(category) + Buffer.byteLength(message) + Buffer.byteLength(stack ?? '')
 }

@@ -1,4 +1,4 @@
-/** Tells the store what a step came to. Fenced and repeatable, so it is said until it is answered or the lease is lost. */
+/** Records the outcome of a step. Fenced and idempotent, so it is retried until the lease is lost. */
 import { StepRefusedError } from '../../client/define/errors.ts'
 import type { EncodedValue } from '../../client/checks/payload.ts'
 import type { Instant, RecordStepInput, StepOutcome, StepState } from '../../kernel/index.ts'
@@ -8,7 +8,7 @@ import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { JournalServices } from './step-journal.ts'
 import type { HandlerRun, ParkResult } from './handler-run.ts'
 
-/** `known`: it was recorded before, and that is what counts. */
+/** `known`: an outcome was recorded before, and takes precedence. */
 export type Recorded =
   | { readonly kind: 'recorded'; readonly at: Instant }
   | { readonly kind: 'known'; readonly state: StepState; readonly value: Uint8Array | undefined }
@@ -30,11 +30,11 @@ export class StepRecorder {
     const call = () => this.#send(report, outcome, encoded)
     const parked = this.#read(report, await retryUntilAnswered(this.#services, this.#leased, call))
     if (parked.earlyExit === undefined) return parked.answer
-    // Somebody has let go of the execution in this worker's name: its run is over all the same.
+    // The execution was parked under this lease by another call, so this run is over.
     throw this.#run.exitEarly(parked.earlyExit)
   }
 
-  /** Records a failure and lets go of the execution until the next try. Answers only if that is not needed. */
+  /** Records a failure and parks the execution until the next try. Resolves only if the execution is not parked. */
   park(report: StepReport, outcome: Extract<StepOutcome, { kind: 'retry' }>): Promise<Recorded> {
     return this.#run.park(
       () => this.#send(report, { ...outcome, park: true }),
@@ -64,7 +64,7 @@ export class StepRecorder {
       case 'refused': {
         const refusal = this.#run.refusalOf(result)
         if (this.#leased.refusal !== undefined) throw refusal
-        const message = `What step '${name}' did is not recorded.`
+        const message = `The outcome of step '${name}' is not recorded.`
         throw new StepRefusedError(refusal.code, { ...refusal.detail, step: name, message })
       }
     }

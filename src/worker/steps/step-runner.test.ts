@@ -323,7 +323,7 @@ test.for([
   )
 
   expect(description).toMatchObject({ state: 'failed', failure: { category: 'permanent' } })
-  expect(description.failure?.message).toContain("was called inside of step 'outer'")
+  expect(description.failure?.message).toContain("was called inside step 'outer'")
 })
 
 test('an execution that begins because of a step is not inside of it', async () => {

@@ -1,7 +1,7 @@
 /**
- * `ctx.step` and `ctx.now`: work that is done once. What it came to is recorded under the fence of the lease before the
- * handler hears of it, so that a later run is told the same. Work that was done and not recorded, because its worker died or
- * lost its lease, is done again, with the same idempotency key.
+ * `ctx.step` and `ctx.now`: work that is recorded once. The outcome is recorded under the fence of the lease before it is returned,
+ * so later runs get the same value. Work that was not recorded, because its worker died or lost its lease, runs again with the
+ * same idempotency key.
  */
 import type { StepFunction, StepOptions } from '../../client/define/context.ts'
 import { PostponeError, StepFailedError, StepRefusedError } from '../../client/define/errors.ts'
@@ -23,10 +23,10 @@ import { StepRecorder } from './step-recorder.ts'
 import type { Recorded, StepReport } from './step-recorder.ts'
 import type { HandlerRun } from './handler-run.ts'
 
-/** A step that is tried again within this time keeps its worker meanwhile. */
+/** A retry within this time keeps its worker; a later one parks the execution. */
 const STEP_RETRY_HOLD_MS = 5_000
 
-/** Where a step stands. `pause`: it has failed, and is to be tried again at a moment of the monotonic clock. */
+/** The progress of a step. `pause`: a try has failed, and the next one starts at `until` on the monotonic clock. */
 type Progress =
   | { readonly kind: 'try'; readonly attempt: number }
   | { readonly kind: 'pause'; readonly attempt: number; readonly until: number; readonly failure: FailureInput }
@@ -85,7 +85,7 @@ export class StepRunner {
     })
   }
 
-  /** The name is numbered before anything else happens, so that numbers follow the order of the calls. */
+  /** Numbers the name first, so that numbers follow the order of the calls. */
   #parse(givenName: string, optionsOrRun: unknown, run: unknown): StepWork {
     const [options, given] = run === undefined ? [undefined, optionsOrRun] : [optionsOrRun, run]
     const name = this.#names.next('call', checkStepName(givenName))
@@ -96,12 +96,12 @@ export class StepRunner {
     return { name, policy: parseStepOptions(options as StepOptions | undefined), run: given as StepFunction<unknown> }
   }
 
-  /** Tries as often as it takes, in place or after letting go of the worker. */
+  /** Runs a step until it has completed or failed for good. Parks the execution before a late retry. */
   async #runToEnd(work: StepWork): Promise<Ended> {
     let progress = await this.#run.call(async () => await this.#continue(work, await this.#begin(work.name)))
     while (progress.kind === 'pause') {
       const paused = progress
-      // What failed in the same moment for good ends the run: there is nothing to wait for then.
+      // Another step may have failed for good meanwhile, which ends the run without parking.
       await this.#run.yieldToEventLoop()
       const recorded = await this.#recorder.park(reportOf(work.name, paused.attempt), this.#retryOf(paused))
       progress = await this.#run.call(() => this.#continue(work, this.#progressAfter(work.name, recorded, paused)))
@@ -113,7 +113,7 @@ export class StepRunner {
     const found = await this.#journal.find('call', name)
     if (found === undefined) return { kind: 'try', attempt: 1 }
     const { state, attemptCount } = found.step
-    // The execution itself is tried again since, and so is what failed in it.
+    // The execution has been retried since, so its failed steps start over.
     const isOver =
       state.phase === 'failed'
         ? !found.isFinal
@@ -139,13 +139,13 @@ export class StepRunner {
     }
   }
 
-  /** Whether the execution goes on for the sake of this step: because of the time, or because somebody wants it tried now. */
+  /** Whether the execution was resumed to retry this step, by its timer or by an operator. */
   #isRetryDue(name: string): boolean {
     const resumed = this.#leased.claimed.journal?.resumed
     return resumed?.cause === 'step_retry' && resumed.step === name
   }
 
-  /** As far as it comes without letting go of the worker. */
+  /** Runs a step as far as possible without parking. */
   async #continue(work: StepWork, from: Progress): Promise<Ended | Pause> {
     let progress = from
     while (progress.kind === 'try' || progress.kind === 'pause') {
@@ -176,7 +176,7 @@ export class StepRunner {
     try {
       value = await this.#run.inStep(name, () => call.run(work.run, this.#services.runtime))
     } catch (error) {
-      // Work that was told to stop has not failed: somebody goes on with it.
+      // Aborted work has not failed: a later run continues it.
       this.#run.throwIfStoppedSince(abortReason)
       return await this.#recordFailure(work, attempt, error)
     }
@@ -199,7 +199,7 @@ export class StepRunner {
       return this.#progressAfter(name, await this.#recorder.record(report, this.#retryOf(pause)), pause)
     }
     const recorded = await this.#recorder.record(report, { kind: 'failed', failure, size: failureBytes(failure) })
-    // Only this run knows what was thrown.
+    // The original error is available only in this run.
     const failed: Progress = { kind: 'failed', error: new StepFailedError(name, failure, { cause: error }) }
     return recorded.kind === 'known' && recorded.state.phase !== 'failed'
       ? this.#progressOf(name, recorded.state, attempt, recorded.value)
@@ -220,7 +220,7 @@ function reportOf(name: string, attemptCount: number): StepReport {
   return { stepKind: 'call', name, attemptCount }
 }
 
-/** X: without the moment, which is the store's. */
+/** A recorded failure without its timestamp. */
 function failureInputOf({ category, message, stack }: Failure): FailureInput {
   return { category, message, stack }
 }
@@ -231,16 +231,16 @@ function instantOf(name: string, state: StepState): Instant {
 }
 
 function inconsistentStep(step: string): EngineError {
-  return new EngineError('corruption', { step, message: `Step '${step}' is recorded as something that it is not.` })
+  return new EngineError('corruption', { step, message: `The record of step '${step}' does not match its kind.` })
 }
 
-/** A value as later runs see it. Bytes are a copy: what the handler does with them does not change what is stored. */
+/** Decodes a value as later runs will. Copies bytes, so that the handler cannot change the stored ones. */
 function asReplayed(encoded: EncodedValue | undefined): unknown {
   if (encoded?.input.encoding === 'bytes') return new Uint8Array(encoded.bytes)
   return decodeValue(encoded?.input, encoded?.bytes)
 }
 
-/** What cannot be kept could not be answered when the handler runs again. */
+/** Throws if the value cannot be stored, because later runs could not return it. */
 function encodeStepValue(name: string, value: unknown): EncodedValue | undefined {
   try {
     return encodeValue(value, `the value of step '${name}'`, STEP_VALUE_BYTES)

@@ -1,4 +1,4 @@
-/** One try of a step: what its work is given, and how long it may take. */
+/** One try of a step: the context of its work, and its timeout. */
 import type { StepContext, StepFunction } from '../../client/define/context.ts'
 import { CategorisedError } from '../../client/define/errors.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -9,7 +9,7 @@ export class StepTry implements StepContext {
   readonly attempt: number
   readonly #leased: LeasedExecution
   readonly #timeoutMs: number | undefined
-  /** A handler that cleans up behind a cancel it knows of is not disturbed by it. */
+  /** Cleanup after a delivered abort must not be aborted again for the same reason. */
   readonly #ignoresCancel: boolean
   #timeout: AbortController | undefined
   #signal: AbortSignal | undefined
@@ -22,19 +22,19 @@ export class StepTry implements StepContext {
     this.#ignoresCancel = leased.abortReason !== undefined
   }
 
-  /** What a replay has set aside is asked of others anew, and not recognised as what was asked before. */
+  /** A replayed step gets a new key, so that external systems do not deduplicate it. */
   get idempotencyKey(): string {
     const era = this.#leased.claimed.journal?.era ?? 0
     const { idempotencyKey } = this.#leased
     return `${era === 0 ? idempotencyKey : `${idempotencyKey}.${era}`}:${this.name}`
   }
 
-  /** Made when somebody asks for it, as that of the handler. */
+  /** Created lazily. */
   get signal(): AbortSignal {
     return (this.#signal ??= this.#makeSignal())
   }
 
-  /** Does the work. When it is out of time it is told so, and not waited for. */
+  /** Runs the work. On a timeout, aborts its signal and rejects without waiting for it. */
   async run<Value>(work: StepFunction<Value>, runtime: Runtime): Promise<Value> {
     const timeoutMs = this.#timeoutMs
     if (timeoutMs === undefined) return await work(this)

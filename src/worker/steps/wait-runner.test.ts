@@ -402,7 +402,7 @@ test('a wait for children inside of a step is refused', async () => {
   await world.settle()
 
   const { failure } = await handle.member('parent').describe()
-  expect(failure?.message).toContain("ctx.flow.wait was called inside of step 'outer'")
+  expect(failure?.message).toContain("ctx.flow.wait was called inside step 'outer'")
 })
 
 test('what surrounds handlers is told of a wait as they are', async () => {

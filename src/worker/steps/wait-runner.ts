@@ -1,6 +1,6 @@
 /**
- * `ctx.sleep`, `ctx.waitFor` and `ctx.waitpoint`: waiting without a worker. A wait that has to wait lets go of the execution
- * and ends the run of its handler; the next run comes to the same wait and finds how it ended.
+ * `ctx.sleep`, `ctx.waitFor` and `ctx.waitpoint`: durable waits that occupy no worker. A wait that is not satisfied parks the
+ * execution and ends the run of its handler; the next run reaches the same wait and reads its recorded result.
  */
 import type { HandlerWaitpoint, WaitpointOptions } from '../../client/define/context.ts'
 import { layFlat, singleLeaf } from '../../client/define/condition-draft.ts'
@@ -84,12 +84,12 @@ export class WaitRunner {
     return result.waitpoint
   }
 
-  /** The wait once it has ended. If it has not, this run of the handler is over. */
+  /** Resolves with the ended wait, or parks the execution and never settles. */
   async #awaitEnd(kind: WaitKind, name: string, planOf: () => WaitPlan): Promise<Step> {
     this.#run.throwIfStopping()
     const found = await this.#run.call(() => this.#journal.find(kind, name))
     if (found?.isFinal === true) return found.step
-    // A handler that comes to its end in this very moment does not wait.
+    // A handler that returns at this moment ends without parking.
     await this.#run.yieldToEventLoop()
     const { id: executionId, partition, claimed } = this.#leased
     const { batcher, tokens } = this.#services
@@ -118,7 +118,7 @@ export class WaitRunner {
 
   async #outcomeOf({ name, state, wait }: Step): Promise<WaitOutcome> {
     if (state.phase !== 'closed' || state.how === 'ended') {
-      throw new EngineError('corruption', { step: name, message: `The wait '${name}' has not ended.` })
+      throw new EngineError('corruption', { step: name, message: `The record of wait '${name}' has no end.` })
     }
     const { how, by, reason, at } = state
     return { how, by, reason, at, signals: await this.#journal.signals(wait?.satisfiers ?? []) }
@@ -127,12 +127,12 @@ export class WaitRunner {
   #refusalOf(step: string, refused: Refused): EngineError {
     const { code, detail } = this.#run.refusalOf(refused)
     const { waitpoint } = detail
-    const message = waitpoint === undefined ? `It is '${step}'.` : `'${step}' waits at '${waitpoint}'.`
+    const message = waitpoint === undefined ? `Refused for '${step}'.` : `'${step}' waits at '${waitpoint}'.`
     return this.#leased.refusal ?? new StepRefusedError(code, { ...detail, step, message })
   }
 }
 
-/** Met by no signal: only its time, or an operator, ends it. */
+/** A condition that no signal satisfies: it ends by its timeout, or by an operator. */
 function sleepPlan(timeoutMs: number): WaitPlan {
   const root: ConditionNode = {
     kind: 'timeout',
@@ -159,7 +159,7 @@ function checkWaitable<Answer>(waitable: Waitable<Answer>, name: string): Waitab
   if (typeof given === 'object' && given !== null && WAITABLE in given) return waitable
   throw invalidInput(
     'waitable',
-    `What '${name}' waits for is ${show(given)}, but must be made by signal(…), approval(…), when or ctx.waitpoint(…).`,
+    `The waitable of '${name}' is ${show(given)}, but must be made by signal(…), approval(…), when or ctx.waitpoint(…).`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** Says a call again until the store answers it, for as long as the answer can matter. */
+/** Retries a call with backoff until the store replies, the execution is refused or the worker stops. */
 import { sleep } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { EngineError } from '../../kernel/engine-error.ts'
@@ -8,20 +8,20 @@ import type { StoreHealth } from './store-health.ts'
 export interface RetryServices {
   readonly runtime: Runtime
   readonly health: StoreHealth
-  /** Aborts when the worker has stopped: nobody waits for an answer then. */
+  /** Aborts when the worker has stopped. */
   readonly stopped: AbortSignal
 }
 
-/** What a call is about: once it is refused, there is no point in saying it again. */
+/** The subject of a call. A refusal ends the retries. */
 interface Refusable {
   readonly refusal: EngineError | undefined
 }
 
-/** Throws what the store threw last, if saying it again cannot help or is no longer wanted. */
+/** Throws the last error if it is not transient or if retrying has become pointless. */
 export async function retryUntilAnswered<T>(
   repetition: RetryServices,
   leased: Refusable,
-  call: (isRepeated: boolean) => Promise<T>,
+  call: (isRetry: boolean) => Promise<T>,
 ): Promise<T> {
   const { runtime, health, stopped } = repetition
   for (let failureCount = 0; ; failureCount++) {

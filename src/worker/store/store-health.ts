@@ -1,4 +1,4 @@
-/** Whether the store answers: one warning for each streak of failures, and how long to wait before trying again. */
+/** Logs once when calls to the store begin to fail and once when they succeed again. */
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -17,23 +17,23 @@ export class StoreHealth {
   failed(error: unknown): void {
     this.#failureCount += 1
     if (this.#failureCount === 1)
-      this.#log.warn(errorFields(error), 'the store failed a call; it is repeated until it answers')
+      this.#log.warn(errorFields(error), 'store call failed; retrying with backoff until the store responds')
   }
 
   answered(): void {
     if (this.#failureCount === 0) return
-    this.#log.info({ failureCount: this.#failureCount }, 'the store answers again')
+    this.#log.info({ failureCount: this.#failureCount }, 'store responds again; calls resume')
     this.#failureCount = 0
   }
 }
 
-/** Doubles with each failure in a row; half of it is chance, so that many workers do not return in one moment. */
+/** Exponential backoff; half of it is random, so that workers do not retry at the same moment. */
 export function backoffMs(runtime: Runtime, failureCount: number): number {
   const whole = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failureCount - 1, 16))
   return (whole / 2) * (1 + runtime.random())
 }
 
-/** Whether saying the same again can help. What the store itself threw, whatever it is, may pass. */
+/** Whether a retry can succeed. Errors thrown by the store itself are assumed to be transient. */
 export function isTransient(error: unknown): boolean {
   return !(error instanceof EngineError) || error.isRetryable
 }
