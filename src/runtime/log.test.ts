@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { errorFields } from './log.ts'
 
-test('an error is logged by its name, what it says and where it came from', () => {
+test('an error is logged with its name, message and stack', () => {
   const error = new TypeError('no such thing')
 
   expect(errorFields(error)).toEqual({ error: 'TypeError: no such thing', stack: error.stack })

@@ -5,7 +5,7 @@ import type { TestFabric } from './test-fabric.ts'
 
 const order = task<{ item: string }, string>('order')
 
-/** Two steps with a rest between them, and what reached the outside. */
+/** Two steps with a sleep between them, and their external effects. */
 function shop() {
   const seen: string[] = []
   const handler = order.handle(async ({ item }, ctx) => {
@@ -108,7 +108,7 @@ test('a step that is done again in a loop is asked for by its number', async () 
   expect(['fetch', 'fetch#2', 'fetch#3'].map((step) => t.stepRuns(execution, step))).toEqual([1, 2, 1])
 })
 
-test('an execution that ends without the crash that was asked for fails the test, and says what did run', async () => {
+test('an execution that ends without the requested crash fails the test with the list of steps that ran', async () => {
   const { handler } = shop()
   await using t = await testFabric([handler])
   await t.crashWorker({ before: 'chrage' })
@@ -119,7 +119,7 @@ test('an execution that ends without the crash that was asked for fails the test
   )
 })
 
-test('a crash is asked for at one moment', async () => {
+test('a crash point names exactly one moment', async () => {
   const { handler } = shop()
   await using t = await testFabric([handler])
 
@@ -209,7 +209,7 @@ test('until lets the time of a wait pass', async () => {
   expect(await t.until(execution, 'completed')).toMatchObject({ result: 'timed_out' })
 })
 
-test('a wait that no time ends is told at once, with what it waits for, and no time has passed', async () => {
+test('a wait without a timeout is reported at once, with what it waits for, before any time passes', async () => {
   const handler = publish.handle(async (_, ctx) => {
     const slot = await ctx.waitFor('slot', signal('slot'))
     return slot.ok ? 'told' : slot.reason

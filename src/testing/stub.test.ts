@@ -23,13 +23,13 @@ test('a stub answers with what a function makes of the input', async () => {
 
 test('a stub that throws fails as its task would, and is asked again by the same policy', async () => {
   const stubbed = stub(mail, ({ to }) => {
-    throw stubbed.calls.length === 1 ? new Error('busy') : new PermanentError(`nobody is called ${to}`)
+    throw stubbed.calls.length === 1 ? new Error('busy') : new PermanentError(`no recipient named ${to}`)
   })
   await using t = await testFabric([stubbed])
   const execution = await t.submit(mail, { to: 'eve' }, { retry: { attempts: 5 } })
 
   const { failure } = await t.until(execution, 'failed')
 
-  expect(failure?.message).toBe('nobody is called eve')
+  expect(failure?.message).toBe('no recipient named eve')
   expect(stubbed.calls).toHaveLength(2)
 })

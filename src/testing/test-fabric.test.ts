@@ -56,14 +56,14 @@ test('until takes a key as well as a handle', async () => {
   expect(await t.until('the:one', 'completed')).toMatchObject({ key: 'the:one' })
 })
 
-test('an execution that ends otherwise is told at once, with its failure', async () => {
+test('an execution that ends in another state is reported at once, with its failure', async () => {
   await using t = await testFabric([failing(9)])
   const execution = await t.submit(flaky, 1)
 
   await expect(t.until(execution, 'completed')).rejects.toThrow(/is 'failed' and not 'completed'.*failure 3/)
 })
 
-test('an execution that hangs is told with the reason why', async () => {
+test('an execution that is stuck is reported with the reason', async () => {
   await using t = await testFabric([failing(0)])
   const execution = await t.submit(flaky, 1, { lane: 'nobody-serves' })
 
@@ -99,7 +99,7 @@ test('a crashed worker records nothing more, and another one takes over when the
   })
 })
 
-test('events tell the whole story, of everything or of one execution', async () => {
+test('events are returned for everything or for one execution', async () => {
   await using t = await testFabric([failing(1)])
   const execution = await t.submit(flaky, 1)
   await t.submit(flaky, 2, { lane: 'elsewhere' })
@@ -130,7 +130,7 @@ test('until waits for a flow as well, however long its members take', async () =
   expect(await handle.result()).toBe('finally')
 })
 
-test('a flow that ends otherwise is told with what its members hang in', async () => {
+test('a flow that ends in another state is reported with what its members wait for', async () => {
   await using t = await testFabric([failing(9)])
   const handle = await t.submit(twice, 1)
 

@@ -53,7 +53,7 @@ test('results of several nodes come with the last of them', async () => {
   await world.settle()
 
   expect(await result).toEqual({ left: 2, right: 3 })
-  // The first look is for who has not followed the log before the submit.
+  // The first read is for a waiter that has not followed the log since before the submit.
   expect(reads(world.store.calls)).toEqual(['describeFlow', 'describeFlow', 'describeExecution', 'describeExecution'])
 })
 
@@ -83,7 +83,7 @@ test('an end that comes between a submit and the wait for it is not missed', asy
   expect(await handle.result()).toBe(3)
 })
 
-test('a completion whose reply is lost keeps nobody from the result', async () => {
+test('a completion whose reply is lost does not keep waiters from the result', async () => {
   await using world = createWorld()
   world.work([linkHandler])
   let isLost = true
@@ -97,7 +97,7 @@ test('a completion whose reply is lost keeps nobody from the result', async () =
   expect(await result).toBe(2)
 })
 
-test('who waits hears of a failure as of any other end', async () => {
+test('a waiter is notified of a failure as of any other end', async () => {
   await using world = createWorld()
   world.work([linkHandler, failingHandler])
   const broken = flow('broken', (f) => f.node('last', link, { after: allOf(f.node('first', failing)), input: 0 }))

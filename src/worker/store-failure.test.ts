@@ -6,7 +6,7 @@ import type { FaultPlan, World } from './worker.fixture.ts'
 
 const work = task<number, number>('work', { retry: { attempts: 3, backoff: { kind: 'fixed', delay: 0 } } })
 
-/** Fails the first calls of an operation that it meets. */
+/** Fails the first calls of an operation. */
 function failFirst(operation: OperationName, how: 'before' | 'after', count: number): FaultPlan {
   let failed = 0
   return (call) => (call.operation === operation && failed < count && ++failed > 0 ? how : undefined)
@@ -91,7 +91,7 @@ test('a completion whose reply was lost is repeated and brings its claim with it
   expect(await Promise.all(ids.map((id) => world.endsOf(id as never)))).toEqual(Array.from({ length: 8 }, () => 1))
 })
 
-test('a completion that the store never took is said again while the lease lasts, and the lease is renewed meanwhile', async () => {
+test('a completion that failed is retried while the lease lasts, and the lease is renewed meanwhile', async () => {
   await using world = createWorld()
   let runs = 0
   world.store.plan = (call) => (call.operation === 'completeExecution' ? 'before' : undefined)
@@ -123,18 +123,18 @@ test('a completion that comes too late is discarded, and the execution runs agai
   expect(worker.stats().settled).toMatchObject({ completed: 1, lost: 1 })
 })
 
-test('once a lease is lost nothing more is said about its execution', async () => {
+test('once a lease is lost no more calls are made for its execution', async () => {
   await using world = createWorld()
   world.work([work.handle((input) => input)], { leaseTtl: '3s', sweep: '1h' })
   world.store.plan = (call) => (['completeExecution', 'renewLease'].includes(call.operation) ? 'before' : undefined)
   await world.fabric.submit(work, 7)
   await world.advance(8_000)
-  const said = world.store.callsOf('completeExecution').length
+  const callCount = world.store.callsOf('completeExecution').length
 
   await world.advance(60_000)
 
-  expect(said).toBeGreaterThan(1)
-  expect(world.store.callsOf('completeExecution')).toHaveLength(said)
+  expect(callCount).toBeGreaterThan(1)
+  expect(world.store.callsOf('completeExecution')).toHaveLength(callCount)
 })
 
 test('the claim that a discarded completion carried is asked for again', async () => {

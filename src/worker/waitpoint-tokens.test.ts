@@ -15,7 +15,7 @@ const VOTERS = ['ada', 'bob', 'eve']
 
 const deploy = task<undefined, string>('deploy', { retention: '1m' })
 
-/** A deploy that asks its voters by links, and waits until two of them have said yes. */
+/** A deploy that sends links to its voters, and waits for two approvals. */
 async function deployWaiting(store = 'memory:') {
   const runtime = virtualRuntime()
   const links = new Map<string, string>()
@@ -136,16 +136,16 @@ test('neither a token nor a secret is in the store, the log, a list, an event or
   for (const text of hidden) expect(seen.filter((one) => one.includes(text))).toEqual([])
 })
 
-/** Everything that a fabric tells of an execution. */
+/** Everything that a fabric returns about an execution. */
 async function lookAround(fabric: Fabric, id: string): Promise<string[]> {
-  const told: unknown[] = [await fabric.describe(id), await fabric.why(id), await fabric.report()]
-  told.push(await fabric.waitpoints(), await fabric.waitpoints(id, { all: true }), await fabric.list())
-  for await (const step of fabric.steps(id, { values: true })) told.push(step)
-  for await (const signal of fabric.signals(id, { values: true })) told.push(signal)
-  return told.flatMap((one) => [JSON.stringify(one), inspect(one, { depth: null, showHidden: true })])
+  const views: unknown[] = [await fabric.describe(id), await fabric.why(id), await fabric.report()]
+  views.push(await fabric.waitpoints(), await fabric.waitpoints(id, { all: true }), await fabric.list())
+  for await (const step of fabric.steps(id, { values: true })) views.push(step)
+  for await (const signal of fabric.signals(id, { values: true })) views.push(signal)
+  return views.flatMap((one) => [JSON.stringify(one), inspect(one, { depth: null, showHidden: true })])
 }
 
-/** Somebody with a key of their own under a plausible id. */
+/** An attacker with another key under a plausible id. */
 class KeyForger {
   readonly #key = mintKey(0)
 

@@ -12,8 +12,8 @@ function runsFor(world: World, ms: number) {
   })
 }
 
-/** Stops when it is told to, and takes a while over it. */
-function obeysAfter(world: World, ms: number) {
+/** Reacts to its signal after a while. */
+function abortableAfter(world: World, ms: number) {
   return slow.handle(
     (_, { signal }) =>
       new Promise<string>((_resolve, reject) => {
@@ -72,9 +72,9 @@ test('what a claim under way brings to a closing worker is handed back', async (
   expect(await execution.describe()).toMatchObject({ state: 'waiting', attempt: 1 })
 })
 
-test('handlers that outlast the drain are told to stop, and what obeys is handed back without burning an attempt', async () => {
+test('handlers that outlast the drain are aborted, and those that react are released without using up an attempt', async () => {
   await using world = createWorld()
-  const worker = world.work([obeysAfter(world, 1_000)], { drainTimeout: '10s', killTimeout: '5s' })
+  const worker = world.work([abortableAfter(world, 1_000)], { drainTimeout: '10s', killTimeout: '5s' })
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
 
@@ -145,9 +145,9 @@ test('work that is done while the worker stops counts', async () => {
   expect(await execution.result()).toBe('saved what I had')
 })
 
-test('closing again without time to drain goes on to stopping at once', async () => {
+test('closing again with a drain of 0 skips the rest of the drain', async () => {
   await using world = createWorld()
-  const worker = world.work([obeysAfter(world, 0)])
+  const worker = world.work([abortableAfter(world, 0)])
   await world.fabric.submit(slow, 1)
   await world.settle()
 
@@ -186,7 +186,7 @@ test('leases are kept while the worker drains', async () => {
 test('a signal drains the worker and a second one hurries it', async () => {
   await using world = createWorld()
   const before = process.listenerCount('SIGTERM')
-  const worker = world.work([obeysAfter(world, 0)], { signals: true })
+  const worker = world.work([abortableAfter(world, 0)], { signals: true })
   await world.fabric.submit(slow, 1)
   await world.settle()
 
@@ -200,7 +200,7 @@ test('a signal drains the worker and a second one hurries it', async () => {
   expect(process.listenerCount('SIGTERM')).toBe(before)
 })
 
-test('a crashed worker hands back nothing, records nothing and tells its handlers to stop', async () => {
+test('a crashed worker releases nothing, records nothing and aborts its handlers', async () => {
   await using world = createWorld()
   const reasons: unknown[] = []
   const worker = world.work(
@@ -231,7 +231,7 @@ test('a crashed worker hands back nothing, records nothing and tells its handler
   expect(world.runtime.nextTimerAt()).toBeUndefined()
 })
 
-test('a worker whose fabric was closed under it stops and says so', async () => {
+test('a worker whose fabric was closed first stops and logs an error', async () => {
   await using world = createWorld()
   const worker = world.work([runsFor(world, 0)])
   await world.settle()

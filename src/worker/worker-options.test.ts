@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
-test('a worker that is told nothing has sensible settings', () => {
+test('a worker without options has sensible settings', () => {
   const { workerId, ...settings } = parseWorkerOptions({})
 
   expect(settings).toEqual({
@@ -18,7 +18,7 @@ test('a worker that is told nothing has sensible settings', () => {
   expect(workerId).not.toBe('')
 })
 
-test('a worker claims ahead as many as it runs unless it is told otherwise', () => {
+test('a worker prefetches as many executions as it runs by default', () => {
   expect(parseWorkerOptions({ concurrency: 4 }).prefetch).toBe(4)
   expect(parseWorkerOptions({ concurrency: 4, prefetch: 0 }).prefetch).toBe(0)
 })
@@ -45,7 +45,7 @@ test('a lane that is named twice is served once', () => {
   expect(parseWorkerOptions({ lanes: ['a', 'b', 'a'] }).lanes).toEqual(['a', 'b'])
 })
 
-test('an option that nobody knows is refused by its name', () => {
+test('an unknown option is refused by its name', () => {
   expect(() => parseWorkerOptions({ concurency: 4 } as never)).toThrow('concurency')
   expect(() => parseWorkerOptions(null as never)).toThrow('options')
 })

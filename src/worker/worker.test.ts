@@ -87,7 +87,7 @@ test('a handler may return nothing', async () => {
   expect(await execution.result()).toBeUndefined()
 })
 
-test('a handler is told everything about its execution', async () => {
+test('a handler receives everything about its execution', async () => {
   await using world = createWorld()
   let seen: TaskContext | undefined
   world.work([add.handle((_, context) => ((seen = context), 0))])
@@ -417,7 +417,7 @@ test('changes that others make to a shared store do not make an idle worker ask 
   expect(await world.stateOf(execution.id)).toBe('completed')
 })
 
-test('work that is said to be there and cannot be taken does not make a worker ask without a pause', async () => {
+test('ready work that cannot be claimed does not make a worker claim in a busy loop', async () => {
   await using world = createWorld()
   const run = world.store.run.bind(world.store)
   world.store.run = async (partition, calls) => {

@@ -42,7 +42,7 @@ test('what a middleware returns or throws is the outcome', async () => {
   expect((await refused.describe()).failure?.message).toBe('not for strangers')
 })
 
-test('a handler runs once even if a middleware goes on twice', async () => {
+test('a handler runs once even if a middleware calls next twice', async () => {
   await using world = createWorld()
   let runs = 0
   const twice: Middleware = async (_context, next) => {

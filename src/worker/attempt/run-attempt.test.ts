@@ -9,7 +9,7 @@ const retried = task('retried', {
   retry: { attempts: 3, backoff: { kind: 'fixed', delay: '1m' }, jitter: false },
 })
 
-/** What becomes of an execution whose handler does this. */
+/** Describes an execution after its handler has run. */
 async function outcomeOf(
   run: () => unknown,
   of: Task<unknown, unknown, unknown, unknown> = retried,
@@ -122,7 +122,7 @@ test('an error may bring its own category', async () => {
   expect(description.failure).toMatchObject({ category: 'rate_limited', message: 'slow down' })
 })
 
-test('the message tells the causes too', async () => {
+test('the message includes the causes', async () => {
   const description = await outcomeOf(() => {
     throw new Error('no receipt', { cause: new Error('no answer', { cause: 'ECONNRESET' }) })
   })
@@ -205,7 +205,7 @@ test('no result does not fit an output schema that wants one', async () => {
   expect(await outcomeOf(() => undefined, strict as unknown as typeof retried)).toMatchObject({ state: 'failed' })
 })
 
-test('a result over the limit fails for good and says so', async () => {
+test('a result over the limit fails permanently with a message that names it', async () => {
   const description = await outcomeOf(() => 'x'.repeat(RESULT_BYTES))
 
   expect(description).toMatchObject({ state: 'failed', failure: { category: 'permanent' } })

@@ -10,7 +10,7 @@ const childHandler = child.handle((number) => number * 10)
 /** A flow whose one node adds the rest. */
 const growing = flow('growing', (f, count: number) => f.node('parent', parent, { input: count }))
 
-/** Adds as many children as it is told, and sums what they answer. */
+/** Adds a number of children, and sums their results. */
 const parentHandler = parent.handle(async (count, { flow: own }) => {
   const numbers = Array.from({ length: count }, (_, i) => i)
   await Promise.all(numbers.map((number) => own.add(`child${number}`, child, number)))
@@ -39,7 +39,7 @@ test('a handler adds members to its flow, waits for them without a slot, and run
   expect(await handle.describe()).toMatchObject({ state: 'completed', memberCount: 5, edgeCount: 4 })
 })
 
-test('a parked execution is held by nobody and waits for its children', async () => {
+test('a parked execution has no lease and waits for its children', async () => {
   await using world = createWorld()
   const worker = world.work([parentHandler], { leaseTtl: '1s' })
   const handle = await world.fabric.submit(growing, 1)
@@ -155,7 +155,7 @@ test('two handlers that add the same member both wait for it', async () => {
 test.each([
   ['while it waits', false],
   ['before it waits', true],
-])('if a child fails %s, the execution is skipped and its handler does not go on', async (_, isSlow) => {
+])('if a child fails %s, the execution is skipped and its handler does not continue', async (_, isSlow) => {
   await using world = createWorld()
   const seen: string[] = []
   const doomed = parent.handle(async (__, { flow: own, onPark }) => {
@@ -163,7 +163,7 @@ test.each([
     const { id } = await own.add('child', child, 1)
     if (isSlow) await world.elsewhere.execution(id).wait()
     await own.wait()
-    seen.push('went on')
+    seen.push('continued')
     return 0
   })
   const worker = world.work([doomed, child.handle(() => Promise.reject(new Error('no')))])
@@ -193,7 +193,7 @@ test('adding to what can no longer be waited for ends the run as a wait does', a
   expect(worker.stats().settled).toMatchObject({ skipped: 1, failed: 1 })
 })
 
-test('a parked run hears of it, cleans up the latest first, and never comes to its end', async () => {
+test('a parked run is notified, cleans up in reverse order, and never ends', async () => {
   await using world = createWorld()
   const seen: string[] = []
   const tidy = parent.handle(async (_, { flow: own, signal, onPark, inputs }) => {
@@ -240,7 +240,7 @@ test('what stands around a handler can clean up at parking too', async () => {
   expect(spans).toEqual(['parent parked', 'child ended', 'parent ended'])
 })
 
-test('nothing that a parked run still says is recorded, and nothing of it goes on', async () => {
+test('calls of a parked run are neither recorded nor settled', async () => {
   await using world = createWorld()
   const contexts: TaskContext[] = []
   const keeping = parent.handle(async (_, context) => {
@@ -356,7 +356,7 @@ test('a handler that has lost its lease adds nothing and waits for nothing', asy
   expect(worker.stats().settled).toMatchObject({ left: 1 })
 })
 
-test('a wish to cancel ends an execution that waits', async () => {
+test('a cancel request ends an execution that waits', async () => {
   await using world = createWorld()
   world.store.isMute = true
   const gate = Promise.withResolvers<undefined>()
@@ -397,7 +397,7 @@ test('a closing worker lets its handlers park', async () => {
   expect(await closed).toEqual({ finished: 1, released: 0, abandoned: 0 })
 })
 
-test('an execution that was submitted alone is told what to do instead', async () => {
+test('ctx.flow of an execution without a flow throws an error with advice', async () => {
   await using world = createWorld()
   const errors: unknown[] = []
   const alone = parent.handle(async (_, { flow: own }) => {
@@ -435,7 +435,7 @@ test('a lone chain costs one trip to the store for each of its links', async () 
 
   const trips = world.store.tripCount - before
   expect(await handle.describe()).toMatchObject({ outcome: 'completed' })
-  // The submit brings the first link with it; the last completion brings nothing.
+  // The submit carries the claim of the first link; the last completion carries none.
   expect(trips).toBe(length + 1)
 })
 

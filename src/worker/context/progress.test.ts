@@ -5,7 +5,7 @@ import { PROGRESS_MESSAGE_BYTES } from '../../kernel/index.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
 import { createWorld } from '../worker.fixture.ts'
 
-/** A reporter whose calls the test answers one by one. */
+/** A reporter whose calls the test resolves one by one. */
 function reporter() {
   const sent: ProgressReport[] = []
   const answers: (() => void)[] = []
@@ -20,7 +20,7 @@ function reporter() {
   return { progress, sent, answer }
 }
 
-/** Lets promises that are ready go on. */
+/** Runs pending microtasks. */
 async function turn(): Promise<void> {
   for (let i = 0; i < 10; i++) await Promise.resolve()
 }
@@ -54,7 +54,7 @@ test('while a call is under way reports wait and are merged, and the last one is
   expect(isStored).toBe(true)
 })
 
-test('settling waits for what is under way and for what waits behind it', async () => {
+test('flush waits for the pending call and for the merged one after it', async () => {
   const { progress, answer } = reporter()
   void progress.report({ percent: 1 })
   await turn()
@@ -86,7 +86,7 @@ test('a long message is cut', () => {
 
 const stepped = task<number, number>('stepped')
 
-test('progress is stored while the handler runs and told as an event', async () => {
+test('progress is stored and emitted as an event while the handler runs', async () => {
   await using world = createWorld()
   world.work([
     stepped.handle(async (_, context) => {

@@ -102,7 +102,7 @@ test('more inputs than a worker should hold fail the attempt for good', async ()
   const { state, failure } = await handle.member('whole').wait()
 
   expect([state, runs]).toEqual(['failed', 0])
-  expect(failure).toMatchObject({ category: 'permanent', message: expect.stringContaining('hand on fewer') as string })
+  expect(failure).toMatchObject({ category: 'permanent', message: expect.stringContaining('pass on fewer') as string })
 })
 
 const checked = task('checked', {

@@ -6,13 +6,13 @@ import type { World } from '../worker.fixture.ts'
 
 const slow = task<number, string>('slow')
 
-/** A handler that runs until the test lets it return or its signal aborts, whichever the test asks for. */
-function heldHandler(options: { readonly obeys: boolean }) {
+/** A handler that runs until the test lets it return or, if `stopsOnAbort` is set, until its signal aborts. */
+function pausedHandler(options: { readonly stopsOnAbort: boolean }) {
   const contexts: TaskContext[] = []
   const done = Promise.withResolvers<string>()
   const handler = slow.handle((_, context) => {
     contexts.push(context)
-    if (!options.obeys) return done.promise
+    if (!options.stopsOnAbort) return done.promise
     return new Promise<string>((resolve, reject) => {
       void done.promise.then(resolve)
       context.signal.addEventListener('abort', () => reject(context.signal.reason as Error), { once: true })
@@ -27,7 +27,7 @@ function renewalsOf(world: World): number {
 
 test('a lease is renewed at a third of its time for as long as its handler runs', async () => {
   await using world = createWorld()
-  const { handler, finish } = heldHandler({ obeys: true })
+  const { handler, finish } = pausedHandler({ stopsOnAbort: true })
   world.work([handler], { leaseTtl: '30s' })
   const execution = await world.fabric.submit(slow, 1)
 
@@ -43,7 +43,7 @@ test('a lease is renewed at a third of its time for as long as its handler runs'
 
 test('executions claimed ahead keep their leases while they wait for a slot', async () => {
   await using world = createWorld()
-  const { handler } = heldHandler({ obeys: true })
+  const { handler } = pausedHandler({ stopsOnAbort: true })
   const worker = world.work([handler], { concurrency: 1, prefetch: 2, prefetchHold: '1h', leaseTtl: '3s' })
   await world.fabric.submitMany(slow, [{ input: 1 }, { input: 2 }, { input: 3 }])
 
@@ -54,7 +54,7 @@ test('executions claimed ahead keep their leases while they wait for a slot', as
 
 test('renewals that are due together are sent together', async () => {
   await using world = createWorld()
-  const { handler } = heldHandler({ obeys: true })
+  const { handler } = pausedHandler({ stopsOnAbort: true })
   world.work([handler], { leaseTtl: '30s' })
   for (let i = 0; i < 10; i++) {
     await world.fabric.submit(slow, i)
@@ -75,7 +75,7 @@ test('renewals that are due together are sent together', async () => {
 
 test('a renewal that is refused aborts the signal, discards the result and frees the slot when the handler returns', async () => {
   await using world = createWorld()
-  const { handler, contexts, finish } = heldHandler({ obeys: false })
+  const { handler, contexts, finish } = pausedHandler({ stopsOnAbort: false })
   const worker = world.work([handler], { concurrency: 1, prefetch: 0, leaseTtl: '30s' })
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -91,14 +91,14 @@ test('a renewal that is refused aborts the signal, discards the result and frees
   expect(worker.stats().running).toBe(1)
   finish('too late')
   await world.settle()
-  expect(world.store.callsOf('completeExecution')).toHaveLength(1) // the second attempt's, which the free slot took on
+  expect(world.store.callsOf('completeExecution')).toHaveLength(1) // only that of the second attempt
   expect(worker.stats().settled).toMatchObject({ left: 1 })
   expect(world.linesOf('warn').map((line) => line.fields['code'])).toContain('lease_revoked')
 })
 
 test('a lease that cannot be confirmed counts as lost before the store would give it away', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: false })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: false })
   world.work([handler], { leaseTtl: '30s' })
   await world.fabric.submit(slow, 1)
   await world.settle()
@@ -113,7 +113,7 @@ test('a lease that cannot be confirmed counts as lost before the store would giv
 
 test('a store that fails a renewal and then recovers costs no lease', async () => {
   await using world = createWorld()
-  const { handler, contexts, finish } = heldHandler({ obeys: true })
+  const { handler, contexts, finish } = pausedHandler({ stopsOnAbort: true })
   world.work([handler], { leaseTtl: '30s' })
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -171,7 +171,7 @@ test('an execution that was lost and came back to the same worker is kept under 
 
 test('an execution that comes back before its loss was noticed stops the handler that had it', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: false })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: false })
   world.work([handler], { leaseTtl: '30s' })
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -189,7 +189,7 @@ test('an execution that comes back before its loss was noticed stops the handler
 
 test('a renewal that meets the end of its own execution is no loss', async () => {
   await using world = createWorld()
-  const { handler, finish } = heldHandler({ obeys: false })
+  const { handler, finish } = pausedHandler({ stopsOnAbort: false })
   const worker = world.work([handler])
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -206,7 +206,7 @@ test('a renewal that meets the end of its own execution is no loss', async () =>
 
 test('a process that was stopped for longer than its leases last starts none of what waited', async () => {
   await using world = createWorld()
-  const { handler, contexts, finish } = heldHandler({ obeys: false })
+  const { handler, contexts, finish } = pausedHandler({ stopsOnAbort: false })
   world.work([handler], { concurrency: 1, prefetch: 1, leaseTtl: '30s', sweep: '1h' })
   await world.fabric.submitMany(slow, [{ input: 1 }, { input: 2 }])
   await world.settle()
@@ -219,9 +219,9 @@ test('a process that was stopped for longer than its leases last starts none of 
   expect(contexts).toHaveLength(1)
 })
 
-test('a wish to cancel reaches the handler at once and the execution ends as cancelled when it obeys', async () => {
+test('a cancel request reaches the handler at once and the execution ends as cancelled when it reacts', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: true })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: true })
   world.work([handler])
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -238,9 +238,9 @@ test('a wish to cancel reaches the handler at once and the execution ends as can
   })
 })
 
-test('a wish to cancel from another process reaches the handler in a fraction of a second', async () => {
+test('a cancel request from another process reaches the handler in a fraction of a second', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: true })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: true })
   world.store.isVague = true
   world.work([handler])
   const execution = await world.fabric.submit(slow, 1)
@@ -255,7 +255,7 @@ test('a wish to cancel from another process reaches the handler in a fraction of
 
 test('what is held is looked at only so often, however much others write', async () => {
   await using world = createWorld()
-  const { handler } = heldHandler({ obeys: true })
+  const { handler } = pausedHandler({ stopsOnAbort: true })
   world.store.isVague = true
   world.work([handler])
   const other = task<number, number>('other')
@@ -272,9 +272,9 @@ test('what is held is looked at only so often, however much others write', async
   expect(renewalsOf(world)).toBe(0)
 })
 
-test('a wish to cancel is brought by the next renewal even if every wake-up is lost', async () => {
+test('a cancel request is delivered by the next renewal even if every wake-up is lost', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: true })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: true })
   world.work([handler], { leaseTtl: '30s' })
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -289,7 +289,7 @@ test('a wish to cancel is brought by the next renewal even if every wake-up is l
 
 test('a handler that finishes although it was to be cancelled has finished', async () => {
   await using world = createWorld()
-  const { handler, finish } = heldHandler({ obeys: false })
+  const { handler, finish } = pausedHandler({ stopsOnAbort: false })
   world.work([handler])
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -319,7 +319,7 @@ test('a handler that returns the reason of its signal has obeyed it', async () =
 
 test('an execution that is cancelled while it waits for a slot is never started', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: true })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: true })
   world.work([handler], { concurrency: 1, prefetch: 1 })
   await world.fabric.submit(slow, 1)
   await world.settle()
@@ -335,7 +335,7 @@ test('an execution that is cancelled while it waits for a slot is never started'
 
 test('a forced cancel takes the execution away at once', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: true })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: true })
   world.work([handler])
   const execution = await world.fabric.submit(slow, 1)
   await world.settle()
@@ -423,7 +423,7 @@ test('an attempt that waited for a slot still runs out of its own time', async (
 
 test('the total deadline aborts a running handler too', async () => {
   await using world = createWorld()
-  const { handler, contexts } = heldHandler({ obeys: true })
+  const { handler, contexts } = pausedHandler({ stopsOnAbort: true })
   world.work([handler])
   const execution = await world.fabric.submit(slow, 1, { timeout: { total: '3s' } })
 

@@ -6,20 +6,20 @@ import type { World } from '../worker.fixture.ts'
 
 const work = task<null>('work')
 
-/** Resolves when somebody says so. */
+/** A promise that the test resolves. */
 function gate(): { readonly isOpen: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   return { isOpen: promise.then(() => undefined), open: () => resolve(undefined) }
 }
 
-/** Work that goes on until it is told to stop. */
+/** Work that runs until its signal aborts. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')))
   })
 }
 
-/** A handler with an effect outside: what was asked of it, by idempotency key. */
+/** A handler with an external effect, recorded by idempotency key. */
 function payingHandler(asked: string[], hangs: () => Promise<void> = () => Promise.resolve()) {
   return work.handle(async (_, context) => {
     const order = await context.step('order', () => ({ id: 17 }))
@@ -52,7 +52,7 @@ test('work that was done and not recorded is done again with the same key', asyn
   ])
 })
 
-test('a reply that is lost records a step once, and the handler goes on with what was recorded', async () => {
+test('a lost reply records a step once, and the handler continues with the recorded value', async () => {
   await using world = createWorld()
   let lost = 0
   world.store.plan = ({ operation }) => {
@@ -139,7 +139,7 @@ test('a handler that is cut off between two waits finds the first one answered',
   expect(seen).toEqual(['cut off', 'behind the first', 'behind the first'])
 })
 
-test('a lease that is lost in a step tells its work to stop, and records nothing of it', async () => {
+test('a lease that is lost during a step aborts its work, and nothing is recorded', async () => {
   await using world = createWorld()
   const stopped = gate()
   const errors: unknown[] = []
@@ -230,7 +230,7 @@ test('a cancel stops a handler at its next step', async () => {
   expect(done).toEqual(['first'])
 })
 
-test('a handler that hears of a cancel may undo what it did in steps of their own', async () => {
+test('a handler that receives a cancel request may clean up in further steps', async () => {
   await using world = createWorld()
   const undone: unknown[] = []
   const handle = await cancelWithin(world, async (context, reached) => {

@@ -17,8 +17,8 @@ test.for([
   ['a permanent failure is final', patient, 1, new PermanentError('no'), undefined],
   ['a category that is not asked for is final', picky, 1, new Error('no'), undefined],
   ['a category that is asked for is not', picky, 1, new CategorisedError('rate', 'no'), 1_000],
-  ['a failure may say when', patient, 1, new RetryAfterError('7s'), 7_000],
-  ['a failure may not say never', patient, 1, new RetryAfterError('300d'), RETRY_DELAY_MAX_MS],
+  ['a failure may name its delay', patient, 1, new RetryAfterError('7s'), 7_000],
+  ['a delay is limited', patient, 1, new RetryAfterError('300d'), RETRY_DELAY_MAX_MS],
   ['chance takes its part', chancy, 1, new Error('no'), 25],
 ] as const)('%s', ([, policy, attempt, error, expected]) => {
   expect(stepRetryMs(policy, attempt, error, stepFailureOf(error).category, 0.25)).toBe(expected)

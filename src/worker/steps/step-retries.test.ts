@@ -6,7 +6,7 @@ import type { World } from '../worker.fixture.ts'
 
 const once = task<null>('once')
 
-/** Runs a handler to the end of its execution, whatever that is. Ten seconds go by. */
+/** Runs a handler to the end of its execution, whatever its outcome. Advances the clock by ten seconds. */
 async function describeEnd(world: World, run: (context: TaskContext) => Promise<unknown>) {
   world.work([once.handle((_, context) => run(context))])
   const handle = await world.fabric.submit(once, null)
@@ -47,7 +47,7 @@ test.for([
   ['a permanent failure', () => new PermanentError('never'), 1],
   ['a category that is not asked for', () => new CategorisedError('syntax', 'never'), 1],
   ['a category that is asked for', () => new CategorisedError('rate', 'later'), 3],
-] as const)('%s is tried as often as the policy of its step says', async ([, make, expected]) => {
+] as const)('%s is tried as often as the policy of its step allows', async ([, make, expected]) => {
   await using world = createWorld()
   let tries = 0
   const retry = { attempts: 3, backoff: { kind: 'fixed', delay: 1 }, onlyCategories: ['rate'] } as const
@@ -113,7 +113,7 @@ test('steps that are all tried again later count their tries apart', async () =>
   expect([...tries].sort()).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
 })
 
-test('whoever lets an execution go on by hand has its step tried at once', async () => {
+test('resuming an execution by hand retries its step at once', async () => {
   await using world = createWorld()
   world.fabric.engine()
   world.work([
@@ -135,7 +135,7 @@ test('whoever lets an execution go on by hand has its step tried at once', async
   expect(await handle.result()).toBe('answered')
 })
 
-test('a try that is out of time is a failure, and its work is told so', async () => {
+test('a try that times out is a failure, and its work is aborted', async () => {
   await using world = createWorld()
   const reasons: unknown[] = []
   const description = await describeEnd(world, (context) =>

@@ -8,7 +8,7 @@ import type { World } from '../worker.fixture.ts'
 const work = task<null>('work', { retry: { attempts: 3, backoff: { kind: 'fixed', delay: 0 } } })
 const once = task<null>('once')
 
-/** Runs a handler to the end of its execution, whatever that is. Ten seconds go by. */
+/** Runs a handler to the end of its execution, whatever its outcome. Advances the clock by ten seconds. */
 async function describeEnd(world: World, run: (context: TaskContext) => Promise<unknown>, definition = once) {
   world.work([definition.handle((_, context) => run(context))])
   const handle = await world.fabric.submit(definition, null)
@@ -52,7 +52,7 @@ test('an execution that has recorded nothing reads nothing, and one that has rea
   expect(world.store.callsOf('readSteps')).toHaveLength(2)
 })
 
-test('a name that is said again is numbered in the order of the calls, each kind for itself', async () => {
+test('a repeated name is numbered in the order of the calls, each kind separately', async () => {
   await using world = createWorld()
   const { result } = await describeEnd(world, async (context) => {
     const names = await Promise.all(
@@ -186,7 +186,7 @@ test('what a step throws fails its execution as if the handler had thrown it', a
   })
 })
 
-test('a step that says when a retry makes sense postpones that of its execution', async () => {
+test('a step that fails with a retry delay delays the retry of its execution', async () => {
   await using world = createWorld()
   world.work([
     work.handle((_, context) =>
@@ -229,12 +229,12 @@ test('steps that run side by side are all recorded before their handler is parke
   expect(done).toEqual([1, 2, 3])
 })
 
-test('a step that nobody waits for is recorded before its execution ends', async () => {
+test('a step that is not awaited is recorded before its execution ends', async () => {
   await using world = createWorld()
   const description = await describeEnd(world, async (context) => {
     void context.step('forgotten', async () => {
       await new Promise<void>((resolve) => void world.runtime.after(100, resolve))
-      throw new Error('nobody hears of this')
+      throw new Error('not awaited')
     })
     return await Promise.resolve('done')
   })
@@ -264,7 +264,7 @@ test('two thousand steps are read in pages and answer in any order', async () =>
   expect(world.store.callsOf('readSteps')).toHaveLength(11)
 })
 
-test('a value that is too large fails its execution for good, and says which step it is', async () => {
+test('a value that is too large fails its execution permanently, and the error names the step', async () => {
   await using world = createWorld()
   const description = await describeEnd(
     world,
@@ -284,7 +284,7 @@ test('a value that JSON cannot carry fails its execution for good', async () => 
   expect(description.failure?.message).toContain("the value of step 'list' is a Set")
 })
 
-test('more than the steps of an execution may hold together is refused, and the handler can go on without it', async () => {
+test('a value beyond the total limit of all steps is refused, and the handler can continue without it', async () => {
   await using world = createWorld()
   const count = STEP_TOTAL_BYTES / STEP_VALUE_BYTES
   const value = new Uint8Array(STEP_VALUE_BYTES)

@@ -5,7 +5,7 @@ import type { World } from '../worker.fixture.ts'
 
 const release = task<null, string[]>('release')
 
-/** Calls that a worker makes for an execution, once it has it. */
+/** Calls that a worker makes for a leased execution. */
 const OWN_CALLS: readonly string[] = [
   'recordStep',
   'suspendExecution',
@@ -19,9 +19,9 @@ const OWN_CALLS: readonly string[] = [
 const LEAST_CALLS = 10
 
 interface Effects {
-  /** How often the work of each step was begun. */
+  /** How often the work of each step was started. */
   readonly begun: Map<string, number>
-  /** What handlers were told of the time. */
+  /** The values that `ctx.now` returned. */
   readonly moments: Set<number>
 }
 
@@ -59,7 +59,7 @@ interface Cut {
   readonly when: 'before' | 'after'
 }
 
-/** Lets the worker die at one of its calls, before or after that call has its effect. Says whether there was such a call. */
+/** Crashes the worker at one of its calls, before or after the call takes effect. Returns whether there was such a call. */
 async function runWithCut(world: World, effects: Effects, cut: Cut) {
   world.fabric.engine()
   const start = () => world.work([releaseHandler(effects)], { leaseTtl: '2s' })

@@ -10,7 +10,7 @@ import type { World } from '../worker.fixture.ts'
 
 const waiting = task<null>('waiting')
 
-/** Starts a handler with an engine beside it, and lets everything happen that needs no time. */
+/** Starts a handler and an engine, and runs everything that needs no time to pass. */
 async function begin(world: World, run: (context: TaskContext) => Promise<unknown>) {
   world.fabric.engine()
   const worker = world.work([waiting.handle((_, context) => run(context))], { leaseTtl: '5s' })
@@ -19,7 +19,7 @@ async function begin(world: World, run: (context: TaskContext) => Promise<unknow
   return { worker, handle }
 }
 
-test('a handler waits for a signal without a worker and is told who sent it', async () => {
+test('a handler waits for a signal without a worker and receives its sender', async () => {
   await using world = createWorld()
   const { worker, handle } = await begin(world, async (context) => {
     const paid = await context.waitFor('payment', signal<number>('paid'))
@@ -66,7 +66,7 @@ test('what a wait has no use for stays in its mailbox for the next', async () =>
   expect([effect, await handle.result()]).toEqual(['buffered', [2, 1]])
 })
 
-test('a wait that is over for want of time says so', async () => {
+test('a wait that times out returns that it did', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, (context) => context.waitFor('payment', signal('paid', { timeout: '10s' })))
   await world.advance(11_000)
@@ -90,7 +90,7 @@ test.for([
   expect([await world.stateOf(handle.id), runs]).toEqual([state, 1])
 })
 
-test('a wait that an operator ends says who it was', async () => {
+test('a wait that an operator ends returns the operator', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, (context) => context.waitFor('payment', signal('paid')))
   await world.fabric.resume(handle.id, { by: 'ada', reason: 'paid in cash' })
@@ -103,7 +103,7 @@ test('a wait that an operator ends says who it was', async () => {
   })
 })
 
-test('a sleep ends when an operator says so, too', async () => {
+test('a sleep can be ended by an operator, too', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, async (context) => {
     await context.sleep('rest', '1d')
@@ -114,7 +114,7 @@ test('a sleep ends when an operator says so, too', async () => {
   expect(await handle.result()).toBe('awake')
 })
 
-test('an approval counts votes that come while nobody runs', async () => {
+test('an approval counts votes that arrive while no worker runs', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, (context) => context.waitFor('release', approval({ need: 2 })))
   for (const by of ['ada', 'ada', 'bob'])
@@ -158,7 +158,7 @@ test('waits side by side come one after the other', async () => {
   expect(runs).toBe(3)
 })
 
-test('a wait that nobody waits for does not keep its execution from ending', async () => {
+test('a wait that is not awaited does not keep its execution from ending', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, async (context) => {
     void context.sleep('rest', '1h')
@@ -199,7 +199,7 @@ test('a waitpoint that expires while its handler waits is no answer', async () =
   expect(await handle.result()).toMatchObject({ ok: false, reason: 'timed_out' })
 })
 
-test('a waitpoint is waited for as long as the store says, whatever the clock of the worker', async () => {
+test('a waitpoint expires by the clock of the store, whatever the clock of the worker', async () => {
   await using world = createWorld()
   const { runtime, store } = world
   const ahead: Runtime = { ...runtime, now: () => runtime.now() + 7_200_000 }
@@ -222,13 +222,13 @@ test('a waitpoint is waited for as long as the store says, whatever the clock of
 test('a waitpoint that expired before its handler came to wait is no answer either, and what came in time is one', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, async (context) => {
-    const heard = await context.waitpoint('heard', { expires: '5s' })
-    const silent = await context.waitpoint('silent', { expires: '5s' })
-    await context.step('tell', async () => {
-      await world.elsewhere.signalAt(context.executionId, heard.key, 'done', 1, { by: 'shop' })
+    const answered = await context.waitpoint('answered', { expires: '5s' })
+    const unanswered = await context.waitpoint('unanswered', { expires: '5s' })
+    await context.step('send', async () => {
+      await world.elsewhere.signalAt(context.executionId, answered.key, 'done', 1, { by: 'shop' })
     })
     await context.sleep('rest', '10s')
-    return [await context.waitFor('first', heard), await context.waitFor('second', silent)]
+    return [await context.waitFor('first', answered), await context.waitFor('second', unanswered)]
   })
   await world.advance(11_000)
 
@@ -238,14 +238,14 @@ test('a waitpoint that expired before its handler came to wait is no answer eith
   ])
 })
 
-test('a waitpoint that nobody has opened cannot be waited for', async () => {
+test('a waitpoint that was not opened cannot be waited for', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, (context) => context.waitFor('go', when.every([{ key: 'nowhere' }])))
 
   expect(await handle.describe()).toMatchObject({ state: 'failed', failure: { category: 'permanent' } })
 })
 
-test('whoever holds the token of a waitpoint answers it under the name that the token is made for', async () => {
+test('a token of a waitpoint signals it under the identity that the token was issued for', async () => {
   await using world = createWorld(1, KeyRing.begin(0))
   const tokens: string[] = []
   const { handle } = await begin(world, async (context) => {
@@ -310,7 +310,7 @@ test('an answer that comes before the reply to the suspension starts another run
   expect(worker.stats()).toMatchObject({ running: 0, settling: 0, settled: { completed: 1 } })
 })
 
-test('a cancel that is wished for when the handler comes to wait ends it there', async () => {
+test('a cancel request that is pending when the handler waits ends the execution there', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, async (context) => {
     await world.elsewhere.execution(context.executionId).cancel('not wanted')
@@ -326,34 +326,34 @@ test('a cancel that is wished for when the handler comes to wait ends it there',
   expect(await world.stateOf(handle.id)).toBe('cancelled')
 })
 
-test('a parked run is told so, cleans up, and nothing that it still does is heard', async () => {
+test('a parked run is notified and cleans up, and its later calls never settle', async () => {
   await using world = createWorld()
-  const said: unknown[] = []
+  const seen: unknown[] = []
   let runs = 0
   const { worker, handle } = await begin(world, async (context) => {
     runs += 1
     const run = runs
-    context.onPark(() => void said.push(`clean ${run}`))
+    context.onPark(() => void seen.push(`clean ${run}`))
     context.signal.addEventListener('abort', () => {
-      said.push((context.signal.reason as { code: string }).code)
-      void context.step('late', () => said.push('must not run')).finally(() => said.push('must not settle'))
+      seen.push((context.signal.reason as { code: string }).code)
+      void context.step('late', () => seen.push('must not run')).finally(() => seen.push('must not settle'))
     })
     try {
       return await context.waitFor('payment', signal('paid'))
     } finally {
-      said.push(`finally ${run}`)
+      seen.push(`finally ${run}`)
     }
   })
   await world.advance(1_000)
-  expect(said).toEqual(['execution_parked', 'clean 1'])
+  expect(seen).toEqual(['execution_parked', 'clean 1'])
   expect(worker.stats().running).toBe(0)
   await world.fabric.signal(handle.id, 'paid')
 
   await handle.result()
-  expect(said).toEqual(['execution_parked', 'clean 1', 'finally 2'])
+  expect(seen).toEqual(['execution_parked', 'clean 1', 'finally 2'])
 })
 
-test('what an execution has recorded and was told is read in the turn that brings it back', async () => {
+test('recorded steps and signals are read in the turn that resumes the execution', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, async (context) => {
     await context.step('before', () => 1)
@@ -405,7 +405,7 @@ test('a wait for children inside of a step is refused', async () => {
   expect(failure?.message).toContain("ctx.flow.wait was called inside step 'outer'")
 })
 
-test('what surrounds handlers is told of a wait as they are', async () => {
+test('middleware is notified of a wait as handlers are', async () => {
   await using world = createWorld()
   world.fabric.engine()
   const said: string[] = []
