@@ -112,6 +112,20 @@ const kernelRules = {
   ],
 }
 
+/** The only files that change the state of a stored record: each owns the states of one type. `copy-record` copies all of them. */
+const stateWriters = [
+  'src/kernel/lifecycle/phases.ts',
+  'src/kernel/lifecycle/flow-phases.ts',
+  'src/kernel/lifecycle/close-journal.ts',
+  'src/kernel/lifecycle/flows/resolve-edges.ts',
+  'src/kernel/model/copy-record.ts',
+]
+
+const stateAssignment = {
+  selector: 'AssignmentExpression[left.property.name="state"]',
+  message: 'A state is changed by the helper that owns the transition, in src/kernel/lifecycle.',
+}
+
 export default defineConfig(
   globalIgnores(['dist/', 'coverage/', 'dashboard/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
@@ -165,6 +179,11 @@ export default defineConfig(
     files: ['src/kernel/**/*.ts'],
     ignores: ['**/*.test.ts', '**/*.fixture.ts'],
     rules: kernelRules,
+  },
+  {
+    files: ['src/kernel/**/*.ts'],
+    ignores: ['**/*.test.ts', '**/*.fixture.ts', ...stateWriters],
+    rules: { 'no-restricted-syntax': [...kernelRules['no-restricted-syntax'], stateAssignment] },
   },
   {
     files: ['**/*.test.ts', 'test/**/*.ts'],

@@ -1,4 +1,5 @@
 /** What the end of an execution means for what it waited for. */
+import type { Step, WaitEnd } from '../model/journal-schema.ts'
 import type { Execution } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 import { currentStep } from './find-step.ts'
@@ -12,8 +13,15 @@ export function closeJournal(tx: Tx, execution: Execution, by: string | undefine
   if (journal === undefined) return
   const step = currentStep(tx, execution)
   if (step?.state.phase === 'open') {
-    step.state = { phase: 'closed', at: tx.now, how: 'ended', by, reason }
-    tx.put(step)
+    closeStep(tx, step, 'ended', { by, reason })
   }
   journal.open = []
 }
+
+/** Closes and puts a wait. The only writer of step states. */
+export function closeStep(tx: Tx, step: Step, how: WaitEnd, cause: Pick<ClosedStep, 'by' | 'reason'>): void {
+  step.state = { phase: 'closed', at: tx.now, how, by: cause.by, reason: cause.reason }
+  tx.put(step)
+}
+
+type ClosedStep = Extract<Step['state'], { phase: 'closed' }>

@@ -1,10 +1,10 @@
 /** Keeps a flow's record in step with its members: exact counts, and its own end once all members have ended. */
-import { flowSubject } from '../model/events.ts'
 import { OPEN_EDGES, outboundIndex } from '../model/indexes.ts'
 import type { Execution, Flow } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
+import { enterFlowEnded } from './flow-phases.ts'
 import { needsMore } from '../rules/edge-group.ts'
-import { bucketOf, flowOutcome, liveCount } from '../rules/flow-state.ts'
+import { bucketOf, liveCount } from '../rules/flow-state.ts'
 import type { MemberBucket } from '../rules/flow-state.ts'
 
 /** The flow that an execution is a member of. */
@@ -54,9 +54,7 @@ export function putFlow(tx: Tx, flow: Flow): void {
   flow.changedAt = tx.now
   flow.version = flow.version + 1
   if (flow.state.phase === 'sealed' && flow.walk === undefined && liveCount(flow.counts) === 0) {
-    const outcome = flowOutcome(flow)
-    flow.state = { phase: 'ended', outcome, at: tx.now }
-    tx.emit('flow_ended', flowSubject(flow), { outcome })
+    enterFlowEnded(tx, flow)
   }
   tx.put(flow)
 }

@@ -1,9 +1,10 @@
-/** One helper per phase owns entering it: its fields, its timers, its event. Nobody else writes a phase. */
+/** One helper per transition owns its fields, timers and event. Lint rejects an assignment to `state` in any other file. */
 import { recordAttempt } from './attempts.ts'
 import type { EventType } from '../model/events.ts'
 import { countChange, flowOf } from './flow-counts.ts'
 import { bucketOf } from '../rules/flow-state.ts'
 import { closeJournal } from './close-journal.ts'
+import type { ReplayRequest } from './prepare-replay.ts'
 import type {
   AttemptOutcome,
   DelayCause,
@@ -105,15 +106,42 @@ export function unblock(tx: Tx, execution: Execution): void {
   tx.emit('execution_unblocked', execution, { until: isDelayed ? delay.until : undefined })
 }
 
+/** Stores the rest of a delay in the membership, so that it still applies when the member is unblocked. */
+function keepDelay(execution: Execution): void {
+  const { state, member } = execution
+  if (state.phase === 'delayed' && member !== undefined) member.delay = { until: state.until, cause: state.cause }
+}
+
 /** Takes an execution that nobody holds out of every queue. Its flow is counted by the caller, and it is put by it too. */
 export function block(tx: Tx, execution: Execution, by: 'dependencies' | 'hold'): void {
-  const state = execution.state
-  if (state.phase === 'delayed' && execution.member !== undefined) {
-    execution.member.delay = { until: state.until, cause: state.cause }
-  }
+  keepDelay(execution)
   execution.state = { phase: 'blocked', by }
   execution.changedAt = tx.now
   tx.emit('execution_blocked', execution, { reason: by })
+}
+
+/** Blocks a member of a new graph before it is first written. Emits nothing. The caller counts and puts the execution. */
+export function blockNew(execution: Execution, by: 'dependencies' | 'hold'): void {
+  keepDelay(execution)
+  execution.state = { phase: 'blocked', by }
+}
+
+/** Makes a blocked member wait for its dependencies; no-op in other phases. Emits nothing. The caller puts the execution. */
+export function waitForDependencies(execution: Execution): void {
+  if (execution.state.phase === 'blocked') execution.state = { phase: 'blocked', by: 'dependencies' }
+}
+
+/** Makes an ended member eligible again, or blocked by what `blockedBy` names. The caller counts it in its flow. */
+export function reviveMember(
+  tx: Tx,
+  execution: Execution,
+  request: ReplayRequest,
+  blockedBy: 'dependencies' | 'hold' | undefined,
+): void {
+  execution.state = blockedBy === undefined ? { phase: 'eligible' } : { phase: 'blocked', by: blockedBy }
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_replayed', execution, { reason: request.reason, by: request.by })
 }
 
 /** A holder waits for members that it depends on: it lets go, and the same attempt goes on when they have ended. */

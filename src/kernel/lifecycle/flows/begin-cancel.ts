@@ -1,9 +1,9 @@
 /** Begins the cancel of a flow. The walk over its members cancels as many as there is room for; the due pass resumes it. */
 import type { Flow, FlowCancelPolicy } from '../../model/records.ts'
-import { flowSubject } from '../../model/events.ts'
 import { liveCount, newWalk } from '../../rules/flow-state.ts'
 import type { Tx } from '../../tx.ts'
 import { putFlow } from '../flow-counts.ts'
+import { enterFlowCancelled } from '../flow-phases.ts'
 import { walkFlow } from './flow-walk.ts'
 
 export interface FlowCancel {
@@ -21,12 +21,10 @@ export interface FlowCancel {
  * before all members arrived.
  */
 export function beginCancel(tx: Tx, flow: Flow, input: FlowCancel): void {
-  const { reason, by, force, graceMs } = input
   const wasHeld = flow.state.phase === 'held'
   // Of a graph that is not all there, no member may be left to run.
   const policy = wasHeld && flow.submission !== undefined ? 'cancel_all' : input.policy
-  flow.state = { phase: 'cancelled', policy, at: tx.now, reason, by, force, graceMs }
-  tx.emit('flow_cancelled', flowSubject(flow), { reason, by })
+  enterFlowCancelled(tx, flow, { ...input, policy })
   const isEmpty = liveCount(flow.counts) === 0
   if (policy === 'flow_only') {
     // Left alone, some would wait for a seal, or for more edges, that cannot come any more.

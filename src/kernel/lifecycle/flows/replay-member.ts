@@ -1,5 +1,4 @@
 /** Replays inside a flow: a member becomes what its edges say now, and so does everything that was skipped behind it. */
-import { flowSubject } from '../../model/events.ts'
 import { prepareReplay } from '../prepare-replay.ts'
 import type { ReplayRequest } from '../prepare-replay.ts'
 import { REPLAY_CAP, RESOLVE_RESERVE } from '../../limits.ts'
@@ -9,8 +8,11 @@ import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { newGroup, verdictOf } from '../../rules/edge-group.ts'
 import { shiftCount } from '../flow-counts.ts'
+import { reopenFlow } from '../flow-phases.ts'
+import { reviveMember } from '../phases.ts'
 import { bucketOf, groupBucket, mayGrow } from '../../rules/flow-state.ts'
 import { inboundEdges } from './inbound.ts'
+import { enterEdgeState } from './resolve-edges.ts'
 import { memberOf } from './rank-order.ts'
 
 /** A group as its edges would make it today, and the edges that would have to be written for it. */
@@ -61,9 +63,7 @@ function lookAgain(tx: Tx, edge: Edge, changed: Edge[]): void {
   const state = upstream.state
   const isCompleted = state.phase === 'ended' && state.outcome === 'completed'
   if (state.phase === 'ended' && !isCompleted) return
-  edge.state = isCompleted ? 'satisfied' : 'open'
-  edge.result = isCompleted ? upstream.result : undefined
-  edge.resolvedAt = isCompleted ? tx.now : undefined
+  enterEdgeState(tx, edge, isCompleted ? 'satisfied' : 'open', upstream)
   changed.push(edge)
 }
 
@@ -117,13 +117,9 @@ export function replayMember(
   member.owesEdges = false
   prepareReplay(tx, execution, request)
   const mustWait = rejudged.group?.verdict === 'pending' && rejudged.group.total > 0
-  if (isHeldBack || flow.state.phase === 'held')
-    execution.state = { phase: 'blocked', by: mustWait ? 'dependencies' : 'hold' }
-  else execution.state = mustWait ? { phase: 'blocked', by: 'dependencies' } : { phase: 'eligible' }
-  execution.changedAt = tx.now
-  tx.put(execution)
-  tx.emit('execution_replayed', execution, { reason: request.reason, by: request.by })
-  if (flow.state.phase === 'ended') reopen(tx, flow)
+  const isHeld = isHeldBack || flow.state.phase === 'held'
+  reviveMember(tx, execution, request, mustWait ? 'dependencies' : isHeld ? 'hold' : undefined)
+  if (flow.state.phase === 'ended') reopenFlow(tx, flow)
   shiftCount(tx, flow, execution, before)
 }
 
@@ -163,10 +159,4 @@ function reopenSome(tx: Tx, execution: Execution, edges: readonly Edge[], count:
     if (edge.state === 'satisfied') group.completed = group.completed + 1
   }
   tx.put(execution)
-}
-
-/** A flow that had ended goes on: it is sealed as before, and ends again with its last member. */
-function reopen(tx: Tx, flow: Flow): void {
-  flow.state = { phase: 'sealed' }
-  tx.emit('flow_reopened', flowSubject(flow), {})
 }

@@ -13,7 +13,7 @@ import {
   SHARED_GROUP_MAX,
 } from '../../limits.ts'
 import { enterEnded, unblock } from '../phases.ts'
-import type { Edge, EdgeGroup, Execution, ExecutionId, Flow } from '../../model/records.ts'
+import type { Edge, EdgeGroup, EdgeState, Execution, ExecutionId, Flow } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { reasonToCancel, verdictOf } from '../../rules/edge-group.ts'
 import { flowOf, putFlow, shiftCount } from '../flow-counts.ts'
@@ -142,16 +142,22 @@ export function countEdge(tx: Tx, upstream: Execution, edge: Edge, downstream: E
     return tx.fault('a group counts more edges than it has', downstream.id)
   }
   const bucket = groupBucket(state.outcome)
-  edge.state = bucket === 'completed' ? 'satisfied' : 'impossible'
-  edge.resolvedAt = tx.now
-  edge.result = bucket === 'completed' ? upstream.result : undefined
+  const isSatisfied = bucket === 'completed'
+  enterEdgeState(tx, edge, isSatisfied ? 'satisfied' : 'impossible', upstream)
   tx.put(edge)
   group[bucket] = group[bucket] + 1
-  if (edge.state === 'satisfied' && edge.hands?.as === 'input' && member.inputCount <= GIVEN_INPUT_MAX) {
+  if (isSatisfied && edge.hands?.as === 'input' && member.inputCount <= GIVEN_INPUT_MAX) {
     member.given.push({ name: edge.hands.name, upstreamId: upstream.id, result: upstream.result })
   }
   const handsPayload = edge.hands?.as === 'payload' && edge.result !== undefined
   if (handsPayload && group.verdict === 'pending') member.payloadFrom = upstream.id
+}
+
+/** Sets the state of an edge, with its time and result. The only writer of edge states. The caller puts the edge. */
+export function enterEdgeState(tx: Tx, edge: Edge, state: EdgeState, upstream: Execution): void {
+  edge.state = state
+  edge.resolvedAt = state === 'open' ? undefined : tx.now
+  edge.result = state === 'satisfied' ? upstream.result : undefined
 }
 
 /** Decides a group that is not decided yet, and does to its member what the verdict says. Puts the member in any case. */

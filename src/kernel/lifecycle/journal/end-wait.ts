@@ -1,5 +1,6 @@
 /** The life of a wait: how an execution lets go of its worker, and every way in which it goes on. */
 import type { Journal, ResumeCause, Step, WaitEnd } from '../../model/journal-schema.ts'
+import { closeStep } from '../close-journal.ts'
 import { resume } from '../phases.ts'
 import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
@@ -15,8 +16,7 @@ export interface Answer {
 
 /** Closes a wait that has come to its answer, with the waitpoints that were its own. The step is put, the execution is not. */
 export function closeWait(tx: Tx, execution: Execution, journal: Journal, step: Step, answer: Answer): void {
-  step.state = { phase: 'closed', at: tx.now, how: answer.how, by: answer.by, reason: answer.reason }
-  tx.put(step)
+  closeStep(tx, step, answer.how, answer)
   const own: string[] = []
   for (const target of step.wait?.targets ?? []) if (!isMailbox(target)) own.push(target)
   closeWaitpoints(tx, execution, journal, own, answer.how, stepKey(step.kind, step.name))

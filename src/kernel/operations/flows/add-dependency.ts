@@ -1,7 +1,7 @@
 /** Puts one member before another: staged, applied and, if the upstream has ended, resolved in the same operation. */
 import { edgeId } from '../../model/indexes.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import { block } from '../../lifecycle/phases.ts'
+import { block, waitForDependencies } from '../../lifecycle/phases.ts'
 import type {
   Edge,
   EdgeState,
@@ -109,7 +109,7 @@ export function addEdge(
   link(tx, flow, upstream, downstream, hands)
   const phase = downstream.state.phase
   if (phase === 'eligible' || phase === 'delayed') block(tx, downstream, 'dependencies')
-  else if (downstream.state.phase === 'blocked') downstream.state = { phase: 'blocked', by: 'dependencies' }
+  else waitForDependencies(downstream)
   shiftCount(tx, flow, downstream, before)
   settleGroup(tx, flow, downstream, upstream.id)
   putFlow(tx, flow)

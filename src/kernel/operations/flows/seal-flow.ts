@@ -1,5 +1,4 @@
 /** Closes a flow's graph: no more members or edges, what was held begins, and the flow ends with its last member. */
-import { flowSubject } from '../../model/events.ts'
 import { membersIndex } from '../../model/indexes.ts'
 import { MEMBER_PAGE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
 import type { Flow, FlowId } from '../../model/records.ts'
@@ -8,6 +7,7 @@ import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { isShort } from '../../rules/edge-group.ts'
 import { putFlow } from '../../lifecycle/flow-counts.ts'
+import { enterSealed } from '../../lifecycle/flow-phases.ts'
 import { findFlow, flowNotFound } from '../../lifecycle/flows/flow-guards.ts'
 import { newWalk, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
@@ -35,8 +35,7 @@ export function sealFlow(tx: Tx, input: SealInput): SealResult {
   }
 
   const wasHeld = phase === 'held'
-  flow.state = { phase: 'sealed' }
-  tx.emit('flow_sealed', flowSubject(flow), {})
+  enterSealed(tx, flow)
   if (wasHeld) {
     flow.walk = newWalk('release')
     walkFlow(tx, flow)

@@ -7,7 +7,7 @@ import { newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
 import { flowSubject } from '../../model/events.ts'
 import { edgeId, queueId } from '../../model/indexes.ts'
-import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX, SUBMISSION_REST_MS } from '../../limits.ts'
+import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
 import type { Execution, ExecutionId, Flow, FlowId, Handover, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -17,6 +17,8 @@ import type { FlowInput } from './create-flow.ts'
 import { ALL_OF, isShort, newGroup } from '../../rules/edge-group.ts'
 import type { PolicyInput } from '../../rules/edge-group.ts'
 import { countNew, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
+import { awaitingSubmission, enterSealed, extendHold } from '../../lifecycle/flow-phases.ts'
+import { blockNew, waitForDependencies } from '../../lifecycle/phases.ts'
 import { bucketOf, newWalk, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
@@ -119,7 +121,7 @@ function refuseTooLarge(input: SubmitFlowInput): Refused<'graph_limit_exceeded'>
 
 function newSubmission(tx: Tx, input: SubmitFlowInput): Flow {
   const submission = { digest: input.digest, nodeCount: input.nodeCount, edgeCount: input.edgeCount }
-  return newFlow(tx, input, { phase: 'held', until: tx.now + SUBMISSION_REST_MS }, submission)
+  return newFlow(tx, input, awaitingSubmission(tx), submission)
 }
 
 /** Makes the members of this call, without writing them. */
@@ -244,19 +246,18 @@ function writeGraph(
   for (const execution of graph.touched) {
     const before = bucketOf(execution)
     // Somebody may have cancelled it, or its time may have run out, before the rest of the graph came.
-    if (execution.state.phase === 'blocked') execution.state = { phase: 'blocked', by: 'dependencies' }
+    waitForDependencies(execution)
     shiftCount(tx, flow, execution, before)
     tx.put(execution)
   }
   flow.edgeCount = flow.edgeCount + edges.length
   flow.shortGroupCount = flow.shortGroupCount + graph.shortChange
   if (!isWhole) {
-    flow.state = { phase: 'held', until: tx.now + SUBMISSION_REST_MS }
+    extendHold(tx, flow)
     putFlow(tx, flow)
     return
   }
-  flow.state = { phase: 'sealed' }
-  tx.emit('flow_sealed', flowSubject(flow), {})
+  enterSealed(tx, flow)
   if (isAtOnce) {
     putFlow(tx, flow)
     return
@@ -267,14 +268,11 @@ function writeGraph(
 
 /** A root may run as its own delay says; everything else waits for its edges, or for the rest of the graph. */
 function placeNew(tx: Tx, flow: Flow, execution: Execution, mayRun: boolean): void {
-  const member = memberOf(tx, execution)
-  const group = member.group
+  const group = memberOf(tx, execution).group
   if (group?.losers === 'cancel') flow.cancelsLosers = true
   const isRoot = group === undefined || group.total === 0
   if (isRoot && mayRun) return
-  const state = execution.state
-  if (state.phase === 'delayed') member.delay = { until: state.until, cause: state.cause }
-  execution.state = { phase: 'blocked', by: isRoot ? 'hold' : 'dependencies' }
+  blockNew(execution, isRoot ? 'hold' : 'dependencies')
 }
 
 function delayUntil(execution: Execution): Instant | undefined {
