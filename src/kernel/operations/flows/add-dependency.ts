@@ -22,7 +22,7 @@ import { putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { findFlow, flowNotFound, notInFlow, refuseUnlessOpen, revisionOf } from '../../lifecycle/flows/flow-guards.ts'
 import { bucketOf, movesMembers } from '../../rules/flow-state.ts'
 import { orderEdge } from '../../lifecycle/flows/rank-order.ts'
-import { link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/link.ts'
+import { link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/attach-member.ts'
 import { followEnds, judge } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface AddDependencyInput {

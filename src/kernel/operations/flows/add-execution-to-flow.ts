@@ -28,7 +28,7 @@ import {
 } from '../../lifecycle/flows/flow-guards.ts'
 import type { HolderInput } from '../../lifecycle/flows/flow-guards.ts'
 import { memberOf, nextRank, raise } from '../../lifecycle/flows/rank-order.ts'
-import { link, mayHandPayload, refuseTooMany, setPolicy } from '../../lifecycle/flows/link.ts'
+import { link, mayHandPayload, refuseTooMany, setPolicy } from '../../lifecycle/flows/attach-member.ts'
 
 export interface UpstreamInput {
   readonly upstreamId: ExecutionId

@@ -7,7 +7,7 @@ import { hasPolicy } from '../../rules/edge-group.ts'
 import type { PolicyInput } from '../../rules/edge-group.ts'
 import { putFlow } from '../../lifecycle/flow-counts.ts'
 import { findFlow, flowNotFound, notInFlow, refuseUnlessOpen } from '../../lifecycle/flows/flow-guards.ts'
-import { setPolicy } from '../../lifecycle/flows/link.ts'
+import { setPolicy } from '../../lifecycle/flows/attach-member.ts'
 
 export interface SetPolicyInput {
   readonly flowId: FlowId

@@ -23,7 +23,7 @@ import { bucketOf, newWalk, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 import { memberOf, nextRank } from '../../lifecycle/flows/rank-order.ts'
-import { mayHandPayload, newEdge, noteOutbound } from '../../lifecycle/flows/link.ts'
+import { mayHandPayload, newEdge, noteOutbound } from '../../lifecycle/flows/attach-member.ts'
 import { countEdge } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface NodeInput {
