@@ -1,8 +1,8 @@
-/** One edge: written, counted in its downstream's group, and resolved at once if its upstream has ended already. */
+/** Attaches members and edges to a flow, and keeps the counts of groups and flow that they change. */
 import { expectAbsent } from '../expect-absent.ts'
 import { edgeId } from '../../model/indexes.ts'
 import { FLOW_EDGE_MAX, IN_DEGREE_MAX } from '../../limits.ts'
-import type { Edge, Execution, Flow, Handover } from '../../model/records.ts'
+import type { Edge, EdgeGroup, Execution, Flow, Handover } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -29,7 +29,30 @@ export function mayHandPayload(policy: PolicyInput, need: number, payloadEdgeCou
   return need <= 1 || payloadEdgeCount === 0
 }
 
-/** Gives a member a policy: the flow remembers groups that are short and whether any cancels those that lose. */
+/** Makes an execution a member of a flow. Changes both in place; the caller counts and puts them. */
+export function attachMember(tx: Tx, flow: Flow, execution: Execution, node: NewMember): void {
+  execution.member = {
+    flowId: flow.id,
+    name: node.name,
+    rank: node.rank,
+    group: undefined,
+    delay: undefined,
+    inputCount: 0,
+    given: [],
+    payloadEdgeCount: 0,
+    payloadFrom: undefined,
+    owesEdges: false,
+  }
+  if (node.policy !== undefined) setPolicy(tx, flow, execution, node.policy)
+}
+
+export interface NewMember {
+  readonly name: string
+  readonly rank: number
+  readonly policy: PolicyInput | undefined
+}
+
+/** Sets the policy of a member's group. The flow counts groups that are short, and records whether any cancels losers. */
 export function setPolicy(tx: Tx, flow: Flow, downstream: Execution, policy: PolicyInput): void {
   const member = memberOf(tx, downstream)
   const before = isShort(downstream) ? 1 : 0
@@ -38,14 +61,22 @@ export function setPolicy(tx: Tx, flow: Flow, downstream: Execution, policy: Pol
   if (policy.policy !== 'all_of' && member.group.losers === 'cancel') flow.cancelsLosers = true
 }
 
-/** Writes an edge between two members. The downstream is changed in place; the caller judges and puts it, and the flow. */
-export function link(
-  tx: Tx,
-  flow: Flow,
-  upstream: Execution,
-  downstream: Execution,
-  hands: Handover | undefined,
-): void {
+/** A new edge between two members of a flow. */
+export interface Link {
+  readonly flow: Flow
+  readonly upstream: Execution
+  readonly downstream: Execution
+  readonly hands: Handover | undefined
+}
+
+/** Counts and writes an edge. The caller decides the group of the downstream, and puts the downstream and the flow. */
+export function link(tx: Tx, edge: Link): void {
+  countNewEdge(tx, edge)
+  writeEdge(tx, edge)
+}
+
+/** Counts an edge in its flow and in the group of its downstream, both in place. Returns the group. Writes nothing. */
+export function countNewEdge(tx: Tx, { flow, downstream, hands }: Link): EdgeGroup {
   const member = memberOf(tx, downstream)
   if (member.group === undefined) setPolicy(tx, flow, downstream, ALL_OF)
   const group = member.group
@@ -59,19 +90,18 @@ export function link(
   flow.edgeCount = flow.edgeCount + 1
   if (hands?.as === 'input') member.inputCount = member.inputCount + 1
   if (hands?.as === 'payload') member.payloadEdgeCount = member.payloadEdgeCount + 1
+  return group
+}
+
+/** Writes an edge that was counted, and resolves it if its upstream has ended. The caller puts the downstream and the flow. */
+export function writeEdge(tx: Tx, { flow, upstream, downstream, hands }: Link): void {
   noteOutbound(tx, flow, upstream)
-  const edge = newEdge(tx, flow, upstream, downstream, hands)
+  const edge = newEdge(tx, { flow, upstream, downstream, hands })
   if (upstream.state.phase === 'ended') countEdge(tx, upstream, edge, downstream)
   else tx.put(edge)
 }
 
-export function newEdge(
-  tx: Tx,
-  flow: Flow,
-  upstream: Execution,
-  downstream: Execution,
-  hands: Handover | undefined,
-): Edge {
+function newEdge(tx: Tx, { flow, upstream, downstream, hands }: Link): Edge {
   const id = edgeId(upstream.id, downstream.id)
   expectAbsent(tx, 'edge', id)
   return {
@@ -88,8 +118,8 @@ export function newEdge(
   }
 }
 
-/** Something is going to depend on a member: if nothing did before, its end no longer counts by itself. */
-export function noteOutbound(tx: Tx, flow: Flow, upstream: Execution): void {
+/** Takes a failed member out of the count of failed sinks when it gets its first outbound edge. */
+function noteOutbound(tx: Tx, flow: Flow, upstream: Execution): void {
   if (flow.outcomeRule === 'sinks' && isFailedEnd(bucketOf(upstream)) && isSink(tx, upstream)) {
     flow.failedSinkCount = flow.failedSinkCount - 1
   }

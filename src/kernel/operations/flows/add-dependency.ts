@@ -23,6 +23,7 @@ import { findFlow, flowNotFound, notInFlow, refuseUnlessOpen, revisionOf } from 
 import { bucketOf, movesMembers } from '../../rules/flow-state.ts'
 import { orderEdge } from '../../lifecycle/flows/rank-order.ts'
 import { link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/attach-member.ts'
+import type { Link } from '../../lifecycle/flows/attach-member.ts'
 import { followEnds, judge } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface AddDependencyInput {
@@ -91,22 +92,17 @@ export function addDependency(tx: Tx, input: AddDependencyInput): AddDependencyR
   if (order.kind === 'refused') return order
 
   for (const moved of order.moved) if (moved.id !== downstream.id) tx.put(moved)
-  addEdge(tx, flow, upstream, downstream, input.hands)
+  addEdge(tx, { flow, upstream, downstream, hands: input.hands })
   const edge = tx.get('edge', edgeId(upstream.id, downstream.id))
   if (edge === undefined) return tx.fault('an edge is missing that was just added', downstream.id)
   return answer('added', flow, edge, downstream)
 }
 
 /** Links two members whose order is right, blocks the downstream if nobody holds it, and judges its group. */
-export function addEdge(
-  tx: Tx,
-  flow: Flow,
-  upstream: Execution,
-  downstream: Execution,
-  hands: Handover | undefined,
-): void {
+export function addEdge(tx: Tx, edge: Link): void {
+  const { flow, upstream, downstream } = edge
   const before = bucketOf(downstream)
-  link(tx, flow, upstream, downstream, hands)
+  link(tx, edge)
   const phase = downstream.state.phase
   if (phase === 'eligible' || phase === 'delayed') block(tx, downstream, 'dependencies')
   else waitForDependencies(downstream)

@@ -28,7 +28,7 @@ import {
 } from '../../lifecycle/flows/flow-guards.ts'
 import type { HolderInput } from '../../lifecycle/flows/flow-guards.ts'
 import { memberOf, nextRank, raise } from '../../lifecycle/flows/rank-order.ts'
-import { link, mayHandPayload, refuseTooMany, setPolicy } from '../../lifecycle/flows/attach-member.ts'
+import { attachMember, link, mayHandPayload, refuseTooMany } from '../../lifecycle/flows/attach-member.ts'
 
 export interface UpstreamInput {
   readonly upstreamId: ExecutionId
@@ -90,7 +90,7 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
     return refused('execution_not_found', { executionId: input.executionId })
   }
   if (existing?.member !== undefined) return refusedFor('execution_in_flow', existing)
-  const upstreams: Execution[] = []
+  const upstreams: Upstream[] = []
   const missing = findUpstreams(tx, flow, input.after, upstreams)
   if (missing !== undefined) return missing
   const refusal = refuseMember(flow, existing, holder, input)
@@ -100,25 +100,32 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
 
   for (const moved of place.moved) if (moved.id !== holder?.id) tx.put(moved)
   const execution = existing ?? newMember(tx, input)
-  become(tx, flow, execution, input, place.rank, upstreams, existing === undefined)
-  if (holder !== undefined && input.awaited !== undefined) addEdge(tx, flow, execution, holder, input.awaited.hands)
+  attachMember(tx, flow, execution, { name: input.name, rank: place.rank, policy: input.policy })
+  if (existing === undefined) tx.emit('execution_created', execution, { until: delayOf(execution) })
+  linkUpstreams(tx, flow, execution, upstreams)
+  if (holder !== undefined && input.awaited !== undefined) {
+    addEdge(tx, { flow, upstream: execution, downstream: holder, hands: input.awaited.hands })
+  }
   return answer('added', flow, execution)
+}
+
+interface Upstream {
+  readonly execution: Execution
+  readonly hands: Handover | undefined
 }
 
 function findUpstreams(
   tx: Tx,
   flow: Flow,
   after: readonly UpstreamInput[],
-  upstreams: Execution[],
+  upstreams: Upstream[],
 ): Refused<'execution_not_found' | 'execution_not_in_flow' | 'invalid_input'> | undefined {
-  for (let i = 0; i < after.length; i++) {
-    const id = after[i]?.upstreamId
-    if (id === undefined) break
+  for (const { upstreamId: id, hands } of after) {
     const upstream = tx.get('execution', id)
     if (upstream === undefined) return refused('execution_not_found', { executionId: id })
     if (upstream.member?.flowId !== flow.id) return notInFlow(flow, id)
-    for (const other of upstreams) if (other.id === id) return refused('invalid_input', { executionId: id })
-    upstreams.push(upstream)
+    for (const other of upstreams) if (other.execution.id === id) return refused('invalid_input', { executionId: id })
+    upstreams.push({ execution: upstream, hands })
   }
   return undefined
 }
@@ -170,41 +177,18 @@ function newMember(tx: Tx, input: AddExecutionInput): Execution {
   return execution
 }
 
-function become(
-  tx: Tx,
-  flow: Flow,
-  execution: Execution,
-  input: AddExecutionInput,
-  rank: number,
-  upstreams: readonly Execution[],
-  isNew: boolean,
-): void {
-  execution.member = {
-    flowId: flow.id,
-    name: input.name,
-    rank,
-    group: undefined,
-    delay: undefined,
-    inputCount: 0,
-    given: [],
-    payloadEdgeCount: 0,
-    payloadFrom: undefined,
-    owesEdges: false,
-  }
-  if (isNew) tx.emit('execution_created', execution, { until: delayOf(execution) })
-  if (input.policy !== undefined) setPolicy(tx, flow, execution, input.policy)
+/** Links a new member to its upstreams, decides its group and counts it. Puts the member and the flow. */
+function linkUpstreams(tx: Tx, flow: Flow, execution: Execution, upstreams: readonly Upstream[]): void {
   const phase = execution.state.phase
   const isFree = phase === 'eligible' || phase === 'delayed'
   if (isFree && upstreams.length > 0) block(tx, execution, 'dependencies')
   else if (isFree && flow.state.phase === 'held') block(tx, execution, 'hold')
-  for (let i = 0; i < upstreams.length; i++) {
-    const upstream = upstreams[i]
-    if (upstream !== undefined) link(tx, flow, upstream, execution, input.after[i]?.hands)
-  }
+  for (const upstream of upstreams)
+    link(tx, { flow, upstream: upstream.execution, downstream: execution, hands: upstream.hands })
   countNew(flow, execution)
   const last = upstreams[upstreams.length - 1]
   if (last === undefined) tx.put(execution)
-  else settleGroup(tx, flow, execution, last.id)
+  else settleGroup(tx, flow, execution, last.execution.id)
   putFlow(tx, flow)
 }
 
@@ -219,20 +203,21 @@ interface Place {
 function findPlace(
   tx: Tx,
   flow: Flow,
-  upstreams: readonly Execution[],
+  upstreams: readonly Upstream[],
   holder: Execution | undefined,
 ): Place | Refused<'cycle_detected' | 'graph_limit_exceeded'> {
   let lowest = 0
-  for (const upstream of upstreams) lowest = Math.max(lowest, memberOf(tx, upstream).rank)
+  for (const upstream of upstreams) lowest = Math.max(lowest, memberOf(tx, upstream.execution).rank)
   if (holder === undefined) {
     return { kind: 'found', rank: Math.max(nextRank(flow.memberCount), lowest + 1), moved: [] }
   }
   const between = memberOf(tx, holder).rank - 1
   if (between > lowest) return { kind: 'found', rank: between, moved: [] }
   for (const upstream of upstreams) {
-    if (upstream.id === holder.id) return refused('cycle_detected', { path: [memberOf(tx, holder).name] })
+    if (upstream.execution.id === holder.id) return refused('cycle_detected', { path: [memberOf(tx, holder).name] })
   }
-  const order = raise(tx, upstreams, holder, lowest + 2)
+  const executions = upstreams.map(({ execution }) => execution)
+  const order = raise(tx, executions, holder, lowest + 2)
   if (order.kind === 'refused') return order
   const limit = tx.room() - upstreams.length - RESOLVE_RESERVE
   if (order.moved.length > limit) return refused('graph_limit_exceeded', { limit })

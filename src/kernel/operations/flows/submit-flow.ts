@@ -14,7 +14,7 @@ import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { newFlow } from './create-flow.ts'
 import type { FlowInput } from './create-flow.ts'
-import { ALL_OF, isShort, newGroup } from '../../rules/edge-group.ts'
+import { isShort } from '../../rules/edge-group.ts'
 import type { PolicyInput } from '../../rules/edge-group.ts'
 import { countNew, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { awaitingSubmission, enterSealed, extendHold } from '../../lifecycle/flow-phases.ts'
@@ -23,8 +23,8 @@ import { bucketOf, newWalk, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 import { memberOf, nextRank } from '../../lifecycle/flows/rank-order.ts'
-import { mayHandPayload, newEdge, noteOutbound } from '../../lifecycle/flows/attach-member.ts'
-import { countEdge } from '../../lifecycle/flows/resolve-edges.ts'
+import { attachMember, countNewEdge, mayHandPayload, writeEdge } from '../../lifecycle/flows/attach-member.ts'
+import type { Link } from '../../lifecycle/flows/attach-member.ts'
 
 export interface NodeInput {
   readonly name: string
@@ -77,8 +77,7 @@ interface Graph {
   readonly byId: Record<string, Execution>
   readonly touched: Execution[]
   readonly created: Execution[]
-  /** How many more groups need more upstreams than they have. */
-  shortChange: number
+  readonly links: Link[]
 }
 
 export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
@@ -94,22 +93,21 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   const flow = existing ?? newSubmission(tx, input)
   // What came before is here already, or is asked for again: the counts in the answer say from where.
   if (input.nodesBefore > flow.memberCount || input.edgesBefore > flow.edgeCount) return answer('accepted', flow)
-  const graph: Graph = { flow, byId: {}, touched: [], created: [], shortChange: 0 }
+  const graph: Graph = { flow, byId: {}, touched: [], created: [], links: [] }
   const nodes = input.nodes.slice(flow.memberCount - input.nodesBefore)
   const edges = input.edges.slice(flow.edgeCount - input.edgesBefore)
   const refusal = addNodes(tx, graph, nodes) ?? checkEdges(tx, graph, edges)
   if (refusal !== undefined) return refusal
-  const isWhole = flow.memberCount + nodes.length >= input.nodeCount && flow.edgeCount + edges.length >= input.edgeCount
-  for (const execution of graph.created) if (isShort(execution)) graph.shortChange = graph.shortChange + 1
-  if (isWhole && flow.shortGroupCount + graph.shortChange > 0) {
+  const isWhole = flow.memberCount + nodes.length >= input.nodeCount && flow.edgeCount >= input.edgeCount
+  if (isWhole && flow.shortGroupCount > 0) {
     return refused('unreachable_quorum', { flowId: flow.id, nodes: shortNodes(graph) })
   }
 
   const limit = tx.room()
-  if (workOf(tx, graph, edges.length) > limit) return refused('graph_limit_exceeded', { flowId: flow.id, limit })
+  if (workOf(tx, graph) > limit) return refused('graph_limit_exceeded', { flowId: flow.id, limit })
 
   if (existing === undefined) tx.emit('flow_created', flowSubject(flow), {})
-  writeGraph(tx, graph, nodes, edges, isWhole)
+  writeGraph(tx, graph, nodes, isWhole)
   return answer(flow.state.phase === 'held' ? 'accepted' : 'submitted', flow)
 }
 
@@ -133,18 +131,11 @@ function addNodes(tx: Tx, graph: Graph, nodes: readonly NodeInput[]): Refused<'e
     const id = node.create.executionId
     if (graph.byId[id] !== undefined || tx.has('execution', id)) return refused('execution_exists', { executionId: id })
     const execution = newExecution(tx, node.create, 0)
-    execution.member = {
-      flowId: flow.id,
+    attachMember(tx, flow, execution, {
       name: node.name,
       rank: nextRank(flow.memberCount + i),
-      group: node.policy === undefined ? undefined : newGroup(node.policy),
-      delay: undefined,
-      inputCount: 0,
-      given: [],
-      payloadEdgeCount: 0,
-      payloadFrom: undefined,
-      owesEdges: false,
-    }
+      policy: node.policy,
+    })
     graph.byId[id] = execution
     graph.created.push(execution)
   }
@@ -171,21 +162,16 @@ function checkEdges(
       return refused('invalid_input', { nodes: [above.name, below.name] })
     }
     pairs[id] = true
-    const group = below.group ?? newGroup(ALL_OF)
-    const isNew = graph.created.includes(downstream)
-    const wasShort = isShort(downstream)
-    below.group = group
-    group.total = group.total + 1
-    if (!isNew && wasShort && !isShort(downstream)) graph.shortChange = graph.shortChange - 1
+    const link: Link = { flow: graph.flow, upstream, downstream, hands: edge.hands }
+    const group = countNewEdge(tx, link)
+    graph.links.push(link)
     if (group.total > IN_DEGREE_MAX) {
       return refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX, nodes: [below.name] })
     }
-    if (edge.hands?.as === 'input') below.inputCount = below.inputCount + 1
-    if (edge.hands?.as === 'payload') below.payloadEdgeCount = below.payloadEdgeCount + 1
     if (!mayHandPayload(group, group.need, below.payloadEdgeCount)) {
       return refused('invalid_input', { nodes: [below.name] })
     }
-    if (!isNew && !graph.touched.includes(downstream)) graph.touched.push(downstream)
+    if (!graph.created.includes(downstream) && !graph.touched.includes(downstream)) graph.touched.push(downstream)
   }
   return undefined
 }
@@ -200,9 +186,9 @@ function find(tx: Tx, graph: Graph, id: ExecutionId): Execution | undefined {
 }
 
 /** Records that writing this call's part of the graph puts. */
-function workOf(tx: Tx, graph: Graph, edgeCount: number): number {
+function workOf(tx: Tx, graph: Graph): number {
   const queues: Record<string, boolean> = {}
-  let work = graph.created.length + graph.touched.length + edgeCount + 1
+  let work = graph.created.length + graph.touched.length + graph.links.length + 1
   for (const execution of graph.created) {
     const id = queueId(execution.lane, execution.class)
     if (queues[id] === true) continue
@@ -221,23 +207,17 @@ function shortNodes(graph: Graph): string[] {
   return names
 }
 
-function writeGraph(
-  tx: Tx,
-  graph: Graph,
-  nodes: readonly NodeInput[],
-  edges: readonly EdgeInput[],
-  isWhole: boolean,
-): void {
+function writeGraph(tx: Tx, graph: Graph, nodes: readonly NodeInput[], isWhole: boolean): void {
   const flow = graph.flow
   // What came in one call is born as it is to be; what came in several is let go by a walk over all of it.
   const isAtOnce = isWhole && flow.memberCount === 0
   // First the edges: those of upstreams that have ended meanwhile are counted in the members that are written next.
-  for (const edge of edges) writeEdge(tx, graph, edge)
+  for (const link of graph.links) writeEdge(tx, link)
   for (let i = 0; i < graph.created.length; i++) {
     const execution = graph.created[i]
     const node = nodes[i]
     if (execution === undefined || node === undefined) break
-    placeNew(tx, flow, execution, isAtOnce)
+    blockUnlessRunnable(execution, isAtOnce)
     registerQueue(tx, execution)
     storeExecution(tx, execution, node.create)
     tx.emit('execution_created', execution, { until: delayUntil(execution) })
@@ -250,8 +230,6 @@ function writeGraph(
     shiftCount(tx, flow, execution, before)
     tx.put(execution)
   }
-  flow.edgeCount = flow.edgeCount + edges.length
-  flow.shortGroupCount = flow.shortGroupCount + graph.shortChange
   if (!isWhole) {
     extendHold(tx, flow)
     putFlow(tx, flow)
@@ -267,27 +245,15 @@ function writeGraph(
 }
 
 /** A root may run as its own delay says; everything else waits for its edges, or for the rest of the graph. */
-function placeNew(tx: Tx, flow: Flow, execution: Execution, mayRun: boolean): void {
-  const group = memberOf(tx, execution).group
-  if (group?.losers === 'cancel') flow.cancelsLosers = true
-  const isRoot = group === undefined || group.total === 0
-  if (isRoot && mayRun) return
-  blockNew(execution, isRoot ? 'hold' : 'dependencies')
+function blockUnlessRunnable(execution: Execution, mayRun: boolean): void {
+  const isRoot = (execution.member?.group?.total ?? 0) === 0
+  if (!isRoot) blockNew(execution, 'dependencies')
+  else if (!mayRun) blockNew(execution, 'hold')
 }
 
 function delayUntil(execution: Execution): Instant | undefined {
   const state = execution.state
   return state.phase === 'delayed' ? state.until : execution.member?.delay?.until
-}
-
-function writeEdge(tx: Tx, graph: Graph, input: EdgeInput): void {
-  const upstream = graph.byId[input.upstreamId]
-  const downstream = graph.byId[input.downstreamId]
-  if (upstream === undefined || downstream === undefined) return tx.fault('an edge leads nowhere', graph.flow.id)
-  const edge = newEdge(tx, graph.flow, upstream, downstream, input.hands)
-  noteOutbound(tx, graph.flow, upstream)
-  if (upstream.state.phase === 'ended') countEdge(tx, upstream, edge, downstream)
-  else tx.put(edge)
 }
 
 function answer(kind: 'submitted' | 'joined' | 'accepted', flow: Flow): SubmitFlowResult {
