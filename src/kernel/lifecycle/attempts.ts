@@ -9,13 +9,14 @@ export function attemptId(executionId: string, attempt: number): string {
   return joinName(executionId, String(attempt))
 }
 
-/** The current attempt as history would tell it. */
-export function attemptRecord(
-  execution: Execution,
-  outcome: AttemptOutcome,
-  endedAt: Instant,
-  failure: Failure | undefined,
-): Attempt | undefined {
+export interface AttemptEnd {
+  readonly outcome: AttemptOutcome
+  readonly endedAt: Instant
+  readonly failure: Failure | undefined
+}
+
+/** Returns the record of the current attempt as the history stores it. */
+export function attemptRecord(execution: Execution, end: AttemptEnd): Attempt | undefined {
   const attempt = execution.attempt
   if (attempt === undefined) return undefined
   return {
@@ -25,24 +26,18 @@ export function attemptRecord(
     number: attempt.number,
     kind: attempt.kind,
     startedAt: attempt.startedAt,
-    endedAt,
+    endedAt: end.endedAt,
     epoch: execution.epoch,
     workerId: attempt.workerId,
     workerInstanceId: attempt.workerInstanceId,
-    outcome,
-    failure,
+    outcome: end.outcome,
+    failure: end.failure,
   }
 }
 
 /** Writes the current attempt into history, and drops the one that is now too old to keep. The caller puts the execution. */
-export function recordAttempt(
-  tx: Tx,
-  execution: Execution,
-  outcome: AttemptOutcome,
-  endedAt: Instant,
-  failure: Failure | undefined,
-): void {
-  const record = attemptRecord(execution, outcome, endedAt, failure)
+export function recordAttempt(tx: Tx, execution: Execution, end: AttemptEnd): void {
+  const record = attemptRecord(execution, end)
   if (record === undefined) return
   expectAbsent(tx, 'attempt', record.id)
   tx.put(record)

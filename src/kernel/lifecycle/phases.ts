@@ -1,6 +1,6 @@
 /** One helper per transition owns its fields, timers and event. Lint rejects an assignment to `state` in any other file. */
 import { recordAttempt } from './attempts.ts'
-import type { EventType } from '../model/events.ts'
+import type { EventDetail, EventType } from '../model/events.ts'
 import { countChange, flowOf } from './flow-counts.ts'
 import { bucketOf } from '../rules/flow-state.ts'
 import { closeJournal } from './close-journal.ts'
@@ -29,6 +29,17 @@ function leaveLease(tx: Tx, execution: Execution, how: LeaseEnd, until: Instant 
   execution.lastLease = { id: state.lease.id, epoch: execution.epoch, how, until }
 }
 
+/** Returns the fields of an event that identify the attempt and its worker. */
+function holderDetail(execution: Execution): EventDetail {
+  const attempt = execution.attempt
+  return {
+    attempt: attempt?.number,
+    epoch: execution.epoch,
+    workerId: attempt?.workerId,
+    workerInstanceId: attempt?.workerInstanceId,
+  }
+}
+
 export interface Requeue {
   readonly next: NextAttempt
   readonly event: EventType
@@ -53,26 +64,25 @@ export function makeEligible(tx: Tx, execution: Execution, requeue: Requeue): vo
   execution.changedAt = tx.now
   tx.put(execution)
   tx.emit(requeue.event, execution, {
-    attempt: execution.attempt?.number,
-    epoch: execution.epoch,
-    workerId: execution.attempt?.workerId,
-    workerInstanceId: execution.attempt?.workerInstanceId,
+    ...holderDetail(execution),
     reason: requeue.reason,
     by: requeue.by,
   })
   if (execution.member !== undefined) countChange(tx, execution, before)
 }
 
-/** Parks an execution until a time; the due pass or a claim brings it back. A time that has come already is no delay. */
-export function delayExecutionUntil(
-  tx: Tx,
-  execution: Execution,
-  until: Instant,
-  cause: DelayCause,
-  how: LeaseEnd,
-  event: EventType,
-  failure: Failure | undefined,
-): void {
+export interface Delay {
+  readonly until: Instant
+  readonly cause: DelayCause
+  /** How the lease ended. */
+  readonly how: LeaseEnd
+  readonly event: EventType
+  readonly failure?: Failure | undefined
+}
+
+/** Delays an execution until a time; the due pass or a claim makes it eligible again. A time in the past is no delay. */
+export function delayExecutionUntil(tx: Tx, execution: Execution, delay: Delay): void {
+  const { until, cause, how, event, failure } = delay
   const before = bucketOf(execution)
   leaveLease(tx, execution, how, until)
   execution.state = until > tx.now ? { phase: 'delayed', until, cause } : readyState(tx, execution)
@@ -80,10 +90,7 @@ export function delayExecutionUntil(
   execution.changedAt = tx.now
   tx.put(execution)
   tx.emit(event, execution, {
-    attempt: execution.attempt?.number,
-    epoch: execution.epoch,
-    workerId: execution.attempt?.workerId,
-    workerInstanceId: execution.attempt?.workerInstanceId,
+    ...holderDetail(execution),
     until: execution.state.phase === 'delayed' ? until : undefined,
     reason: failure?.message,
     category: failure?.category,
@@ -170,10 +177,7 @@ export function suspend(tx: Tx, execution: Execution, suspension: Suspension): v
   execution.changedAt = tx.now
   tx.put(execution)
   tx.emit('execution_suspended', execution, {
-    attempt: execution.attempt?.number,
-    epoch: execution.epoch,
-    workerId: execution.attempt?.workerId,
-    workerInstanceId: execution.attempt?.workerInstanceId,
+    ...holderDetail(execution),
     step: suspension.name,
     reason,
     until,
@@ -240,12 +244,7 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
   execution.changedAt = tx.now
   execution.startedAt = execution.startedAt ?? tx.now
   tx.put(execution)
-  tx.emit('attempt_started', execution, {
-    attempt: execution.attempt?.number,
-    epoch: execution.epoch,
-    workerId: lease.workerId,
-    workerInstanceId: lease.workerInstanceId,
-  })
+  tx.emit('attempt_started', execution, holderDetail(execution))
 }
 
 /** When an attempt that runs from a moment on is out of time. */
@@ -277,7 +276,7 @@ function hasOpenAttempt(execution: Execution): boolean {
  */
 export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
   if (ending.attemptOutcome !== undefined && hasOpenAttempt(execution)) {
-    recordAttempt(tx, execution, ending.attemptOutcome, tx.now, ending.failure)
+    recordAttempt(tx, execution, { outcome: ending.attemptOutcome, endedAt: tx.now, failure: ending.failure })
   }
   leaveLease(tx, execution, ending.how, undefined)
   closeJournal(tx, execution, ending.by, ending.reason)
@@ -286,10 +285,7 @@ export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
   execution.failure = ending.failure
   tx.put(execution)
   tx.emit('execution_ended', execution, {
-    attempt: execution.attempt?.number,
-    epoch: execution.epoch,
-    workerId: execution.attempt?.workerId,
-    workerInstanceId: execution.attempt?.workerInstanceId,
+    ...holderDetail(execution),
     outcome: ending.outcome,
     reason: ending.reason,
     by: ending.by,

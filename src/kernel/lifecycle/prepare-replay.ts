@@ -15,7 +15,7 @@ export function prepareReplay(tx: Tx, execution: Execution, request: ReplayReque
   const state = execution.state
   // A completed attempt lives in the execution's record only; the next attempt takes its place there.
   if (state.phase === 'ended' && state.outcome === 'completed') {
-    recordAttempt(tx, execution, 'completed', state.at, undefined)
+    recordAttempt(tx, execution, { outcome: 'completed', endedAt: state.at, failure: undefined })
   }
   execution.failureCount = 0
   execution.reclaimCount = 0

@@ -1,28 +1,28 @@
 /** Schedules the retry of a failed attempt by the retry policy of its execution. */
 import type { Failure, Instant } from '../model/base-records.ts'
-import type { AttemptOutcome, Execution, LeaseEnd } from '../model/records.ts'
+import type { Execution } from '../model/records.ts'
 import { mayRetry, retryDelayMs } from '../rules/retry-policy.ts'
 import type { Tx } from '../tx.ts'
 import { recordAttempt } from './attempts.ts'
 import { delayExecutionUntil } from './phases.ts'
 
+export interface FailedAttempt {
+  readonly failure: Failure
+  readonly how: 'failed' | 'timed_out'
+  readonly retryAfterMs?: number | undefined
+  readonly seed: number
+}
+
 /** Ends the attempt and parks the execution until its next one. Undefined, and nothing written, if none follows. */
-export function scheduleRetry(
-  tx: Tx,
-  execution: Execution,
-  failure: Failure,
-  how: LeaseEnd,
-  attemptOutcome: AttemptOutcome,
-  retryAfterMs: number | undefined,
-  seed: number,
-): Instant | undefined {
+export function scheduleRetry(tx: Tx, execution: Execution, attempt: FailedAttempt): Instant | undefined {
+  const { failure, how, retryAfterMs, seed } = attempt
   if (!mayRetry(execution, failure.category)) return undefined
   const retryAt = tx.now + retryDelayMs(execution, retryAfterMs, seed)
-  recordAttempt(tx, execution, attemptOutcome, tx.now, failure)
+  recordAttempt(tx, execution, { outcome: how, endedAt: tx.now, failure })
   execution.failureCount = execution.failureCount + 1
   execution.failure = failure
   const journal = execution.journal
   if (journal !== undefined) journal.round = journal.round + 1
-  delayExecutionUntil(tx, execution, retryAt, 'retry', how, 'attempt_failed', failure)
+  delayExecutionUntil(tx, execution, { until: retryAt, cause: 'retry', how, event: 'attempt_failed', failure })
   return retryAt
 }

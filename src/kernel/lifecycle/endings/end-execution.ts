@@ -13,13 +13,19 @@ export function endExecution(tx: Tx, execution: Execution, ending: Ending): void
   if (execution.member !== undefined) settleMember(tx, execution, before)
 }
 
+/** A cancel request that has not taken effect yet. */
+export interface PendingCancel {
+  readonly reason: string
+  readonly by: string
+}
+
 /** Ends an execution as cancelled, from any phase that is not the last. */
-export function endCancelled(tx: Tx, execution: Execution, reason: string, by: string, how: LeaseEnd): void {
+export function endCancelled(tx: Tx, execution: Execution, cancel: PendingCancel, how: LeaseEnd = 'cancelled'): void {
   endExecution(tx, execution, {
     outcome: 'cancelled',
     how,
-    reason,
-    by,
+    reason: cancel.reason,
+    by: cancel.by,
     failure: undefined,
     attemptOutcome: 'cancelled',
   })

@@ -8,17 +8,18 @@ import { makeEligible } from '../phases.ts'
 import { endExecution } from './end-execution.ts'
 import { cancelIfAsked } from './pending-cancel.ts'
 
+export interface LostLease {
+  readonly how: 'lease_expired' | 'lease_revoked'
+  readonly reason: string
+  readonly by?: string | undefined
+}
+
 /**
  * The one way out of a lost lease: ended if somebody had asked for that or if leases were lost too often, else eligible
  * for a new attempt. Says the outcome if it ended.
  */
-export function requeueLostLease(
-  tx: Tx,
-  execution: Execution,
-  how: 'lease_expired' | 'lease_revoked',
-  reason: string,
-  by: string | undefined,
-): Outcome | undefined {
+export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease): Outcome | undefined {
+  const { how, reason, by } = loss
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('a lease is lost that nobody holds', execution.id)
   if (cancelIfAsked(tx, execution, how)) return 'cancelled'
@@ -34,7 +35,7 @@ export function requeueLostLease(
     })
     return 'failed'
   }
-  recordAttempt(tx, execution, how, tx.now, failure)
+  recordAttempt(tx, execution, { outcome: how, endedAt: tx.now, failure })
   execution.reclaimCount = execution.reclaimCount + 1
   makeEligible(tx, execution, { next: 'reclaim', how, event: how, reason, by })
   return undefined

@@ -4,27 +4,23 @@ import { stopsMembers } from '../../rules/flow-state.ts'
 import type { Tx } from '../../tx.ts'
 import { flowOf } from '../flow-counts.ts'
 import { endCancelled } from './end-execution.ts'
+import type { PendingCancel } from './end-execution.ts'
 
 /**
  * An attempt that ends without a result, where somebody wants the execution or its flow cancelled, ends that execution
  * too: it is not queued again.
  */
 export function cancelIfAsked(tx: Tx, execution: Execution, how: LeaseEnd = 'cancelled'): boolean {
-  const wish = cancelWish(tx, execution)
-  if (wish === undefined) return false
-  endCancelled(tx, execution, wish.reason, wish.by, how)
+  const cancel = pendingCancel(tx, execution)
+  if (cancel === undefined) return false
+  endCancelled(tx, execution, cancel, how)
   return true
 }
-export interface CancelWish {
-  readonly reason: string
-  readonly by: string
-}
-function cancelWish(tx: Tx, execution: Execution): CancelWish | undefined {
+
+function pendingCancel(tx: Tx, execution: Execution): PendingCancel | undefined {
   const state = execution.state
-  if (state.phase === 'active' && state.cancel !== undefined) {
-    return { reason: state.cancel.reason, by: state.cancel.by }
-  }
+  if (state.phase === 'active' && state.cancel !== undefined) return state.cancel
   const flow = flowOf(tx, execution)
   if (flow === undefined || !stopsMembers(flow) || flow.state.phase !== 'cancelled') return undefined
-  return { reason: flow.state.reason, by: flow.state.by }
+  return flow.state
 }

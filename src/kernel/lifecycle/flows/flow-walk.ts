@@ -81,7 +81,7 @@ function release(tx: Tx, flow: Flow, member: Execution): void {
   if (group === undefined || group.total === 0 || group.verdict !== 'pending') return
   if (verdictOf(group, mayGrow(flow)) === 'pending') return
   const ended: Execution[] = []
-  judge(tx, flow, member, firstFailedUpstream(tx, member.id) ?? member.id, ended)
+  judge(tx, { flow, ended }, member, firstFailedUpstream(tx, member.id) ?? member.id)
   followEnds(tx, flow, ended)
 }
 

@@ -67,13 +67,19 @@ function lookAgain(tx: Tx, edge: Edge, changed: Edge[]): void {
   changed.push(edge)
 }
 
+export interface MemberReplay {
+  readonly rejudged: Rejudged
+  readonly request: ReplayRequest
+  /** Holds the member back until all that was skipped because of it is replayed too. */
+  readonly isSubtree: boolean
+}
+
 /** Why a member cannot be replayed as its edges stand, if it cannot. */
 export function refuseReplay(
   tx: Tx,
   flow: Flow,
   execution: Execution,
-  rejudged: Rejudged,
-  isSubtree: boolean,
+  { rejudged, isSubtree }: Pick<MemberReplay, 'rejudged' | 'isSubtree'>,
 ): Refused<'flow_ended' | 'flow_busy' | 'upstream_not_replayed' | 'graph_limit_exceeded'> | undefined {
   if (flow.state.phase === 'cancelled' || flow.walk?.purpose === 'remove') {
     return refused('flow_ended', { flowId: flow.id, executionId: execution.id })
@@ -97,14 +103,8 @@ export function refuseReplay(
 const EDGES_ASIDE = 6
 
 /** Makes a member runnable again: at once, or when its edges let it. The caller puts the flow. */
-export function replayMember(
-  tx: Tx,
-  flow: Flow,
-  execution: Execution,
-  rejudged: Rejudged,
-  request: ReplayRequest,
-  isHeldBack: boolean,
-): void {
+export function replayMember(tx: Tx, flow: Flow, execution: Execution, replay: MemberReplay): void {
+  const { rejudged, request, isSubtree } = replay
   const member = memberOf(tx, execution)
   const before = bucketOf(execution)
   for (const edge of rejudged.changed) tx.put(edge)
@@ -117,7 +117,7 @@ export function replayMember(
   member.owesEdges = false
   prepareReplay(tx, execution, request)
   const mustWait = rejudged.group?.verdict === 'pending' && rejudged.group.total > 0
-  const isHeld = isHeldBack || flow.state.phase === 'held'
+  const isHeld = isSubtree || flow.state.phase === 'held'
   reviveMember(tx, execution, request, mustWait ? 'dependencies' : isHeld ? 'hold' : undefined)
   if (flow.state.phase === 'ended') reopenFlow(tx, flow)
   shiftCount(tx, flow, execution, before)
@@ -142,7 +142,7 @@ export function replaySkipped(tx: Tx, flow: Flow, execution: Execution, walk: Fl
     reopenSome(tx, execution, rejudged.changed, room)
     return false
   }
-  replayMember(tx, flow, execution, rejudged, request, false)
+  replayMember(tx, flow, execution, { rejudged, request, isSubtree: false })
   return true
 }
 

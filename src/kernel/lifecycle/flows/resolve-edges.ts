@@ -58,9 +58,22 @@ export function dispatchSiblingCancels(tx: Tx, execution: Execution): void {
     return
   }
   const ended: Execution[] = []
-  cancelLosers(tx, flow, execution, ended)
+  cancelLosers(tx, { flow, ended }, execution)
   followEnds(tx, flow, ended)
   putFlow(tx, flow)
+}
+
+/** A flow, and the members that have ended while its edges are resolved. */
+export interface Cascade {
+  readonly flow: Flow
+  readonly ended: Execution[]
+}
+
+/** An open edge whose upstream has ended. */
+export interface OpenEdge {
+  readonly edge: Edge
+  readonly upstream: Execution
+  readonly downstream: Execution
 }
 
 /** Follows the consequences of ends breadth first. The caller writes the flow. */
@@ -68,16 +81,17 @@ export function followEnds(tx: Tx, flow: Flow, ends: readonly Execution[]): void
   let level = ends
   for (let depth = 0; depth < RESOLVE_LEVEL_MAX && level.length > 0; depth++) {
     const next: Execution[] = []
+    const cascade: Cascade = { flow, ended: next }
     for (const upstream of level) {
-      resolveEdgesOf(tx, flow, upstream, next)
-      if (flow.cancelsLosers && movesMembers(flow)) freeUpstreams(tx, flow, upstream.id, next)
+      resolveEdgesOf(tx, cascade, upstream)
+      if (flow.cancelsLosers && movesMembers(flow)) freeUpstreams(tx, cascade, upstream.id)
     }
     level = next
   }
   for (const upstream of level) oweEdges(tx, upstream)
 }
 
-function resolveEdgesOf(tx: Tx, flow: Flow, upstream: Execution, ended: Execution[]): void {
+function resolveEdgesOf(tx: Tx, cascade: Cascade, upstream: Execution): void {
   const open = tx.range({ index: outboundIndex(upstream.id), to: OPEN_EDGES, limit: RESOLVE_PAGE_COUNT + 1 })
   const ids: string[] = []
   for (const entry of open) ids.push(edgeId(upstream.id, entry.id))
@@ -92,18 +106,18 @@ function resolveEdgesOf(tx: Tx, flow: Flow, upstream: Execution, ended: Executio
     const edge = edges[i]
     const downstream = edge === undefined ? undefined : tx.get('execution', edge.downstreamId)
     if (edge === undefined || downstream === undefined) return tx.fault('an edge leads nowhere', upstream.id)
-    resolveEdge(tx, flow, upstream, edge, downstream, ended)
+    resolveEdge(tx, cascade, { edge, upstream, downstream })
   }
 }
 
 /** A member that has ended before its group was decided needs nobody any more: whoever fed it may now have lost elsewhere. */
-function freeUpstreams(tx: Tx, flow: Flow, executionId: ExecutionId, ended: Execution[]): void {
+function freeUpstreams(tx: Tx, cascade: Cascade, executionId: ExecutionId): void {
   const execution = tx.get('execution', executionId)
   const group = execution?.member?.group
   if (execution === undefined || group === undefined || group.verdict !== 'pending') return
   if (group.owedFrom !== undefined || !hasOpenEdges(group)) return
   group.owedFrom = ''
-  cancelLosers(tx, flow, execution, ended)
+  cancelLosers(tx, cascade, execution)
 }
 
 /** Read anew, since edges that lead to it may have been counted meanwhile. What this operation has put costs nothing more. */
@@ -115,20 +129,11 @@ function oweEdges(tx: Tx, upstream: Execution): void {
 }
 
 /** Each edge is counted once: an edge that is not open was counted before. Says nothing to a member that has no say left. */
-export function resolveEdge(
-  tx: Tx,
-  flow: Flow,
-  upstream: Execution,
-  edge: Edge,
-  downstream: Execution,
-  ended: Execution[],
-): void {
-  countEdge(tx, upstream, edge, downstream)
-  if (!movesMembers(flow)) {
-    tx.put(downstream)
-    return
-  }
-  judge(tx, flow, downstream, upstream.id, ended)
+export function resolveEdge(tx: Tx, cascade: Cascade, edge: OpenEdge): void {
+  const { upstream, downstream } = edge
+  countEdge(tx, upstream, edge.edge, downstream)
+  if (movesMembers(cascade.flow)) judge(tx, cascade, downstream, upstream.id)
+  else tx.put(downstream)
 }
 
 /** Writes the edge as its upstream ended, and counts it in the group of its downstream, which the caller puts. */
@@ -161,7 +166,8 @@ export function enterEdgeState(tx: Tx, edge: Edge, state: EdgeState, upstream: E
 }
 
 /** Decides a group that is not decided yet, and does to its member what the verdict says. Puts the member in any case. */
-export function judge(tx: Tx, flow: Flow, downstream: Execution, cause: ExecutionId, ended: Execution[]): void {
+export function judge(tx: Tx, cascade: Cascade, downstream: Execution, cause: ExecutionId): void {
+  const flow = cascade.flow
   const group = downstream.member?.group
   if (group === undefined) return tx.fault('a member without a group is judged', downstream.id)
   const verdict = group.verdict === 'pending' ? verdictOf(group, mayGrow(flow)) : 'pending'
@@ -171,11 +177,11 @@ export function judge(tx: Tx, flow: Flow, downstream: Execution, cause: Executio
   }
   group.verdict = verdict
   group.decidedAt = tx.now
-  applyVerdict(tx, flow, downstream, group, cause, ended)
+  applyVerdict(tx, cascade, downstream, cause)
   // Where no group cancels anybody, nobody waits for this decision but the member itself.
   if (flow.cancelsLosers && hasOpenEdges(group)) {
     group.owedFrom = ''
-    cancelLosers(tx, flow, downstream, ended)
+    cancelLosers(tx, cascade, downstream)
   }
 }
 
@@ -183,14 +189,7 @@ function hasOpenEdges(group: EdgeGroup): boolean {
   return group.completed + group.failed + group.skipped < group.total
 }
 
-function applyVerdict(
-  tx: Tx,
-  flow: Flow,
-  downstream: Execution,
-  group: EdgeGroup,
-  cause: ExecutionId,
-  ended: Execution[],
-): void {
+function applyVerdict(tx: Tx, { flow, ended }: Cascade, downstream: Execution, cause: ExecutionId): void {
   const state = downstream.state
   // One that runs is told when it waits for its children; one that has ended is not told at all.
   if (state.phase !== 'blocked' || state.by !== 'dependencies') {
@@ -198,7 +197,7 @@ function applyVerdict(
     return
   }
   const before = bucketOf(downstream)
-  if (group.verdict === 'satisfied') {
+  if (downstream.member?.group?.verdict === 'satisfied') {
     unblock(tx, downstream)
   } else {
     enterSkipped(tx, downstream, cause)
@@ -219,7 +218,7 @@ export function enterSkipped(tx: Tx, execution: Execution, cause: ExecutionId): 
 }
 
 /** Cancels upstreams that nobody needs any more, as far as there is room; puts the member with the place to go on from. */
-function cancelLosers(tx: Tx, flow: Flow, downstream: Execution, ended: Execution[]): void {
+function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
   const group = downstream.member?.group
   const from = group?.owedFrom
   if (group === undefined || from === undefined)
@@ -237,14 +236,14 @@ function cancelLosers(tx: Tx, flow: Flow, downstream: Execution, ended: Executio
       break
     }
     const siblingId = open[i]?.id ?? ''
-    cancelLoser(tx, flow, siblingId, downstream, ended)
+    cancelLoser(tx, cascade, siblingId, downstream)
     group.owedFrom = siblingId
   }
   if (isDone) group.owedFrom = undefined
   tx.put(downstream)
 }
 
-function cancelLoser(tx: Tx, flow: Flow, siblingId: string, downstream: Execution, ended: Execution[]): void {
+function cancelLoser(tx: Tx, { flow, ended }: Cascade, siblingId: string, downstream: Execution): void {
   const sibling = tx.get('execution', siblingId)
   if (sibling === undefined) return tx.fault('an edge leads from a member that is missing', downstream.id)
   if (sibling.state.phase === 'ended') return

@@ -1,5 +1,5 @@
 /** The life of a wait: how an execution lets go of its worker, and every way in which it goes on. */
-import type { Journal, ResumeCause, Step, WaitEnd } from '../../model/journal-schema.ts'
+import type { ResumeCause, Step, WaitEnd } from '../../model/journal-schema.ts'
 import { closeStep } from '../close-journal.ts'
 import { resume } from '../phases.ts'
 import type { Execution } from '../../model/records.ts'
@@ -15,18 +15,18 @@ export interface Answer {
 }
 
 /** Closes a wait that has come to its answer, with the waitpoints that were its own. The step is put, the execution is not. */
-export function closeWait(tx: Tx, execution: Execution, journal: Journal, step: Step, answer: Answer): void {
+export function closeWait(tx: Tx, execution: Execution, step: Step, answer: Answer): void {
   closeStep(tx, step, answer.how, answer)
   const own: string[] = []
   for (const target of step.wait?.targets ?? []) if (!isMailbox(target)) own.push(target)
-  closeWaitpoints(tx, execution, journal, own, answer.how, stepKey(step.kind, step.name))
+  closeWaitpoints(tx, execution, { targets: own, reason: answer.how, answeredBy: stepKey(step.kind, step.name) })
 }
 
 /** A suspended execution goes on: the same attempt, as soon as a worker takes it. */
 export function resumeFrom(tx: Tx, execution: Execution, step: Step, answer: Answer): void {
   const journal = journalOf(execution)
   // A step that waits to be tried again stays as it is.
-  if (step.state.phase === 'open') closeWait(tx, execution, journal, step, answer)
+  if (step.state.phase === 'open') closeWait(tx, execution, step, answer)
   journal.resumed = { step: step.name, cause: answer.cause }
   resume(tx, execution, {
     step: step.name,

@@ -1,9 +1,9 @@
 /** The one way a signal is written: numbered, counted where it was sent, told in the event log. */
 import { expectAbsent } from '../expect-absent.ts'
-import type { Journal, Signal, SignalEffect, SignalSource, Waitpoint } from '../../model/journal-schema.ts'
+import type { Signal, SignalEffect, SignalSource, Waitpoint } from '../../model/journal-schema.ts'
 import type { BlobInfo, Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
-import { signalIdAt } from '../../rules/journal-ids.ts'
+import { journalOf, signalIdAt } from '../../rules/journal-ids.ts'
 
 export interface SignalContent {
   readonly key: string
@@ -16,13 +16,8 @@ export interface SignalContent {
 }
 
 /** The waitpoint is put, the execution is put by the caller. */
-export function recordSignal(
-  tx: Tx,
-  execution: Execution,
-  journal: Journal,
-  waitpoint: Waitpoint,
-  content: SignalContent,
-): Signal {
+export function recordSignal(tx: Tx, execution: Execution, waitpoint: Waitpoint, content: SignalContent): Signal {
+  const journal = journalOf(execution)
   const { key, name, source, payload, effect, step } = content
   const { round, target } = waitpoint
   const isWaiting = effect === 'buffered'

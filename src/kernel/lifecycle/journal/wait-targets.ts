@@ -26,13 +26,19 @@ export interface WaitPlaces {
   readonly waitpoints: Waitpoint[]
 }
 
-/** `isWaitKnown`: the wait was begun before, and the end of its execution had cut it short. */
+export interface WaitRequest {
+  readonly targets: string[]
+  /** Targets that the wait opens itself. */
+  readonly opens: readonly string[]
+  /** Whether the wait was begun before and was cut short by the end of its execution. */
+  readonly isKnown: boolean
+}
+
+/** Finds the state of each target of a wait. Writes nothing. */
 export function placesOf(
   tx: Tx,
   execution: Execution,
-  targets: string[],
-  opens: readonly string[],
-  isWaitKnown: boolean,
+  { targets, opens, isKnown }: WaitRequest,
 ): WaitPlaces | Refused<'waitpoint_not_found' | 'waitpoint_closed'> {
   const journal = execution.journal
   const ids: string[] = []
@@ -51,7 +57,7 @@ export function placesOf(
     }
     const waitpoint = waitpointAt(waitpoints, target)
     const isOwn = opens.includes(target)
-    if (waitpoint !== undefined && waitpoint.closedAt === undefined && (isWaitKnown || !isOwn)) {
+    if (waitpoint !== undefined && waitpoint.closedAt === undefined && (isKnown || !isOwn)) {
       places.reopened.push(target)
       continue
     }

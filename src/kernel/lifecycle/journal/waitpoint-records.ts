@@ -2,7 +2,7 @@
 import type { Journal, Waitpoint } from '../../model/journal-schema.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
-import { openWaitpointOf, scopeOf, waitpointIdIn, withoutTargets } from '../../rules/journal-ids.ts'
+import { journalOf, openWaitpointOf, scopeOf, waitpointIdIn, withoutTargets } from '../../rules/journal-ids.ts'
 
 /** What a holder of a waitpoint needs to make tokens for it. */
 export interface WaitpointView {
@@ -29,48 +29,38 @@ export function viewOf(waitpoint: Waitpoint, journal: Journal): WaitpointView {
   }
 }
 
+export interface Opening {
+  readonly target: string
+  readonly expiresAt?: Instant | undefined
+  /** The key that signs its tokens. */
+  readonly keyId: string | undefined
+}
+
 /** A new waitpoint, which takes signals from now on. Tokens and signals of an earlier one of its name are nothing to it. */
-export function openWaitpoint(
-  tx: Tx,
-  execution: Execution,
-  journal: Journal,
-  target: string,
-  expiresAt: Instant | undefined,
-  keyId: string | undefined,
-): Waitpoint {
+export function openWaitpoint(tx: Tx, execution: Execution, opening: Opening): Waitpoint {
+  const { target, expiresAt, keyId } = opening
+  const journal = journalOf(execution)
   const id = waitpointIdIn(scopeOf(execution.id, journal), target)
   const existing = tx.get('waitpoint', id)
   journal.bufferedCount = journal.bufferedCount - (existing?.bufferedCount ?? 0)
-  const waitpoint = newWaitpoint(tx, execution, journal, id, target, existing)
+  const waitpoint = newWaitpoint(tx, execution, target, existing)
   waitpoint.keyId = keyId
   tx.put(waitpoint)
-  reopenWaitpoint(tx, execution, journal, target, expiresAt)
+  reopenWaitpoint(tx, execution, target, expiresAt)
   return waitpoint
 }
 
 /** Opens a waitpoint again that only the end of its execution had closed: its tokens stay good, and so does what is kept there. */
-export function reopenWaitpoint(
-  tx: Tx,
-  execution: Execution,
-  journal: Journal,
-  target: string,
-  expiresAt: Instant | undefined,
-): void {
-  journal.open.push({ target, since: tx.now, expiresAt })
+export function reopenWaitpoint(tx: Tx, execution: Execution, target: string, expiresAt: Instant | undefined): void {
+  journalOf(execution).open.push({ target, since: tx.now, expiresAt })
   tx.emit('waitpoint_opened', execution, { waitpoint: target, until: expiresAt })
 }
 
-function newWaitpoint(
-  tx: Tx,
-  execution: Execution,
-  journal: Journal,
-  id: string,
-  target: string,
-  existing: Waitpoint | undefined,
-): Waitpoint {
+function newWaitpoint(tx: Tx, execution: Execution, target: string, existing: Waitpoint | undefined): Waitpoint {
+  const journal = journalOf(execution)
   return {
     type: 'waitpoint',
-    id,
+    id: waitpointIdIn(scopeOf(execution.id, journal), target),
     executionId: execution.id,
     target,
     createdAt: tx.now,
@@ -89,26 +79,21 @@ function newWaitpoint(
 }
 
 /** The mailbox of a signal's name, which nobody has to open. Not put. */
-export function mailboxAt(
-  tx: Tx,
-  execution: Execution,
-  journal: Journal,
-  target: string,
-  existing: Waitpoint | undefined,
-): Waitpoint {
-  if (existing !== undefined) return existing
-  return newWaitpoint(tx, execution, journal, waitpointIdIn(scopeOf(execution.id, journal), target), target, undefined)
+export function mailboxAt(tx: Tx, execution: Execution, target: string, existing: Waitpoint | undefined): Waitpoint {
+  return existing ?? newWaitpoint(tx, execution, target, undefined)
+}
+
+export interface Closing {
+  readonly targets: readonly string[]
+  readonly reason: string
+  /** The wait that was answered at them. */
+  readonly answeredBy?: string | undefined
 }
 
 /** Closes waitpoints for good. What was still buffered there is nobody's any more. Their execution is put by the caller. */
-export function closeWaitpoints(
-  tx: Tx,
-  execution: Execution,
-  journal: Journal,
-  targets: readonly string[],
-  reason: string,
-  answeredBy: string | undefined,
-): void {
+export function closeWaitpoints(tx: Tx, execution: Execution, closing: Closing): void {
+  const { targets, reason, answeredBy } = closing
+  const journal = journalOf(execution)
   const scope = scopeOf(execution.id, journal)
   const ids: string[] = []
   for (const { target } of journal.open) if (targets.includes(target)) ids.push(waitpointIdIn(scope, target))

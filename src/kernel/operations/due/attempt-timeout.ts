@@ -19,7 +19,7 @@ export const attemptTimeout: DueCase = {
       stack: undefined,
       at: tx.now,
     }
-    if (scheduleRetry(tx, execution, failure, 'timed_out', 'timed_out', undefined, seed) !== undefined) return
+    if (scheduleRetry(tx, execution, { failure, how: 'timed_out', seed }) !== undefined) return
     execution.failureCount = execution.failureCount + 1
     endExecution(tx, execution, {
       outcome: 'expired',

@@ -11,7 +11,7 @@ export const cancelGrace: DueCase = {
   run: (tx, execution) => {
     const state = execution.state
     if (state.phase === 'active' && state.cancel !== undefined) {
-      endCancelled(tx, execution, state.cancel.reason, state.cancel.by, 'cancelled')
+      endCancelled(tx, execution, state.cancel)
     }
   },
 }

@@ -6,6 +6,6 @@ export const leaseExpiry: DueCase = {
   name: 'lease_expiry',
   isDue: (execution, now) => execution.state.phase === 'active' && execution.state.lease.expiresAt <= now,
   run: (tx, execution) => {
-    requeueLostLease(tx, execution, 'lease_expired', 'the worker did not renew its lease', undefined)
+    requeueLostLease(tx, execution, { how: 'lease_expired', reason: 'the worker did not renew its lease' })
   },
 }

@@ -17,7 +17,7 @@ export const pendingWaitpointExpiry: DueCase = {
     for (const open of journal.open) {
       if (hasExpired(open, tx.now) && expired.length < EXPIRED_WAITPOINT_COUNT) expired.push(open.target)
     }
-    closeWaitpoints(tx, execution, journal, expired, EXPIRED, undefined)
+    closeWaitpoints(tx, execution, { targets: expired, reason: EXPIRED })
     tx.put(execution)
     for (const target of expired) tx.emit('waitpoint_closed', execution, { waitpoint: target, reason: EXPIRED })
   },

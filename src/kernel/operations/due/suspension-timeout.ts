@@ -57,7 +57,7 @@ function timeOut(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
       escalate(tx, execution, step, wait)
       return
     case 'cancel':
-      endCancelled(tx, execution, SUSPENSION_TIMEOUT, BY_ENGINE, 'cancelled')
+      endCancelled(tx, execution, { reason: SUSPENSION_TIMEOUT, by: BY_ENGINE })
       return
     case 'fail':
       execution.failureCount = execution.failureCount + 1
@@ -101,8 +101,8 @@ function tellOfTimeout(tx: Tx, execution: Execution, step: Step, wait: Wait): vo
   const journal = journalOf(execution)
   const target = firstOwn(wait.targets) ?? TIMEOUT_MAILBOX
   const existing = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))
-  const waitpoint = mailboxAt(tx, execution, journal, target, existing)
-  const { sequence } = recordSignal(tx, execution, journal, waitpoint, {
+  const waitpoint = mailboxAt(tx, execution, target, existing)
+  const { sequence } = recordSignal(tx, execution, waitpoint, {
     // One lease lets go once, so its epoch tells this timeout from any other.
     key: joinName(SUSPENSION_TIMEOUT, String(execution.epoch)),
     name: TIMEOUT_SIGNAL,

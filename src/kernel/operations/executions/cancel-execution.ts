@@ -42,6 +42,6 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
   if (isHeldNow(tx, execution) && input.fence === undefined && !input.force) {
     return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input) }
   }
-  endCancelled(tx, execution, input.reason, input.by, 'cancelled')
+  endCancelled(tx, execution, input)
   return { kind: 'cancelled' }
 }

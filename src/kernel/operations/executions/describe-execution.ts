@@ -52,7 +52,7 @@ function attemptsOf(tx: Tx, execution: Execution): Attempt[] {
   const attempts = tx.scan({ index: attemptsIndex(execution.id), limit: ATTEMPT_HISTORY_MAX + 1 }, 'attempt')
   const state = execution.state
   if (state.phase === 'ended' && state.outcome === 'completed') {
-    const completed = attemptRecord(execution, 'completed', state.at, undefined)
+    const completed = attemptRecord(execution, { outcome: 'completed', endedAt: state.at, failure: undefined })
     if (completed !== undefined) attempts.push(completed)
   }
   return attempts

@@ -97,12 +97,12 @@ function replayInFlow(
 ): ReplayResult {
   const rejudged = rejudge(tx, flow, execution, input.requestId)
   const isSubtree = input.subtree === true
-  const refusal = refuseReplay(tx, flow, execution, rejudged, isSubtree)
+  const refusal = refuseReplay(tx, flow, execution, { rejudged, isSubtree })
   if (refusal !== undefined) return refusal
 
   setAside(execution, position)
   const request = { requestId: input.requestId, reason: input.reason, by: input.by }
-  replayMember(tx, flow, execution, rejudged, request, isSubtree)
+  replayMember(tx, flow, execution, { rejudged, request, isSubtree })
   if (!isSubtree) {
     putFlow(tx, flow)
     return { kind: 'replayed', replayCount: execution.replayCount }

@@ -118,7 +118,7 @@ export function settleGroup(tx: Tx, flow: Flow, downstream: Execution, cause: Ex
     return
   }
   const ended: Execution[] = []
-  judge(tx, flow, downstream, cause, ended)
+  judge(tx, { flow, ended }, downstream, cause)
   followEnds(tx, flow, ended)
 }
 

@@ -41,7 +41,7 @@ export function closeWaitpoint(tx: Tx, input: CloseWaitpointInput): CloseWaitpoi
     return refused('waitpoint_awaited', { executionId: execution.id, waitpoint: input.target })
   }
 
-  closeWaitpoints(tx, execution, journal, [input.target], input.reason, undefined)
+  closeWaitpoints(tx, execution, { targets: [input.target], reason: input.reason })
   tx.put(execution)
   tx.emit('waitpoint_closed', execution, { waitpoint: input.target, reason: input.reason, by: input.by })
   return { kind: 'closed' }

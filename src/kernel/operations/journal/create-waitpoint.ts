@@ -6,7 +6,7 @@ import type { Waitpoint } from '../../model/journal-schema.ts'
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { OPEN_WAITPOINT_MAX } from '../../limits.ts'
-import type { Execution, ExecutionId, Fence, Instant } from '../../model/records.ts'
+import type { Execution, ExecutionId, Fence } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -51,8 +51,7 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
   if (limit !== undefined) return limit
 
   const journal = journalOf(execution)
-  const expiresAt = input.expiresInMs === undefined ? undefined : tx.now + input.expiresInMs
-  const opened = open(tx, execution, input, waitpoint, expiresAt)
+  const opened = open(tx, execution, input, waitpoint)
   putStep(tx, execution, existing, {
     kind: 'waitpoint',
     name: input.target,
@@ -66,18 +65,13 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
 }
 
 /** One that only the end of its execution had closed goes on; any other is a new one. */
-function open(
-  tx: Tx,
-  execution: Execution,
-  input: CreateWaitpointInput,
-  recorded: Waitpoint | undefined,
-  expiresAt: Instant | undefined,
-): Waitpoint {
-  const journal = journalOf(execution)
+function open(tx: Tx, execution: Execution, input: CreateWaitpointInput, recorded: Waitpoint | undefined): Waitpoint {
+  const { target, keyId } = input
+  const expiresAt = input.expiresInMs === undefined ? undefined : tx.now + input.expiresInMs
   if (recorded === undefined || recorded.closedAt !== undefined) {
-    return openWaitpoint(tx, execution, journal, input.target, expiresAt, input.keyId)
+    return openWaitpoint(tx, execution, { target, expiresAt, keyId })
   }
-  reopenWaitpoint(tx, execution, journal, input.target, expiresAt)
+  reopenWaitpoint(tx, execution, target, expiresAt)
   return recorded
 }
 

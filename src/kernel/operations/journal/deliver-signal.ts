@@ -11,15 +11,7 @@ import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { countSignal } from '../../rules/condition.ts'
-import {
-  hasExpired,
-  isMailbox,
-  journalOf,
-  openWaitpointOf,
-  scopeOf,
-  signalIdAt,
-  waitpointIdIn,
-} from '../../rules/journal-ids.ts'
+import { hasExpired, isMailbox, openWaitpointOf, scopeOf, signalIdAt, waitpointIdIn } from '../../rules/journal-ids.ts'
 import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
 import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
@@ -90,7 +82,7 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   const limit = limitReached(execution, existing, input, effect)
   if (limit !== undefined) return refused('signal_limit_exceeded', { executionId: execution.id, limit })
 
-  return accept(tx, execution, input, existing, step, effect)
+  return accept(tx, execution, input, { existing, step, effect })
 }
 
 /** The limit that one more signal would pass. */
@@ -115,22 +107,23 @@ function senderAt(waitpoint: Waitpoint, identity: string): SenderCount | undefin
   return undefined
 }
 
-function accept(
-  tx: Tx,
-  execution: Execution,
-  input: DeliverSignalInput,
-  existing: Waitpoint | undefined,
-  step: Step | undefined,
-  effect: SignalEffect,
-): DeliverSignalResult {
-  const journal = journalOf(execution)
-  const waitpoint = mailboxAt(tx, execution, journal, input.target, existing)
+interface Delivery {
+  /** The waitpoint, if it exists. */
+  readonly existing: Waitpoint | undefined
+  /** The wait that the signal is counted for. */
+  readonly step: Step | undefined
+  readonly effect: SignalEffect
+}
+
+function accept(tx: Tx, execution: Execution, input: DeliverSignalInput, delivery: Delivery): DeliverSignalResult {
+  const { existing, step, effect } = delivery
+  const waitpoint = mailboxAt(tx, execution, input.target, existing)
   if (input.token !== undefined) {
     const sender = senderAt(waitpoint, input.source.identity)
     if (sender === undefined) waitpoint.senders.push({ identity: input.source.identity, count: 1 })
     else sender.count = sender.count + 1
   }
-  const signal = recordSignal(tx, execution, journal, waitpoint, { ...input, effect, step: step?.name })
+  const signal = recordSignal(tx, execution, waitpoint, { ...input, effect, step: step?.name })
   if (input.payload !== undefined) tx.keep(signalPayloadKey(signal.id), input.payload.blob)
   const { sequence } = signal
   if (step !== undefined && effect === 'resumed') {

@@ -93,7 +93,7 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const existing = findStep(tx, execution, input.stepKind, input.name)
   if (existing !== undefined && isFinal(existing, execution.journal)) return { kind: 'answered', step: existing }
   const isKnown = triesOf(execution.journal, existing) > 0
-  const places = placesOf(tx, execution, targetsOf(input.nodes), input.opens, isKnown)
+  const places = placesOf(tx, execution, { targets: targetsOf(input.nodes), opens: input.opens, isKnown })
   if (places.kind === 'refused') return places
   const limit = refuseStep(execution, existing, 0)
   if (limit !== undefined) return limit
@@ -114,7 +114,7 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const until = untilOf(tx, journal, input, places)
   heard.wait.until = until
   takeHeard(tx, journal, heard)
-  const bound = bind(tx, execution, journal, input, places)
+  const bound = bind(tx, execution, input, places)
   const step = putStep(tx, execution, existing, {
     kind: input.stepKind,
     name: input.name,
@@ -124,7 +124,7 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
     wait: heard.wait,
   })
   if (answer !== undefined) {
-    closeWait(tx, execution, journal, step, answer)
+    closeWait(tx, execution, step, answer)
     tx.put(execution)
     tx.emit('step_recorded', execution, { attempt: input.fence.attempt, step: step.name, effect: answer.how })
     return { kind: 'answered', step }
@@ -186,17 +186,18 @@ function viewsOf(waitpoints: readonly Waitpoint[], journal: Journal): WaitpointV
 }
 
 /** Makes the waitpoints of a wait its own: from now on the wait says how long they are open. */
-function bind(tx: Tx, execution: Execution, journal: Journal, input: SuspendInput, places: WaitPlaces): Waitpoint[] {
+function bind(tx: Tx, execution: Execution, input: SuspendInput, places: WaitPlaces): Waitpoint[] {
+  const journal = journalOf(execution)
   const expired: string[] = []
   for (const { target } of places.closed) if (openWaitpointOf(journal, target) !== undefined) expired.push(target)
-  closeWaitpoints(tx, execution, journal, expired, EXPIRED, undefined)
+  closeWaitpoints(tx, execution, { targets: expired, reason: EXPIRED })
   const bound: Waitpoint[] = []
   for (const target of places.targets) {
     if (places.fresh.includes(target)) {
-      bound.push(openWaitpoint(tx, execution, journal, target, undefined, input.keyId))
+      bound.push(openWaitpoint(tx, execution, { target, keyId: input.keyId }))
       continue
     }
-    if (places.reopened.includes(target)) reopenWaitpoint(tx, execution, journal, target, undefined)
+    if (places.reopened.includes(target)) reopenWaitpoint(tx, execution, target, undefined)
     const open = openWaitpointOf(journal, target)
     if (open !== undefined) open.expiresAt = undefined
     const waitpoint = waitpointAt(places.waitpoints, target)

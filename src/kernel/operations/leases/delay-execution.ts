@@ -32,6 +32,6 @@ export function delayExecution(tx: Tx, input: DelayInput): DelayResult {
 
   if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
   const until = tx.now + Math.max(0, input.delayMs)
-  delayExecutionUntil(tx, execution, until, 'worker', 'delayed', 'execution_delayed', undefined)
+  delayExecutionUntil(tx, execution, { until, cause: 'worker', how: 'delayed', event: 'execution_delayed' })
   return { kind: 'delayed', until }
 }

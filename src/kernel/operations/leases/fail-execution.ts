@@ -44,7 +44,12 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
     stack: input.failure.stack,
     at: tx.now,
   }
-  const retryAt = scheduleRetry(tx, execution, failure, 'failed', 'failed', input.retryAfterMs, input.seed)
+  const retryAt = scheduleRetry(tx, execution, {
+    failure,
+    how: 'failed',
+    retryAfterMs: input.retryAfterMs,
+    seed: input.seed,
+  })
   if (retryAt !== undefined) return { kind: 'retry_scheduled', retryAt }
   execution.failureCount = execution.failureCount + 1
   endExecution(tx, execution, {

@@ -30,6 +30,6 @@ export function revokeLease(tx: Tx, input: RevokeInput): RevokeResult {
   if (input.leaseId !== undefined && input.leaseId !== state.lease.id) return refusedFor('stale_lease', execution)
 
   const leaseId = state.lease.id
-  const ended = requeueLostLease(tx, execution, 'lease_revoked', input.reason, input.by)
+  const ended = requeueLostLease(tx, execution, { how: 'lease_revoked', reason: input.reason, by: input.by })
   return { kind: 'revoked', leaseId, ended }
 }

@@ -104,7 +104,7 @@ function prove(tx: Tx, execution: Execution, repaired: DependencyProblem[]): voi
   })
   group.verdict = 'pending'
   const ended: Execution[] = []
-  judge(tx, flow, execution, firstFailedUpstream(tx, execution.id) ?? execution.id, ended)
+  judge(tx, { flow, ended }, execution, firstFailedUpstream(tx, execution.id) ?? execution.id)
   followEnds(tx, flow, ended)
   putFlow(tx, flow)
 }
@@ -121,7 +121,7 @@ function resolveMissed(tx: Tx, flow: Flow, downstreamId: string, repaired: Depen
     const edge = tx.get('edge', edgeId(entry.id, downstreamId))
     const downstream = tx.get('execution', downstreamId)
     if (edge === undefined || downstream === undefined) return tx.fault('an edge is missing', downstreamId)
-    resolveEdge(tx, flow, upstream, edge, downstream, ended)
+    resolveEdge(tx, { flow, ended }, { edge, upstream, downstream })
     repaired.push({ problem: 'unresolved_edge', executionId: downstream.id })
     hasRepaired = true
   }
