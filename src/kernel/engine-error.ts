@@ -2,16 +2,16 @@ import { errorCatalogue } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
 import type { RefusalDetail } from './results.ts'
 
-/** What an error tells besides its code. Never a secret, never a payload. */
+/** Details of an error besides its code. Never a secret, never a payload. */
 export interface ErrorDetail extends RefusalDetail {
-  /** What exactly is wrong, in words that follow the code's own text. */
+  /** What exactly is wrong; follows the text of the code. */
   readonly message?: string | undefined
   /** The input or setting at fault. */
   readonly field?: string | undefined
   readonly issues?: readonly { readonly path: string; readonly message: string }[] | undefined
 }
 
-/** Every refusal and failure that a caller can meet. `code` is stable; `advice` says what to do next. */
+/** Every refusal and failure that a caller can receive. `code` is stable; `advice` names the next step. */
 export class EngineError extends Error {
   override readonly name: string = 'EngineError'
   readonly code: ErrorCode

@@ -1,11 +1,14 @@
-/** Every code that a caller can meet, once. HTTP status, retry advice, CLI text and the error reference come from here. */
+/**
+ * Every error code that a caller can receive. HTTP status, retry advice, CLI text and the error reference are derived
+ * from it.
+ */
 
 export interface ErrorEntry {
   readonly status: number
-  /** Whether the same call can succeed later without anybody changing anything else. */
+  /** Whether the same call can succeed later without any other change. */
   readonly retry: 'never' | 'later'
   readonly text: string
-  /** What the person who reads it can do. */
+  /** What the reader can do. */
   readonly advice: string
 }
 

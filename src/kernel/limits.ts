@@ -1,8 +1,8 @@
 /** Every bound of the kernel, with its unit in its name. Equal on all stores. */
 
-/** Records one operation may put or remove; what exceeds it waits for the next call. */
+/** Records one operation may put or remove; further work waits for the next call. */
 export const OPERATION_WORK_LIMIT = 100
-/** Records that an operation may read for the price of putting one: reading a great deal leaves less room to write. */
+/** Records that an operation may read for the price of one write: many reads leave less room to write. */
 export const READS_PER_UNIT = 40
 /** Records one call (a batch of operations) may put or remove before the rest is answered `not_run`. */
 export const CALL_WORK_LIMIT = 200
@@ -51,31 +51,34 @@ export const CLAIM_BLOB_MAX = 200
 export const CLAIM_PAYLOAD_BYTES = 1_048_576
 /** Active executions a repeated claim looks through to find the ones it already holds. */
 export const CLAIM_RECOVERY_SCAN_COUNT = 1_000
-/** Active executions that such a search reads at once. */
+/** Active executions that this search reads at once. */
 export const CLAIM_RECOVERY_PAGE_COUNT = 200
-/** Due records a claim sees to before it looks for work. */
+/** Due records that a claim handles before it looks for work. */
 export const CLAIM_DUE_COUNT = 20
 
-/** Due records one due pass looks at: no more than it may put, because the commit compares each of them. */
+/** Due records that one due pass examines: no more than it may put, because the commit checks each of them. */
 export const DUE_SCAN_COUNT = 100
-/** After this time a due pass looks again for what was hidden from it. */
+/** The delay after which a due pass looks again for records that were hidden from it. */
 export const DUE_HIDDEN_MS = 5
-/** Records one listing looks at, matching or not. */
+/** Records that one listing examines, matching or not. */
 export const LIST_SCAN_COUNT = 200
 export const LIST_PAGE_MAX = 200
-/** Index entries one reconciling step looks at. */
+/** Index entries that one reconciling step examines. */
 export const RECONCILE_SCAN_COUNT = 200
-/** A count stops here and says so. */
+/** Counting stops at this number and reports it. */
 export const COUNT_MAX = 100_000
-/** Queues one count or lane listing looks at. */
+/** Queues that one count or lane listing examines. */
 export const QUEUE_SCAN_COUNT = 200
-/** Executions ahead of one that `explain` counts before it says "at least". */
+/** Executions ahead of one that `explain` counts before it reports "at least". */
 export const AHEAD_COUNT_MAX = 1_000
-/** Attempts an execution keeps a history of; older ones are dropped, so that removing it always fits one operation. */
+/**
+ * Attempts in the history of an execution; older ones are removed, so that removing the execution always fits one
+ * operation.
+ */
 export const ATTEMPT_HISTORY_MAX = 50
-/** Records that seeing to one due execution puts or removes at most. */
+/** Records that handling one due execution puts or removes at most. */
 export const DUE_ITEM_WORK = 10
-/** Room that seeing to one due member of a flow, or to one flow, should find: it does as much as there is room for. */
+/** Room that handling one due member of a flow, or one flow, should find. It does as much as there is room for. */
 export const FLOW_ITEM_WORK = 28
 /** Executions one purge removes at most. */
 export const PURGE_COUNT_MAX = 50
@@ -88,29 +91,29 @@ export const FLOW_EDGE_MAX = 50_000
 export const IN_DEGREE_MAX = 1_000
 /** Nodes up to which a flow is submitted in one operation, if its records fit the work of one. */
 export const FLOW_ATOMIC_NODE_MAX = 50
-/** How long a submission in several calls may rest before it is given up. */
+/** How long a submission in several calls may pause before it is abandoned. */
 export const SUBMISSION_REST_MS = 3_600_000
-/** Members that the search for a cycle looks at, and that one new edge may move to another rank. */
+/** Members that the search for a cycle examines, and that one new edge may move to another rank. */
 export const GRAPH_SEARCH_MAX = 80
-/** Steps away from an ended member that one operation follows its consequences; the rest is seen to by the next. */
+/** Levels of downstream members to which one operation applies an end; the next operation continues. */
 export const RESOLVE_LEVEL_MAX = 24
 /** Edges of one member, or members of one flow, that an operation reads at once. */
 export const RESOLVE_PAGE_COUNT = 40
-/** Records that resolving one edge puts at most: the edge, its downstream, the end of an attempt, and that of a wait. */
+/** Records that resolving one edge puts at most: the edge, its downstream, an attempt, and a wait. */
 export const RESOLVE_EDGE_WORK = 5
-/** Records that are left to the rest of an operation that resolves edges: its flow, and what is claimed next. */
+/** Records reserved for the rest of an operation that resolves edges: its flow, and the next claim. */
 export const RESOLVE_RESERVE = 16
-/** Groups that a member may feed and still be cancelled for having lost: one that feeds more runs on. */
+/** Groups that a member may feed and still be cancelled as a loser; a member that feeds more keeps running. */
 export const SHARED_GROUP_MAX = 100
-/** Inputs up to which a member notes what it was given; with more they are looked up when it is claimed. */
+/** Inputs up to which a member stores them itself; with more, they are looked up when it is claimed. */
 export const GIVEN_INPUT_MAX = 8
-/** Inputs that a claim hands out with an execution; further ones are asked for. */
+/** Inputs that a claim sends with an execution; further ones are read separately. */
 export const CLAIM_INPUT_COUNT = 32
-/** Bytes of inputs that a claim hands out with one execution. */
+/** Bytes of inputs that a claim sends with one execution. */
 export const CLAIM_INPUT_BYTES = 65_536
 /** Members that one listing of a flow looks at. */
 export const MEMBER_PAGE_MAX = 200
-/** Edges that one listing tells of. */
+/** Edges that one listing returns. */
 export const EDGE_PAGE_MAX = 1_000
 /** Groups that a refused seal names, and upstreams that an explanation names. */
 export const NAMED_MEMBER_MAX = 10
@@ -123,16 +126,16 @@ export const STEP_MAX = 10_000
 export const STEP_TOTAL_BYTES = 16_777_216
 /** Bytes of one step's value. */
 export const STEP_VALUE_BYTES = 262_144
-/** Steps that one reading of them looks at; the bytes of a reply may end it earlier. */
+/** Steps that one page examines; the bytes of a reply may end it earlier. */
 export const STEP_PAGE_MAX = 200
-/** Bytes of values that one reading of steps sends back. */
+/** Bytes of values that one page of steps sends. */
 export const STEP_PAGE_BYTES = 524_288
 /** Records of an execution's journal that one operation removes at once. */
 export const SWEEP_PAGE_COUNT = 40
 
 /** Waitpoints of one execution that may be open at a time, and to which one condition may refer. */
 export const OPEN_WAITPOINT_MAX = 64
-/** Pending waitpoints whose time one due pass closes at once. */
+/** Expired waitpoints that one due pass closes at once. */
 export const EXPIRED_WAITPOINT_COUNT = 8
 export const WAITPOINT_EXPIRY_MAX_MS = 2_592_000_000
 /** Nodes of one condition. */
@@ -145,20 +148,20 @@ export const CONDITION_NEED_MAX = 100
 export const CONDITION_SOURCE_MAX = 100
 /** Signals that one execution may accept. */
 export const SIGNAL_MAX = 10_000
-/** Signals of one execution that are kept for waits which are still to come. */
+/** Signals of one execution that are buffered for later waits. */
 export const BUFFERED_SIGNAL_MAX = 200
 /** Signals that one holder of links may send to one waitpoint. */
 export const SENDER_SIGNAL_MAX = 20
 /** Holders of links whose signals one waitpoint takes. */
 export const SENDER_MAX = 200
-/** Signals that one reading of them tells of. */
+/** Signals that one page returns. */
 export const SIGNAL_PAGE_MAX = 200
 export const SIGNAL_PAYLOAD_BYTES = 65_536
-/** Bytes of payloads that one reading of signals sends back. */
+/** Bytes of payloads that one page of signals sends. */
 export const SIGNAL_PAGE_BYTES = 524_288
 export const SIGNAL_KEY_BYTES = 256
 export const IDENTITY_BYTES = 256
-/** How often a wait may remind at most. */
+/** Reminders of one wait at most. */
 export const REMINDER_MIN_MS = 1_000
-/** Waitpoints that one listing tells of. */
+/** Waitpoints that one listing returns. */
 export const WAITPOINT_PAGE_MAX = 200

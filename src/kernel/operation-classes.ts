@@ -1,4 +1,6 @@
-/** How each operation may run beside others: what its reads have to agree with, and whether it needs the partition's lock. */
+/**
+ * How each operation may run concurrently: what its reads must agree with, and whether it needs the partition's lock.
+ */
 import type { OperationInput, OperationName } from './operations.ts'
 
 /**
@@ -14,9 +16,9 @@ export type OperationClass = 'snapshot' | 'loose' | 'optimistic' | 'locked'
 type ClassFor<N extends OperationName> = OperationClass | ((input: OperationInput<N>) => OperationClass)
 
 export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = {
-  // A replaced execution may leave its queue empty, and an empty queue is forgotten.
+  // A replaced execution may leave its queue empty, and an empty queue is removed.
   createExecution: (input) => (input.ifExists === 'replace' ? 'locked' : 'optimistic'),
-  // Looks through the active executions of a lane, and claims if it finds nothing.
+  // Searches the active executions of a lane, and claims if it finds nothing.
   claimForWorker: (input) => (input.repeated === true ? 'locked' : 'optimistic'),
   renewLease: 'optimistic',
   completeExecution: (input) => (input.next?.repeated === true ? 'locked' : 'optimistic'),
@@ -30,7 +32,7 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   setTags: 'optimistic',
   replayExecution: 'optimistic',
   runDue: 'optimistic',
-  // Forgets queues that are empty.
+  // Removes empty queues.
   purgeExecutions: 'locked',
   reconcileIndexes: 'loose',
   describeExecution: 'snapshot',
@@ -55,7 +57,7 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   reconcileDependencies: 'loose',
   reconcileSiblingCancels: 'loose',
   reconcileFlowCancels: 'loose',
-  // Compares the counts of a flow with its members: of two moments, they would differ without a fault.
+  // Compares the counts of a flow with its members: reads of two moments would differ without a fault.
   auditFlows: 'snapshot',
   recordStep: 'optimistic',
   suspendExecution: 'optimistic',

@@ -121,28 +121,28 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'closeWaitpoint',
 ]
 
-/** Whether an operation may be committed while another batch holds the lock: a lease must not run out behind it. */
+/** Whether an operation may be committed while another batch holds the lock, so that no lease expires meanwhile. */
 export function passesLock(name: OperationName): boolean {
   return name === 'renewLease'
 }
 
 /**
- * Whether an operation reads nothing of ready and due indexes but what a claim reads: a batch of such operations may assume that
+ * Whether an operation reads ready and due indexes only as a claim does. A batch of such operations may assume that
  * nothing is ready or due if its commit checks that.
  */
 export function readsOnlyAsClaims(name: OperationName): boolean {
   return name === 'createExecution' || name === 'claimForWorker' || name === 'completeExecution'
 }
 
-/** Whether an operation brings work to its end or frees what it held, so that even a store without room should take it. */
+/** Whether an operation ends work or releases it, so that even a full store should accept it. */
 export function finishesWork(name: OperationName): boolean {
   return FINISHING_OPERATIONS.includes(name)
 }
 
-/** Operations that may do alone what else a whole call may. */
+/** Operations that may use the work limit of a whole call. */
 const LARGE_OPERATIONS: readonly OperationName[] = ['submitFlow', 'suspendExecution']
 
-/** How many records an operation may put or remove; one that it writes again counts once. */
+/** How many records an operation may put or remove; a record that it writes again counts once. */
 export function workLimitOf(name: OperationName): number {
   return LARGE_OPERATIONS.includes(name) ? CALL_WORK_LIMIT : OPERATION_WORK_LIMIT
 }

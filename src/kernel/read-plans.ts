@@ -1,7 +1,6 @@
 /**
- * What an operation is going to read, as far as its input tells. A store whose data lies across a network loads all of it
- * in one go before the operation runs. A plan is a hint: what it leaves out is loaded when the operation asks for it, and
- * what it names in vain costs a little time.
+ * Plans what an operation will read, as far as its input shows. A remote store loads all of it in one round trip before
+ * the operation runs. A plan is a hint: a read that it omits costs another pass, and a read in vain a little time.
  */
 import { attemptId } from './lifecycle/attempts.ts'
 import { payloadKey, resultKey } from './model/blob-keys.ts'
@@ -33,30 +32,33 @@ import type { RecordType } from './model/records.ts'
 import { dueLimit } from './operations/due/run-due.ts'
 import type { Range } from './tx.ts'
 
-/** Takes note of what will be read. */
+/** Collects the planned reads. */
 export interface Plan {
   readonly record: (type: RecordType, id: string) => void
   /** A record that is expected to be absent: a store may assume so, and check it at the commit. */
   readonly absent: (type: RecordType, id: string) => void
   readonly blob: (key: string) => void
-  /** The first entries of an index, with the executions that they name; operations of one batch that name the same one each get theirs. */
+  /**
+   * The first entries of an index, with the executions that they name. Operations of one batch with the same index each
+   * get their own entries.
+   */
   readonly head: (index: string, limit: number) => void
   /** The same together with the executions' payloads. */
   readonly work: (index: string, limit: number) => void
   /**
-   * The head of a ready index from which a claim takes up to `count` executions, with their payloads. It includes one entry
-   * more, which tells whether anything remains.
+   * The head of a ready index from which a claim takes up to `count` executions, with their payloads. One entry more
+   * shows whether anything remains.
    */
   readonly claim: (index: string, count: number) => void
-  /** Up to `count` records that are due, and the entry behind them, which tells when the next one will be. */
+  /** Up to `count` due records, and the entry after them, which is the next timer. */
   readonly due: (count: number) => void
-  /** A ready index that gets an entry: a claim of the same batch may find it there, whatever else is in the index. */
+  /** A ready index that gets an entry: a claim of the same batch may find it there. */
   readonly makesReady: (index: string) => void
-  /** Members that come after an execution may become ready: a claim of the same batch may find them. */
+  /** Downstreams of an execution may become ready: a claim of the same batch may find them. */
   readonly releases: () => void
-  /** Any range, with the records of a journal that it names. */
+  /** Any range, with the journal records that it names. */
   readonly page: (range: Range) => void
-  /** The same together with the bytes that belong to these. */
+  /** The same together with their blobs. */
   readonly contents: (range: Range) => void
 }
 
@@ -88,7 +90,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   changePriority: planExecution,
   setTags: planExecution,
   replayExecution: planExecution,
-  // A pass that continues further behind is rare, and reads what it needs there.
+  // A pass that continues further on is rare, and loads what it needs there.
   runDue: (plan, input) => plan.due(input.from?.id === undefined ? dueLimit(input) : 0),
   purgeExecutions: (plan) => plan.head(PURGE_INDEX, PURGE_COUNT_MAX + 1),
   reconcileIndexes: () => undefined,
@@ -198,13 +200,13 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   listOpenWaitpoints: (plan, input) => plan.page(openWaitpointsRange(input)),
 }
 
-/** Notes what a call of any operation will read. */
+/** Plans the reads of a call. */
 export function planCall<N extends OperationName>(plan: Plan, operation: N, input: OperationInput<N>): void {
   const planOf: PlanOf<N> = plans[operation]
   planOf(plan, input)
 }
 
-/** Whether an id was minted for this very call, so that nothing has it unless the call is a repetition. */
+/** Whether an id was minted for this call, so that it exists only if the call is a repetition. */
 function isMinted(input: { readonly key?: string | undefined }): boolean {
   return input.key === undefined
 }
@@ -218,7 +220,7 @@ function planExecution(plan: Plan, input: { readonly executionId: string }): voi
   plan.record('execution', input.executionId)
 }
 
-/** Where a waitpoint stands in the first life of its execution, which for nearly all is the only one. */
+/** The id of a waitpoint in the first life of its execution, usually the only one. */
 function planWaitpoint(plan: Plan, input: { readonly executionId: string; readonly target: string }): void {
   plan.record('execution', input.executionId)
   plan.record('waitpoint', waitpointIdIn(input.executionId, input.target))
@@ -228,7 +230,7 @@ function planFlow(plan: Plan, input: { readonly flowId: string }): void {
   plan.record('flow', input.flowId)
 }
 
-/** What the end of a member reads of its flow; those that it releases are often claimed in the same batch. */
+/** The reads of the flow at the end of a member. Members that it releases are often claimed in the same batch. */
 function planMember(plan: Plan, input: { readonly executionId: string; readonly flowId?: string | undefined }): void {
   if (input.flowId === undefined) return
   plan.record('flow', input.flowId)

@@ -1,10 +1,10 @@
-/** What is left of calls that were answered before all of their parts were applied. */
+/** The rest of calls that were answered before all of their parts were applied. */
 import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 
 /**
- * Returns a claim of nothing, which sees to what is due as the claim of this call would have done. Undefined for a call whose
- * answer tells of all its parts.
+ * Returns a claim of nothing, which handles due records as the claim of this call would have. Undefined for a call
+ * whose answer depends on all its parts.
  */
 export function restOf<N extends OperationName>(name: N, input: OperationInput<N>): ClaimInput | undefined {
   if (name === 'claimForWorker') return ofNothing(input as ClaimInput)

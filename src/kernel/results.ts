@@ -1,10 +1,10 @@
-/** The shapes that every operation answers in. A refusal has written nothing. */
+/** The shapes of all answers. A refusal has written nothing. */
 import type { ErrorCode } from './errors.ts'
 import type { Execution, ExecutionId, FlowId, Outcome, Phase } from './model/records.ts'
 import { publicState } from './model/public-state.ts'
 import type { PublicState } from './model/public-state.ts'
 
-/** What a refusal tells besides its code. */
+/** Details of a refusal besides its code. */
 export interface RefusalDetail {
   readonly executionId?: ExecutionId | undefined
   readonly state?: PublicState | undefined
@@ -14,9 +14,9 @@ export interface RefusalDetail {
   readonly attempt?: number | undefined
   readonly limit?: number | undefined
   readonly flowId?: FlowId | undefined
-  /** The members from one end of a cycle to the other. */
+  /** The names of the members along a cycle. */
   readonly path?: readonly string[] | undefined
-  /** The names of the nodes that stand in the way. */
+  /** The names of the nodes at fault. */
   readonly nodes?: readonly string[] | undefined
   readonly revision?: number | undefined
   readonly waitpoint?: string | undefined
@@ -33,7 +33,7 @@ export function refused<C extends ErrorCode>(code: C, detail: RefusalDetail): Re
   return { kind: 'refused', code, detail }
 }
 
-/** A refusal that says how the execution stands, so that its caller needs no second look. */
+/** Builds a refusal that contains the state of the execution, so that its caller need not read it. */
 export function refusedFor<C extends ErrorCode>(code: C, execution: Execution): Refused<C> {
   const state = execution.state
   return {

@@ -1,18 +1,19 @@
 /**
- * Every operation in every phase: where it may lead, and with which codes it is refused. The compiler asks for each cell,
- * the table test proves that all of it happens and nothing else, and the page on states is written from it.
+ * The transition table: every operation in every phase, with the phases it may lead to and the codes that refuse it.
+ * The compiler requires each cell, the table test proves that exactly these happen, and the page on states is generated
+ * from it.
  */
 import type { ErrorCode } from './errors.ts'
 import type { OperationName, OperationResult } from './operations.ts'
 import type { Phase } from './model/records.ts'
 
-/** Where an execution can be: in one of its phases, or nowhere. */
+/** A phase of an execution, or its absence. */
 export type Place = Phase | 'absent'
 
 export const places: readonly Place[] = ['absent', 'eligible', 'delayed', 'blocked', 'active', 'suspended', 'ended']
 
 export interface Transition<C extends ErrorCode = ErrorCode> {
-  /** The execution's own place is among them if the operation may leave it there. */
+  /** Includes the execution's own phase if the operation may leave it there. */
   readonly to: readonly Place[]
   readonly refused: readonly C[]
 }
@@ -37,15 +38,15 @@ function either<C extends ErrorCode>(possible: readonly Place[], codes: readonly
 
 const notFound = refuse('execution_not_found')
 const notHeld = refuse('execution_not_active')
-/** Whose lease was lost is told how; anybody else only that nobody holds the execution. */
+/** The refusals of a fence: how its lease was lost, or that the execution is not active. */
 const lost = refuse('execution_not_active', 'lease_expired', 'lease_revoked')
 
-/** What a holder may do, and what a former one is told. */
+/** The operations of a holder, and the refusals of a former one. */
 function whileHeld(...possible: Place[]): Transition<'stale_lease' | 'lease_expired'> {
   return { to: possible, refused: ['stale_lease', 'lease_expired'] }
 }
 
-/** What looks at an execution leaves it where it is. */
+/** A read leaves the phase unchanged. */
 const untouched = {
   eligible: to('eligible'),
   delayed: to('delayed'),
@@ -55,7 +56,7 @@ const untouched = {
   ended: to('ended'),
 }
 
-/** What concerns a flow leaves an execution where it is, whatever its phase. */
+/** An operation on a flow leaves the phase unchanged. */
 function inAnyCase<C extends ErrorCode>(...codes: C[]): Readonly<Record<Place, Transition<C>>> {
   return {
     absent: either(['absent'], codes),
@@ -71,7 +72,7 @@ function inAnyCase<C extends ErrorCode>(...codes: C[]): Readonly<Record<Place, T
 /** The id belongs to an execution already, or the flow's id to a flow. */
 const taken = ['flow_exists', 'execution_exists', 'graph_limit_exceeded'] as const
 
-/** Why a flow takes no member, whatever the member's phase. */
+/** Why a flow accepts no member, in any phase of the member. */
 const noMember = [
   'flow_not_found',
   'flow_ended',
@@ -83,7 +84,7 @@ const noMember = [
   'invalid_input',
 ] as const
 
-/** Why a flow takes no edge to a member, whatever the member's phase. */
+/** Why a flow accepts no edge to a member, in any phase of the member. */
 const noEdge = [
   'self_referencing_edge',
   'flow_not_found',
@@ -96,10 +97,10 @@ const noEdge = [
   'stale_graph_revision',
 ] as const
 
-/** Why a member that has not ended may not wait for one more. */
+/** Why a member that has not ended may not get another dependency. */
 const notNow = ['edge_group_already_fired', 'graph_limit_exceeded', 'cycle_detected'] as const
 
-/** Why an execution that has not ended is not told something. */
+/** Why an execution that has not ended accepts no signal. */
 const noSignal = ['waitpoint_not_found', 'waitpoint_closed', 'token_expired', 'signal_limit_exceeded'] as const
 
 const noPolicy = [

@@ -1,6 +1,6 @@
 /**
- * All that the kernel sees of a store, and all that a store must provide. Reads see the operation's own writes; writes
- * take effect when the operation returns, or not at all.
+ * The transaction: all that the kernel sees of a store, and all that a store must provide. Reads see the operation's
+ * own writes; writes take effect when the operation returns, or not at all.
  */
 import type { EventDetail, EventSubject, EventType } from './model/events.ts'
 import type { IndexEntry, Position } from './model/order.ts'
@@ -8,15 +8,15 @@ import type { Instant, PayloadEncoding, RecordType, RecordTypes } from './model/
 
 export interface Range {
   readonly index: string
-  /** Where to begin; left out, at the end that `reverse` names. */
+  /** Where to begin; if absent, at the end that `reverse` names. */
   readonly from?: Position | undefined
-  /** The last score that still counts. */
+  /** The last score of the range. */
   readonly to?: number | undefined
   readonly reverse?: boolean | undefined
   readonly limit: number
 }
 
-/** An opaque handle to raw bytes that came with the call. The kernel knows their size and encoding, never their content. */
+/** An opaque handle to bytes that came with the call. The kernel knows their size and encoding, never their content. */
 export type BlobRef = number
 
 export interface Tx {
@@ -24,49 +24,52 @@ export interface Tx {
   readonly now: Instant
   readonly get: <T extends RecordType>(type: T, id: string) => RecordTypes[T] | undefined
   readonly has: (type: RecordType, id: string) => boolean
-  /** The records that exist, in the order of the ids. */
+  /** Returns the records that exist, in the order of the ids. */
   readonly getMany: <T extends RecordType>(type: T, ids: string[]) => RecordTypes[T][]
   readonly put: (record: RecordTypes[RecordType]) => void
   readonly remove: (type: RecordType, id: string) => void
   readonly range: (range: Range) => IndexEntry[]
-  /** A range together with the records its entries name, in one read. */
+  /** Reads a range together with the records of its entries. */
   readonly scan: <T extends RecordType>(range: Range, type: T) => RecordTypes[T][]
   readonly countUpTo: (range: Range) => number
   /**
-   * Whether the store has kept entries of an advisory index from this read, because another claimer was just shown them.
+   * Whether the store has hidden entries of an advisory index from this read, because another claimer has just read
+   * them.
    */
   readonly hides: (index: string) => boolean
-  /** The score under which an id stands in an index. `expected` is where it should stand, and is looked at first. */
+  /** Returns the score of an id in an index. `expected` is the likely score, which is checked first. */
   readonly score: (index: string, id: string, expected: number) => number | undefined
   /**
-   * Sets or removes an index entry against the derivation. Only the index reconciler may. `standsAt` is the score under
-   * which it was found: a damaged index may hold an id more than once.
+   * Sets or removes an index entry against the derivation. Only for the index reconciler. `standsAt` is the score at
+   * which the entry was found: a damaged index may hold an id more than once.
    */
   readonly repair: (index: string, id: string, score: number | undefined, standsAt?: number) => void
-  /** Tells of a transition. */
+  /** Appends an event to the log. */
   readonly emit: (type: EventType, subject: EventSubject, detail: EventDetail) => void
   readonly keep: (key: string, blob: BlobRef) => void
   readonly forget: (key: string) => void
   /**
-   * Attaches stored bytes to the reply and returns their number there; undefined if nothing is stored under the key. `size`
-   * is what the record knows of them, so that a store can count them before it has fetched them.
+   * Attaches stored bytes to the reply and returns their position there; undefined if nothing is stored under the key.
+   * `size` is the size in the record, so that a store can count the bytes before it loads them.
    */
   readonly send: (key: string, size: number) => number | undefined
   /**
-   * Records that this operation may still put or remove; one that it has put already may be put again. What it has read
-   * takes a little of the room as well.
+   * Returns how many records this operation may still put or remove; a record that it has put may be put again. Reads
+   * take a little of the room too.
    */
   readonly room: () => number
   /**
-   * Runs a part of the operation that stands alone, such as the work on one record of a due pass. It decides only by what it
-   * reads itself. If another process changes a record of one part, a store may apply the other parts without it.
-   *
-   * The object that a part returns is its report, and the answer depends on it. Until all parts with a report are applied, the
-   * operation runs again, and `applied` of its input then has the reports of those that were applied before. The answer does
-   * not depend on a part without a report: if such a part is not applied, `restOf` names what is left to do.
+   * Runs a part of the operation that stands alone, such as the work on one record of a due pass. It decides only by
+   * its own reads. If another process changes a record of one part, a store may apply the other parts without it. The
+   * object that a part returns is its report, and the answer depends on it. Until all parts with a report are applied,
+   * the operation runs again, and `applied` in its input then has the reports of the earlier ones. The answer does not
+   * depend on a part without a report: if such a part is not applied, `restOf` names what is left to do.
    */
   readonly part: (run: () => object | undefined) => void
-  /** An impossible state: this operation fails with `corruption` and writes nothing. `recordId` names the record at fault. */
+  /**
+   * Fails this operation with `corruption`, because of an impossible state. Writes nothing. `recordId` names the record
+   * at fault.
+   */
   readonly fault: (reason: string, recordId: string) => never
 }
 

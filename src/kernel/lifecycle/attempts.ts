@@ -1,4 +1,4 @@
-/** The history of attempts. An attempt that simply completes leaves no record of its own: the execution's record tells it. */
+/** The history of attempts. A completed attempt has no record of its own: it is part of the execution's record. */
 import { expectAbsent } from './expect-absent.ts'
 import { ATTEMPT_HISTORY_MAX } from '../limits.ts'
 import type { Attempt, AttemptOutcome, Execution, Failure, Instant } from '../model/records.ts'
@@ -35,7 +35,10 @@ export function attemptRecord(execution: Execution, end: AttemptEnd): Attempt | 
   }
 }
 
-/** Writes the current attempt into history, and drops the one that is now too old to keep. The caller puts the execution. */
+/**
+ * Writes the current attempt to the history and removes the record that exceeds its limit. The caller puts the
+ * execution.
+ */
 export function recordAttempt(tx: Tx, execution: Execution, end: AttemptEnd): void {
   const record = attemptRecord(execution, end)
   if (record === undefined) return

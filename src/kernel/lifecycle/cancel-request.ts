@@ -1,4 +1,4 @@
-/** Asking the holder of a running execution to stop: it is told through its lease and given a grace. */
+/** Asks the holder of a running execution to stop. The holder learns of it through its lease and has a grace period. */
 import type { Execution, Instant } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
@@ -8,13 +8,13 @@ export interface CancelDemand {
   readonly graceMs: number
 }
 
-/** Whether somebody holds it whose lease has not run out. */
+/** Whether the execution has a lease that has not expired. */
 export function isHeldNow(tx: Tx, execution: Execution): boolean {
   const state = execution.state
   return state.phase === 'active' && state.lease.expiresAt > tx.now
 }
 
-/** The first wish counts: asking again neither extends the grace nor replaces the reason. Says when the grace is over. */
+/** Records a cancel request. Idempotent: the first request keeps its reason and grace. Returns the end of the grace. */
 export function requestCancel(tx: Tx, execution: Execution, demand: CancelDemand): Instant {
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('a cancel is asked of an execution that nobody holds', execution.id)

@@ -1,12 +1,12 @@
-/** What the end of an execution means for what it waited for. */
+/** Closes the waits of an execution that ends. */
 import type { Step, WaitEnd } from '../model/journal-schema.ts'
 import type { Execution } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 import { currentStep } from './find-step.ts'
 
 /**
- * Closes the wait of an execution that is about to end, and with it every place that signals could be sent to. It is no
- * answer: should the execution be replayed, it waits anew. Said before its state changes; the execution is put by the caller.
+ * Closes the wait of an execution that is about to end, and all its open waitpoints. Closing is no answer: a replay
+ * waits again. Call before the state changes. The caller puts the execution.
  */
 export function closeJournal(tx: Tx, execution: Execution, by: string | undefined, reason: string | undefined): void {
   const journal = execution.journal

@@ -1,4 +1,4 @@
-/** Creating records. */
+/** Conditions on records that an operation creates. */
 import type { RecordType } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 

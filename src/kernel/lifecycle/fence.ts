@@ -1,4 +1,4 @@
-/** Who may change an active execution: fences, and what somebody is told whose lease is gone. */
+/** Checks the fence of a call against the lease of an execution. */
 import type { Execution, Fence, LeaseEnd } from '../model/records.ts'
 import { refusedFor } from '../results.ts'
 import type { Refused } from '../results.ts'
@@ -6,12 +6,15 @@ import type { Tx } from '../tx.ts'
 
 export type LeaseRefusal = Refused<'execution_not_active' | 'stale_lease' | 'lease_expired' | 'lease_revoked'>
 
-/** Whether nobody has taken the execution since this fence was given out. */
+/** Whether the fence belongs to the latest claim of the execution. */
 export function isCurrent(execution: Execution, fence: Fence): boolean {
   return execution.epoch === fence.epoch && execution.attempt?.number === fence.attempt
 }
 
-/** Undefined if the fence is the live lease's own. Expiry is inclusive: at exactly `expiresAt` the lease is dead. */
+/**
+ * Returns undefined if the fence matches the live lease. Expiry is inclusive: a lease has expired at exactly
+ * `expiresAt`.
+ */
 export function refuseUnlessHeld(tx: Tx, execution: Execution, fence: Fence): LeaseRefusal | undefined {
   const state = execution.state
   if (state.phase !== 'active') return refusedFor(lossOf(execution, fence), execution)
@@ -26,7 +29,9 @@ function lossOf(execution: Execution, fence: Fence): 'lease_expired' | 'lease_re
   return 'execution_not_active'
 }
 
-/** Whether this very lease ended this way: a call that its holder repeats is then answered as it was the first time. */
+/**
+ * Whether the lease of this fence ended in this way. A repeated call of its holder then gets the first answer again.
+ */
 export function leaseEnded(execution: Execution, fence: Fence, how: LeaseEnd): boolean {
   const last = execution.lastLease
   if (last === undefined || last.how !== how || last.id !== fence.leaseId) return false

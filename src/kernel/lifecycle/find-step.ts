@@ -16,7 +16,7 @@ export function currentStepId(execution: Execution): string | undefined {
   return state.phase === 'suspended' ? stepIdIn(scopeOf(execution.id, execution.journal), state.step) : undefined
 }
 
-/** A recorded step, whether or not a replay has set it aside. */
+/** Returns a recorded step, including one that a replay has cut. */
 export function findStep(tx: Tx, execution: Execution, kind: StepKind, name: string): Step | undefined {
   const journal = execution.journal
   if (journal === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Keeps a flow's record in step with its members: exact counts, and its own end once all members have ended. */
+/** Keeps the counts of a flow exact, and ends a sealed flow with its last member. */
 import { OPEN_EDGES, outboundIndex } from '../model/indexes.ts'
 import type { Execution, Flow } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
@@ -7,14 +7,14 @@ import { needsMore } from '../rules/edge-group.ts'
 import { bucketOf, liveCount } from '../rules/flow-state.ts'
 import type { MemberBucket } from '../rules/flow-state.ts'
 
-/** The flow that an execution is a member of. */
+/** Returns the flow of a member, and undefined for other executions. */
 export function flowOf(tx: Tx, execution: Execution): Flow | undefined {
   const member = execution.member
   if (member === undefined) return undefined
   return tx.get('flow', member.flowId) ?? tx.fault('a member names a flow that does not exist', execution.id)
 }
 
-/** Takes a member from one count to the one that its state now has. */
+/** Moves a member from one count of its flow to another, after its state has changed. */
 export function shiftCount(tx: Tx, flow: Flow, execution: Execution, before: MemberBucket): void {
   const after = bucketOf(execution)
   flow.counts[before] = flow.counts[before] - 1
@@ -33,7 +33,7 @@ export function shiftCount(tx: Tx, flow: Flow, execution: Execution, before: Mem
   }
 }
 
-/** Counts a member that is new to its flow. */
+/** Counts a new member. */
 export function countNew(flow: Flow, execution: Execution): void {
   const bucket = bucketOf(execution)
   flow.counts[bucket] = flow.counts[bucket] + 1
@@ -41,7 +41,7 @@ export function countNew(flow: Flow, execution: Execution): void {
   if (flow.outcomeRule === 'sinks' && isFailedEnd(bucket)) flow.failedSinkCount = flow.failedSinkCount + 1
 }
 
-/** A member of a flow has changed its state: its flow is counted anew and written. */
+/** Counts a changed member in its flow, and puts the flow. */
 export function countChange(tx: Tx, execution: Execution, before: MemberBucket): void {
   const flow = flowOf(tx, execution)
   if (flow === undefined) return
@@ -49,7 +49,7 @@ export function countChange(tx: Tx, execution: Execution, before: MemberBucket):
   putFlow(tx, flow)
 }
 
-/** The one way a flow is written: a sealed one whose members have all ended ends with them. */
+/** Puts a flow. The only way a flow is written: it also ends a sealed flow whose members have all ended. */
 export function putFlow(tx: Tx, flow: Flow): void {
   flow.changedAt = tx.now
   flow.version = flow.version + 1

@@ -8,7 +8,9 @@ import { payloadKey } from '../model/blob-keys.ts'
 export interface CreateInput {
   readonly executionId: ExecutionId
   readonly key?: string | undefined
-  /** Minted by the caller, the same for every repetition of one submit. An id that was minted for one submit needs none. */
+  /**
+   * Minted by the caller, the same for every repetition of one submit. Not needed if the id was minted for this submit.
+   */
   readonly requestId?: string | undefined
   readonly namespace: string
   readonly task: string
@@ -25,7 +27,7 @@ export interface CreateInput {
   readonly ifExists: 'join' | 'reject' | 'replace'
 }
 
-/** What is to be run, as its input says, and in the state that it would have by itself. */
+/** Builds the record of an execution in its first state outside of a flow. */
 export function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
   return {
     type: 'execution',
@@ -64,7 +66,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
   }
 }
 
-/** State and index follow from one comparison made here, so a delay of nothing cannot lose the execution. */
+/** State and index follow from this one comparison, so a delay of zero cannot lose the execution. */
 function firstState(tx: Tx, delayMs: number | undefined): ExecutionState {
   if (delayMs === undefined || delayMs <= 0) return { phase: 'eligible' }
   return { phase: 'delayed', until: tx.now + delayMs, cause: 'submitted' }

@@ -19,7 +19,7 @@ import type {
 } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
-/** Leaves an active phase: the time run counts against the attempt's timeout, and how the lease ended is remembered. */
+/** Leaves the active phase: adds the elapsed time to the attempt and records how the lease ended. */
 function leaveLease(tx: Tx, execution: Execution, how: LeaseEnd, until: Instant | undefined): void {
   const state = execution.state
   if (state.phase !== 'active') return
@@ -49,13 +49,13 @@ export interface Requeue {
   readonly by?: string | undefined
 }
 
-/** Claimable, unless its flow is held: then it goes on with all others of its flow. */
+/** Returns the state of a claimable execution: blocked while its flow is held, else eligible. */
 function readyState(tx: Tx, execution: Execution): ExecutionState {
   const isHeld = flowOf(tx, execution)?.state.phase === 'held'
   return isHeld ? { phase: 'blocked', by: 'hold' } : { phase: 'eligible' }
 }
 
-/** Puts an execution where the next claim finds it. */
+/** Makes an execution claimable. */
 export function makeEligible(tx: Tx, execution: Execution, requeue: Requeue): void {
   const before = bucketOf(execution)
   if (requeue.how !== undefined) leaveLease(tx, execution, requeue.how, undefined)
@@ -99,8 +99,8 @@ export function delayExecutionUntil(tx: Tx, execution: Execution, delay: Delay):
 }
 
 /**
- * Lets a member go on whose dependencies are met, or whose flow is held no more: where it would be without them. Its flow
- * is counted by the caller.
+ * Unblocks a member whose dependencies are met or whose flow is no longer held; the rest of its delay applies. The
+ * caller counts it.
  */
 export function unblock(tx: Tx, execution: Execution): void {
   const member = execution.member
@@ -119,7 +119,7 @@ function keepDelay(execution: Execution): void {
   if (state.phase === 'delayed' && member !== undefined) member.delay = { until: state.until, cause: state.cause }
 }
 
-/** Takes an execution that nobody holds out of every queue. Its flow is counted by the caller, and it is put by it too. */
+/** Blocks an execution without a lease, which leaves its queue. The caller counts and puts the execution. */
 export function block(tx: Tx, execution: Execution, by: 'dependencies' | 'hold'): void {
   keepDelay(execution)
   execution.state = { phase: 'blocked', by }
@@ -151,7 +151,10 @@ export function reviveMember(
   tx.emit('execution_replayed', execution, { reason: request.reason, by: request.by })
 }
 
-/** A holder waits for members that it depends on: it lets go, and the same attempt goes on when they have ended. */
+/**
+ * Ends the lease of a holder that waits for its dependencies. The same attempt continues after they have ended. The
+ * caller counts and puts the execution.
+ */
 export function park(tx: Tx, execution: Execution): void {
   leaveLease(tx, execution, 'parked', undefined)
   execution.next = 'continue'
@@ -159,7 +162,7 @@ export function park(tx: Tx, execution: Execution): void {
 }
 
 export interface Suspension {
-  /** The kind and name of the step that it waits in. */
+  /** The kind and name of the step that the execution waits in. */
   readonly step: string
   readonly name: string
   readonly reason: string
@@ -167,7 +170,7 @@ export interface Suspension {
   readonly remindAt: Instant | undefined
 }
 
-/** A holder lets go until something comes or a time has come; the same attempt goes on afterwards. */
+/** Ends the lease of a holder that waits for a signal or a time. The same attempt continues afterwards. */
 export function suspend(tx: Tx, execution: Execution, suspension: Suspension): void {
   const before = bucketOf(execution)
   const { step, reason, until, remindAt } = suspension
@@ -192,7 +195,7 @@ export interface Resumption {
   readonly delayMs: number
 }
 
-/** A suspended execution goes on, at once or after a while. */
+/** Resumes a suspended execution, at once or after a delay. */
 export function resume(tx: Tx, execution: Execution, resumption: Resumption): void {
   const before = bucketOf(execution)
   const until = resumption.delayMs > 0 ? tx.now + resumption.delayMs : undefined
@@ -211,8 +214,8 @@ export function resume(tx: Tx, execution: Execution, resumption: Resumption): vo
 }
 
 /**
- * Gives an execution to a worker: a new epoch, and a new attempt unless it goes on with one that was parked. Its flow is
- * counted by the caller, who has looked at it before.
+ * Gives an execution to a worker: a new epoch, and a new attempt unless a parked one continues. The caller counts it in
+ * its flow, which the caller has read already.
  */
 export function activate(tx: Tx, execution: Execution, lease: Lease): void {
   const previous = execution.attempt
@@ -222,7 +225,7 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
     previous.workerId = lease.workerId
     previous.workerInstanceId = lease.workerInstanceId
   } else {
-    // What brought an earlier attempt back is nothing to a new one.
+    // The cause of an earlier resume does not apply to a new attempt.
     if (execution.journal !== undefined) execution.journal.resumed = undefined
     execution.attempt = {
       number: (previous?.number ?? 0) + 1,
@@ -247,7 +250,7 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
   tx.emit('attempt_started', execution, holderDetail(execution))
 }
 
-/** When an attempt that runs from a moment on is out of time. */
+/** Returns when an attempt that has been running since an instant times out. */
 export function timeoutFrom(execution: Execution, runningSince: Instant): Instant | undefined {
   const timeoutMs = execution.attemptTimeoutMs
   return timeoutMs === undefined ? undefined : runningSince + timeoutMs - (execution.attempt?.usedMs ?? 0)
@@ -260,19 +263,19 @@ export interface Ending {
   readonly reason: string | undefined
   readonly by: string | undefined
   readonly failure: Failure | undefined
-  /** What history says of an attempt that was still open. A completed one needs no record. */
+  /** The outcome in the history of an attempt that was still open. A completed attempt needs no record. */
   readonly attemptOutcome: AttemptOutcome | undefined
 }
 
-/** Whether an attempt was begun and has not come to an end: it runs, or it was parked and would be continued. */
+/** Whether an attempt has started and not ended: it is running, or it was parked and would continue. */
 function hasOpenAttempt(execution: Execution): boolean {
   if (execution.attempt === undefined || execution.state.phase === 'ended') return false
   return execution.state.phase === 'active' || execution.next === 'continue'
 }
 
 /**
- * The last phase. Said for any other phase: closes the lease and the attempt, and leaves only the retention to run. What it
- * means for a flow is seen to by whoever calls this.
+ * Enters the last phase from any other: closes the lease, the attempt and the journal. Only the retention remains. The
+ * caller applies the consequences in its flow.
  */
 export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
   if (ending.attemptOutcome !== undefined && hasOpenAttempt(execution)) {

@@ -1,4 +1,4 @@
-/** What every replay does to an execution before it gets its new state. */
+/** Resets an execution for a replay, before it gets its new state. */
 import { recordAttempt } from './attempts.ts'
 import { resultKey } from '../model/blob-keys.ts'
 import type { Execution } from '../model/records.ts'
@@ -10,10 +10,13 @@ export interface ReplayRequest {
   readonly by: string | undefined
 }
 
-/** History, numbering and epoch go on; the counters of the run start over. The caller sets the state and puts it. */
+/**
+ * Resets the counters of the run; history, numbering and epoch continue. The caller sets the state and puts the
+ * execution.
+ */
 export function prepareReplay(tx: Tx, execution: Execution, request: ReplayRequest): void {
   const state = execution.state
-  // A completed attempt lives in the execution's record only; the next attempt takes its place there.
+  // A completed attempt is part of the execution's record; the next attempt replaces it there.
   if (state.phase === 'ended' && state.outcome === 'completed') {
     recordAttempt(tx, execution, { outcome: 'completed', endedAt: state.at, failure: undefined })
   }
@@ -32,6 +35,6 @@ export function prepareReplay(tx: Tx, execution: Execution, request: ReplayReque
     journal.resumed = undefined
   }
   execution.next = execution.attempt === undefined ? 'initial' : 'replay'
-  // Members that have not begun may still be given what it had completed with, until it completes again.
+  // Members that have not started may still receive the old result, until the execution completes again.
   if (execution.member === undefined) tx.forget(resultKey(execution.id))
 }

@@ -4,9 +4,9 @@ import { publicStates } from '../model/public-state.ts'
 import type { Execution } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
-/** Queues that nobody uses any more would otherwise stay for ever, one for each lane and class that was ever named. */
+/** Removes the empty queues of a lane. Otherwise one would remain for every lane and class that was ever named. */
 export function forgetEmptyQueues(tx: Tx, lane: string): void {
-  // What is not ready stands in an index of its lane, whatever its class: only a lane without any tells of each queue.
+  // Executions that are not ready are indexed by lane, whatever their class, so only an empty lane has empty queues.
   for (const state of publicStates) if (tx.countUpTo({ index: laneIndex(lane, state), limit: 1 }) > 0) return
   const queues = tx.scan({ index: QUEUES_INDEX, from: { score: 0, id: lane }, limit: tx.room() }, 'queue')
   for (const queue of queues) {

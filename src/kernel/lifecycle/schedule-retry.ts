@@ -13,7 +13,10 @@ export interface FailedAttempt {
   readonly seed: number
 }
 
-/** Ends the attempt and parks the execution until its next one. Undefined, and nothing written, if none follows. */
+/**
+ * Ends the attempt and delays the execution until its retry. Returns undefined, and writes nothing, if the policy
+ * allows none.
+ */
 export function scheduleRetry(tx: Tx, execution: Execution, attempt: FailedAttempt): Instant | undefined {
   const { failure, how, retryAfterMs, seed } = attempt
   if (!mayRetry(execution, failure.category)) return undefined

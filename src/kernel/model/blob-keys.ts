@@ -1,4 +1,4 @@
-/** Where the bytes of an execution are kept. */
+/** The keys under which blobs are stored. */
 import { joinName } from './names.ts'
 
 export function payloadKey(executionId: string): string {

@@ -18,11 +18,11 @@ import type { AnyRecord, Execution, RecordType } from './records.ts'
 import { SEPARATOR, nameStart } from './names.ts'
 
 export type IndexGuard =
-  /** A record that the name of the index tells. */
+  /** A record that the name of the index identifies. */
   | { readonly kind: 'record'; readonly type: 'execution' | 'flow'; readonly id: string }
   /**
-   * The flow that the record of this execution names. The record itself guards the index of an execution that is absent or
-   * no member: an edge needs two members, and becoming one writes the record.
+   * The flow that the record of this execution names. If the execution is absent or no member, its own record guards
+   * the index: an edge needs two members, and becoming a member writes the record.
    */
   | { readonly kind: 'flow_of'; readonly executionId: string }
   /** Entries are hints: every record taken from the index is checked by its own version, and a missed one is found later. */
@@ -69,7 +69,9 @@ const FLOW = named('flow')
 const SIGNAL = named('signal')
 const WAITPOINT = named('waitpoint')
 
-/** An entry of `due` or `purge` names one of the two records, which `isFlowId` tells apart; any other entry names all. */
+/**
+ * An entry of `due` or `purge` names one of the two records, distinguished by `isFlowId`; any other entry names all.
+ */
 export function recordsNamedBy(index: string): readonly NamedRecord[] {
   const first = nameStart(index)
   const owner = ownerIn(index, first)
@@ -108,7 +110,7 @@ export function recordsNamedBy(index: string): readonly NamedRecord[] {
   }
 }
 
-/** What an index name has behind its first part. */
+/** Returns the part of an index name after its first. */
 function ownerIn(index: string, first: string): string {
   return index.substring(first.length + SEPARATOR.length)
 }
@@ -131,10 +133,11 @@ function broughtBy(execution: Execution): RecordKey[] {
   const member = execution.member
   const phase = execution.state.phase
   if (member === undefined) return []
-  // A blocked member is reached from its flow or from its neighbours; an ended one is left alone unless it owes edges.
+  // A blocked member is reached from its flow or from its neighbours; an ended one is not read unless its edges are
+  // pending.
   if (phase === 'blocked' || (phase === 'ended' && !member.owesEdges)) return []
   const brought: RecordKey[] = [{ type: 'flow', id: member.flowId }]
-  // A claim looks there for the payload.
+  // A claim reads the payload from there.
   if (phase === 'eligible' && member.payloadFrom !== undefined) {
     brought.push({ type: 'execution', id: member.payloadFrom })
   }

@@ -17,13 +17,13 @@ export const QUEUES_INDEX = 'queues'
 /** All flows of the partition, by creation. */
 export const FLOWS_INDEX = 'flows'
 
-/** Members whose decided group still owes cancels to those that lost, by the decision. */
+/** Members whose decided group has pending cancels of losers, by the decision. */
 export const SIBLING_CANCELS_INDEX = 'sibling_cancels'
 
-/** Cancelled flows with members that still have to be cancelled, by the cancel. */
+/** Cancelled flows whose members are not all cancelled yet, by the cancel. */
 export const CANCEL_BACKLOG_INDEX = 'cancel_backlog'
 
-/** Open waitpoints of all executions of the partition, by when they were opened. Mailboxes are not among them. */
+/** Open waitpoints of all executions of the partition, by the time of their opening. Without mailboxes. */
 export const OPEN_WAITPOINTS_INDEX = 'open_waitpoints'
 
 const READY_PREFIX = 'ready' + SEPARATOR
@@ -33,12 +33,12 @@ export function readyIndex(lane: string, className: string): string {
   return READY_PREFIX + joinName(lane, className)
 }
 
-/** The lane and class of a ready index, or undefined for any other name. A store's wake-ups carry it. */
+/** Returns the lane and class of a ready index, or undefined for any other name. Wake-ups of a store carry it. */
 export function isReadyIndex(index: string): boolean {
   return index.substring(0, READY_PREFIX.length) === READY_PREFIX
 }
 
-/** Executions of one lane in one public state, by creation; those that a worker may take stand in a ready index instead. */
+/** Executions of one lane in one public state, by creation. Claimable executions are in a ready index instead. */
 export function laneIndex(lane: string, state: PublicState): string {
   return 'lane' + SEPARATOR + joinName(lane, state)
 }
@@ -52,27 +52,27 @@ export function attemptsIndex(executionId: string): string {
   return joinName('attempts', executionId)
 }
 
-/** The members of one flow, by rank: those that an edge leads from come before those that it leads to. */
+/** The members of one flow, by rank: upstreams come before their downstreams. */
 export function membersIndex(flowId: string): string {
   return joinName('members', flowId)
 }
 
-/** Where edges stand that still wait for their upstream … */
+/** The score of edges that wait for their upstream. */
 export const OPEN_EDGES = 0
 
-/** … and those that have been resolved. */
+/** The score of resolved edges. */
 export const RESOLVED_EDGES = 1
 
 export const OUTBOUND_PREFIX = 'out' + SEPARATOR
 
 export const INBOUND_PREFIX = 'in' + SEPARATOR
 
-/** The downstream members of one member: first those whose edge is open, then the others. */
+/** The downstreams of one member: open edges first, then resolved ones. */
 export function outboundIndex(executionId: string): string {
   return OUTBOUND_PREFIX + executionId
 }
 
-/** The upstream members of one member, in the same order. */
+/** The upstreams of one member, in the same order. */
 export function inboundIndex(executionId: string): string {
   return INBOUND_PREFIX + executionId
 }
@@ -81,7 +81,7 @@ export function edgeId(upstreamId: string, downstreamId: string): string {
   return joinName(upstreamId, downstreamId)
 }
 
-/** The steps of one life of an execution, by position. `scope` is what `scopeOf` says. */
+/** The steps of one life of an execution, by position. `scopeOf` returns the scope. */
 export function stepsIndex(scope: string): string {
   return joinName('steps', scope)
 }
@@ -91,12 +91,12 @@ export function waitpointsIndex(scope: string): string {
   return joinName('waitpoints', scope)
 }
 
-/** The signals that one life of an execution has accepted, by their number. */
+/** The signals that one life of an execution has accepted, by number. */
 export function signalsIndex(scope: string): string {
   return joinName('signals', scope)
 }
 
-/** The signals that are kept at one waitpoint for a wait that is still to come, by their number. */
+/** The signals that are buffered at one waitpoint for a later wait, by number. */
 export function inboxIndex(waitpointId: string): string {
   return joinName('inbox', waitpointId)
 }

@@ -7,23 +7,23 @@ export function joinName(first: string, second: string): string {
   return first + SEPARATOR + second
 }
 
-/** What a joined name was before its last part was added. */
+/** Returns a joined name without its last part. */
 export function nameBefore(name: string, last: string): string {
   return name.substring(0, name.length - last.length - SEPARATOR.length)
 }
 
-/** The first part of a joined name. */
+/** Returns the first part of a joined name. */
 export function nameStart(name: string): string {
   const end = name.indexOf(SEPARATOR)
   return end < 0 ? name : name.substring(0, end)
 }
 
-/** An index that holds executions and flows tells them apart by their ids: that of a flow begins with a letter. */
+/** Whether an id of an index of executions and flows is a flow's: that one begins with a letter. */
 export function isFlowId(id: string): boolean {
   return id.startsWith('f')
 }
 
-/** Whether a text looks like an execution's id: a partition's number, a dash, and more. */
+/** Whether a text has the form of an execution id: a partition number, a dash, and more. */
 export function isExecutionId(id: string): boolean {
   const dash = id.indexOf('-')
   if (dash < 1 || dash === id.length - 1) return false

@@ -1,4 +1,7 @@
-/** The order of every index: by score, then by id. Ids are ASCII, so their order is that of their bytes in every store. */
+/**
+ * The order of every index: by score, then by id. Ids are ASCII, so their order is the order of their bytes in every
+ * store.
+ */
 export interface Keyed {
   readonly score: number
   readonly id: string
@@ -8,7 +11,7 @@ export function comesBefore(a: Keyed, b: Keyed): boolean {
   return a.score < b.score || (a.score === b.score && a.id < b.id)
 }
 
-/** Merges lists that are each in order into the first `limit` of their union. */
+/** Merges sorted lists into the first `limit` items of their union. */
 export function mergeOrdered<T extends Keyed>(lists: readonly T[][], limit: number): T[] {
   const heads: number[] = []
   for (let i = 0; i < lists.length; i++) heads.push(0)
@@ -36,7 +39,9 @@ export interface IndexEntry {
   readonly id: string
 }
 
-/** A place in an index: entries are ordered by score, then by id. With an id, a range begins just past that entry. */
+/**
+ * A position in an index: entries are ordered by score, then by id. With an id, a range begins just after that entry.
+ */
 export interface Position {
   readonly score: number
   readonly id?: string | undefined

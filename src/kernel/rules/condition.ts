@@ -1,12 +1,12 @@
 /**
- * The condition of a wait: a tree of groups and leaves, flat, with what each node has so far. Putting one more signal to it
- * touches the leaves that it concerns and the groups above them. Adding signals never takes anything back, and their order
- * does not matter to whether the condition is met.
+ * The condition of a wait: a flat tree of groups and leaves, with the count of each node. Counting a signal touches its
+ * leaves and the groups above them. Counts only grow, and the order of signals does not affect whether the condition is
+ * met.
  */
 import type { ConditionNode, CountedNode, SignalEffect, SignalSource } from '../model/journal-schema.ts'
 import { joinName } from '../model/names.ts'
 
-/** What a condition looks at in a signal. */
+/** The fields of a signal that a condition reads. */
 export interface SignalFacts {
   readonly target: string
   readonly name: string
@@ -31,7 +31,7 @@ export function beginCounting(nodes: readonly ConditionNode[]): CountedNode[] {
   return counted
 }
 
-/** Every place that a condition looks at, once each, in the order in which they are named. */
+/** Returns every target of a condition once, in the order of the nodes. */
 export function targetsOf(nodes: readonly ConditionNode[]): string[] {
   const targets: string[] = []
   for (const node of nodes) for (const target of node.targets) if (!targets.includes(target)) targets.push(target)
@@ -47,7 +47,7 @@ function isNodeMet(node: CountedNode): boolean {
   return (node.kind === 'group' || node.kind === 'leaf') && node.has >= node.need
 }
 
-/** Counts a signal that was sent to one of the condition's targets, and says what it did. */
+/** Counts a signal that was sent to one of the condition's targets. Returns its effect. */
 export function countSignal(nodes: readonly CountedNode[], signal: SignalFacts): Exclude<SignalEffect, 'buffered'> {
   let isAwaited = false
   let isNew = false
@@ -70,7 +70,7 @@ function accepts(leaf: CountedNode, signal: SignalFacts): boolean {
   return leaf.from.length === 0 || leaf.from.includes(signal.source.identity)
 }
 
-/** Whether a signal is one more for a leaf that still needs some; what makes it distinct is noted. */
+/** Whether a signal counts for a leaf that needs more. Records the distinguishing value. */
 function addsTo(leaf: CountedNode, signal: SignalFacts): boolean {
   if (leaf.by === 'once' || leaf.by === 'signals') return true
   const value = leaf.by === 'sources' ? senderOf(signal.source) : signal.target
@@ -79,7 +79,7 @@ function addsTo(leaf: CountedNode, signal: SignalFacts): boolean {
   return true
 }
 
-/** One person is one sender, by a signed link or through a program. What the engine says is nobody's. */
+/** A person is one sender, by a signed link or through a program. Signals of the engine have no sender. */
 function senderOf({ type, identity }: SignalSource): string {
   return joinName(type === 'engine' ? type : 'sender', identity)
 }

@@ -1,10 +1,10 @@
-/** The judge of a group of edges: one rule for every policy, and it looks at nothing but the group. */
+/** Decides groups of edges: one rule for every policy, from the group alone. */
 import type { EdgeGroup, Execution, GroupPolicy, GroupVerdict, Losers } from '../model/records.ts'
 import { LOST_TO_FAILURE, LOST_TO_SIBLING } from './flow-state.ts'
 
 export interface PolicyInput {
   readonly policy: GroupPolicy
-  /** How many must complete, for a quorum. */
+  /** The number of a quorum. */
   readonly need?: number | undefined
   readonly losers?: Losers | undefined
 }
@@ -52,7 +52,7 @@ export function isShort(execution: Execution): boolean {
   return execution.state.phase !== 'ended' && needsMore(execution.member?.group)
 }
 
-/** A group that may still grow is not impossible for having too few upstreams. */
+/** Returns the verdict of a group. A group that may still grow is not impossible because it has too few upstreams. */
 export function verdictOf(group: EdgeGroup, mayGrow: boolean): GroupVerdict {
   const lost = group.failed + group.skipped
   if (group.policy === 'all_of') {
@@ -64,7 +64,7 @@ export function verdictOf(group: EdgeGroup, mayGrow: boolean): GroupVerdict {
   return lost > group.total - group.need ? 'impossible' : 'pending'
 }
 
-/** Why those that still run are cancelled; undefined if the group lets them run. */
+/** Returns why the remaining upstreams are cancelled; undefined if the group lets them run. */
 export function reasonToCancel(group: EdgeGroup): string | undefined {
   if (group.policy === 'all_of' || group.losers === 'let_run') return undefined
   switch (group.verdict) {

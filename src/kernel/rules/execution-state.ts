@@ -1,11 +1,11 @@
-/** What follows from an execution's record alone: its public state, its timers, the order in which it is claimed. */
+/** Values derived from an execution's record: its timers, and the order in which it is claimed. */
 import { firstExpiry, owesSweep } from './journal-ids.ts'
 import type { Journal } from '../model/journal-schema.ts'
 import type { Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
 
 const PRIORITY_WEIGHT = 1_000_000_000_000
 
-/** Ascending: the highest priority first, then the oldest. One step of priority outweighs any age; below 2^53 it is exact. */
+/** Ascending: the highest priority first, then the oldest. One step of priority outweighs any age. Exact below 2^53. */
 export function claimScore(execution: Execution): number {
   return execution.createdAt - execution.priority * PRIORITY_WEIGHT
 }
@@ -16,7 +16,7 @@ function earlier(a: Instant | undefined, b: Instant | undefined): Instant | unde
   return Math.min(a, b)
 }
 
-/** The earliest moment at which time alone changes this execution, or at which it was left with work to do for it. */
+/** The earliest instant at which time alone changes this execution, or since which work for it is pending. */
 export function dueAt(execution: Execution): Instant | undefined {
   const state = execution.state
   const owedAt = execution.member === undefined ? undefined : owedSince(execution, execution.member)
@@ -26,12 +26,12 @@ export function dueAt(execution: Execution): Instant | undefined {
   return journal === undefined ? timer : earlier(timer, journalDueAt(execution, journal))
 }
 
-/** When a waitpoint closes by itself, or since when records have waited to be removed that a replay set aside. */
+/** When a waitpoint expires, or since when cut steps wait for their removal. */
 function journalDueAt(execution: Execution, journal: Journal): Instant | undefined {
   return owesSweep(journal) ? (execution.lastReplay?.at ?? execution.createdAt) : firstExpiry(journal)
 }
 
-/** Since when edges that lead from it, or cancels that its group decided, have waited to be seen to. */
+/** Since when outbound edges, or cancels of losers, are pending. */
 function owedSince(execution: Execution, member: Membership): Instant | undefined {
   if (member.group?.owedFrom !== undefined) return member.group.decidedAt ?? execution.changedAt
   return member.owesEdges && execution.state.phase === 'ended' ? execution.state.at : undefined
@@ -44,7 +44,7 @@ function timerOf(execution: Execution): Instant | undefined {
   return state.phase === 'delayed' ? earlier(state.until, execution.deadlineAt) : execution.deadlineAt
 }
 
-/** When the lease runs out, or the attempt's time, or the patience with a holder that is to cancel. */
+/** When the lease expires, the attempt times out, or the grace of a cancel ends. */
 function activeUntil(state: Extract<ExecutionState, { phase: 'active' }>): Instant {
   let until = state.lease.expiresAt
   if (state.timeoutAt !== undefined && state.timeoutAt < until) until = state.timeoutAt

@@ -1,4 +1,4 @@
-/** What follows from a flow's record alone: its public state, what lives in it, what it still has to do by itself. */
+/** Values derived from a flow's record: its public state, its live members, its pending work. */
 import type { Execution, Flow, FlowOutcome, FlowWalk, Instant, MemberCounts, Outcome } from '../model/records.ts'
 import { publicState } from '../model/public-state.ts'
 
@@ -8,13 +8,16 @@ export type PublicFlowState = (typeof publicFlowStates)[number]
 
 export type MemberBucket = keyof MemberCounts
 
-/** The reason of those that a satisfied group no longer needed: they count as superseded, and spoil no outcome. */
+/**
+ * The reason of upstreams that a satisfied group no longer needs. They count as superseded and do not affect the
+ * outcome.
+ */
 export const LOST_TO_SIBLING = 'sibling_quorum_satisfied'
 
-/** The reason of those that a group no longer needed because it can never be satisfied. */
+/** The reason of upstreams that a group no longer needs because it cannot be satisfied. */
 export const LOST_TO_FAILURE = 'sibling_quorum_impossible'
 
-/** Who ends a member for the sake of its flow. */
+/** The `by` of members that end because of their flow. */
 export const BY_FLOW = 'flow'
 
 export function noMembers(): MemberCounts {
@@ -34,7 +37,7 @@ export function noMembers(): MemberCounts {
   }
 }
 
-/** Under which of its flow's counts a member stands. */
+/** Returns the count of its flow that a member is part of. */
 export function bucketOf(execution: Execution): MemberBucket {
   const state = execution.state
   if (state.phase === 'ended' && state.outcome === 'cancelled') {
@@ -50,21 +53,21 @@ export function liveCount(counts: MemberCounts): number {
   )
 }
 
-/** Whether nothing in the flow will change any more unless somebody asks for it. */
+/** Whether nothing in the flow will change without another call. */
 export function isFlowSettled(flow: Flow): boolean {
   const phase = flow.state.phase
   if (phase === 'ended') return true
   return phase === 'cancelled' && flow.walk?.purpose !== 'cancel' && liveCount(flow.counts) === 0
 }
 
-/** Since when the flow has work to do by itself, or when it is given up. */
+/** Since when the flow has pending work, or when its submission is abandoned. */
 export function flowDueAt(flow: Flow): Instant | undefined {
-  // What is removed goes on by the end of its retention.
+  // A removal continues by the end of its retention.
   if (flow.walk !== undefined && flow.walk.purpose !== 'remove') return flow.changedAt
   return flow.state.phase === 'held' ? flow.state.until : undefined
 }
 
-/** How a flow whose members have all ended comes out. */
+/** Returns the outcome of a flow whose members have all ended. */
 export function flowOutcome(flow: Flow): FlowOutcome {
   if (flow.outcomeRule === 'sinks') return flow.failedSinkCount > 0 ? 'failed' : 'completed'
   const counts = flow.counts
@@ -84,29 +87,29 @@ export function publicFlowState(flow: Flow): PublicFlowState {
   return 'blocked'
 }
 
-/** Whether the flow's members go on as their edges say: not before a hold is over, nor once a cancel is theirs too. */
+/** Whether verdicts take effect on members: not during a hold, nor after a cancel that includes the members. */
 export function movesMembers(flow: Flow): boolean {
   const state = flow.state
   if (state.phase === 'held') return false
   return state.phase !== 'cancelled' || state.policy === 'flow_only'
 }
 
-/** A walk at its beginning. */
+/** Returns a walk at its start. */
 export function newWalk(purpose: FlowWalk['purpose']): FlowWalk {
   return { purpose, fromRank: undefined, fromId: undefined, rootId: undefined }
 }
 
-/** Whether edges may still be added from outside. */
+/** Whether callers may still add edges. */
 export function mayGrow(flow: Flow): boolean {
   return flow.state.phase === 'open' || flow.state.phase === 'held'
 }
 
-/** Whether the flow takes its members with it, so that none of them may be begun or queued again. */
+/** Whether the cancel of a flow includes its members, so that none may start or be queued again. */
 export function stopsMembers(flow: Flow): boolean {
   return flow.state.phase === 'cancelled' && flow.state.policy !== 'flow_only'
 }
 
-/** How an upstream's end counts in the groups it feeds. */
+/** Returns how the end of an upstream counts in the groups it feeds. */
 export function groupBucket(outcome: Outcome): 'completed' | 'failed' | 'skipped' {
   if (outcome === 'completed' || outcome === 'skipped') return outcome
   return 'failed'

@@ -34,7 +34,7 @@ import { claimScore, dueAt } from './execution-state.ts'
 import { flowDueAt, isFlowSettled } from './flow-state.ts'
 import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from './journal-ids.ts'
 
-/** Where a worker or a listing finds it. */
+/** The index in which a worker or a listing finds it. */
 function queueEntry(execution: Execution): IndexEntry {
   const state = execution.state
   return state.phase === 'eligible'
@@ -42,12 +42,12 @@ function queueEntry(execution: Execution): IndexEntry {
     : { index: laneIndex(execution.lane, publicState(state)), score: execution.createdAt, id: execution.id }
 }
 
-/** Where time finds it: to change it as long as it lives, to remove it afterwards. */
+/** The index of its next timer: of its next change, or of its removal after its end. */
 function timedEntry(execution: Execution): IndexEntry | undefined {
   const state = execution.state
   const due = dueAt(execution)
   if (due !== undefined) return { index: DUE_INDEX, score: due, id: execution.id }
-  // A member stays as long as its flow, which looks after its removal.
+  // A member is removed with its flow.
   if (state.phase === 'ended' && execution.member === undefined) {
     return { index: PURGE_INDEX, score: state.at + execution.retentionMs, id: execution.id }
   }

@@ -1,4 +1,4 @@
-/** The names of what belongs to an execution's journal, and what can be told from the journal alone. */
+/** Ids of journal records, and values derived from a journal alone. */
 import type { Cut, Journal, OpenWaitpoint, Signal, Step, StepKind } from '../model/journal-schema.ts'
 import type { Execution, Instant } from '../model/records.ts'
 import { joinName, nameBefore } from '../model/names.ts'
@@ -24,14 +24,14 @@ export function newJournal(life: number, firstLife: number): Journal {
   }
 }
 
-/** The journal of an execution, begun if it has none. */
+/** Returns the journal of an execution, and creates it if there is none. */
 export function journalOf(execution: Execution): Journal {
   const journal = execution.journal ?? newJournal(FIRST_LIFE, FIRST_LIFE)
   execution.journal = journal
   return journal
 }
 
-/** What the ids of everything begin with that belongs to one life of an execution. */
+/** Returns the prefix of all ids of one life of an execution. */
 export function scopeIn(executionId: string, life: number): string {
   return life === FIRST_LIFE ? executionId : joinName(executionId, String(life))
 }
@@ -45,7 +45,7 @@ export function stepKey(kind: StepKind, name: string): string {
   return joinName(kind, name)
 }
 
-/** `key` is what `stepKey` says. */
+/** `stepKey` makes the key. */
 export function stepIdIn(scope: string, key: string): string {
   return joinName(scope, key)
 }
@@ -74,18 +74,18 @@ export function mailboxOf(signalName: string): string {
   return MAILBOX_PREFIX + signalName
 }
 
-/** Whether signals may be sent there as long as the execution lives, and not only while a handler keeps it open. */
+/** Whether a target accepts signals until the execution ends, and not only while a handler keeps it open. */
 export function isMailbox(target: string): boolean {
   return target.startsWith(MAILBOX_PREFIX)
 }
 
-/** Whether a replay has set a step aside. */
+/** Whether a replay has cut a step. */
 export function isCut(journal: Journal, position: number): boolean {
   for (const cut of journal.cuts) if (position >= cut.from && position < cut.to) return true
   return false
 }
 
-/** Sets aside everything from a position on that is recorded now. */
+/** Cuts all steps recorded so far from a position on. */
 export function cutFrom(journal: Journal, position: number): void {
   const cuts: Cut[] = []
   for (const cut of journal.cuts) if (cut.from < position) cuts.push({ from: cut.from, to: Math.min(cut.to, position) })
@@ -99,7 +99,7 @@ export function openWaitpointOf(journal: Journal | undefined, target: string): O
   return undefined
 }
 
-/** An open waitpoint closes at its time, whether or not anybody has seen to it yet. */
+/** Whether an open waitpoint has expired, even if it is not closed yet. */
 export function hasExpired(open: OpenWaitpoint, now: Instant): boolean {
   return open.expiresAt !== undefined && open.expiresAt <= now
 }
@@ -110,7 +110,7 @@ export function withoutTargets(open: readonly OpenWaitpoint[], targets: readonly
   return left
 }
 
-/** The earliest moment at which an open waitpoint closes by itself. */
+/** Returns the earliest expiry of an open waitpoint. */
 export function firstExpiry(journal: Journal): Instant | undefined {
   let first: Instant | undefined = undefined
   for (const { expiresAt } of journal.open) {
@@ -119,7 +119,7 @@ export function firstExpiry(journal: Journal): Instant | undefined {
   return first
 }
 
-/** Whether records are left that nobody will look at again. */
+/** Whether cut steps or earlier lives wait for their removal. */
 export function owesSweep(journal: Journal): boolean {
   return journal.cuts.length > 0 || journal.firstLife < journal.life
 }

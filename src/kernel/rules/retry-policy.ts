@@ -1,9 +1,9 @@
-/** Whether a failed attempt is followed by another, and when. */
+/** Decides whether and when a failed attempt is retried. */
 import { RETRY_DELAY_MAX_MS } from '../limits.ts'
 import { fractionOf } from './seeded-random.ts'
 import type { Backoff, Execution } from '../model/records.ts'
 
-/** Failures of these categories are final whatever the policy says. */
+/** Failures of these categories are final under every policy. */
 const FINAL_CATEGORIES: readonly string[] = ['permanent', 'cancelled']
 
 export function mayRetry(execution: Execution, category: string): boolean {
@@ -13,7 +13,7 @@ export function mayRetry(execution: Execution, category: string): boolean {
   return execution.failureCount + 1 < execution.retry.attempts
 }
 
-/** The wait before the attempt that follows failure number `failureCount`, counted from 1. */
+/** Returns the delay before the attempt that follows failure number `failureCount`, counted from 1. */
 export function backoffMs(backoff: Backoff, failureCount: number): number {
   if (backoff.kind === 'fixed') return Math.min(backoff.delayMs, RETRY_DELAY_MAX_MS)
   const cap = Math.min(backoff.maxMs, RETRY_DELAY_MAX_MS)

@@ -1,4 +1,4 @@
-/** Ending an execution, with everything that follows from it. */
+/** Ends executions and applies the consequences in their flow. */
 import { bucketOf } from '../../rules/flow-state.ts'
 import { settleMember } from '../flows/resolve-edges.ts'
 import { enterEnded } from '../phases.ts'
@@ -6,7 +6,7 @@ import type { Ending } from '../phases.ts'
 import type { Execution, LeaseEnd } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
-/** Ends an execution from any phase that is not the last; its flow, if it has one, follows. */
+/** Ends an execution from any other phase, and updates its flow. */
 export function endExecution(tx: Tx, execution: Execution, ending: Ending): void {
   const before = bucketOf(execution)
   enterEnded(tx, execution, ending)
@@ -19,7 +19,7 @@ export interface PendingCancel {
   readonly by: string
 }
 
-/** Ends an execution as cancelled, from any phase that is not the last. */
+/** Ends an execution as cancelled, from any other phase. */
 export function endCancelled(tx: Tx, execution: Execution, cancel: PendingCancel, how: LeaseEnd = 'cancelled'): void {
   endExecution(tx, execution, {
     outcome: 'cancelled',

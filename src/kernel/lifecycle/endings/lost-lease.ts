@@ -15,8 +15,8 @@ export interface LostLease {
 }
 
 /**
- * The one way out of a lost lease: ended if somebody had asked for that or if leases were lost too often, else eligible
- * for a new attempt. Says the outcome if it ended.
+ * Handles a lost lease. Cancels the execution if a cancel is pending, fails it if too many leases were lost, and
+ * otherwise makes it eligible for a new attempt. Returns the outcome if it ended.
  */
 export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease): Outcome | undefined {
   const { how, reason, by } = loss

@@ -7,8 +7,8 @@ import { endCancelled } from './end-execution.ts'
 import type { PendingCancel } from './end-execution.ts'
 
 /**
- * An attempt that ends without a result, where somebody wants the execution or its flow cancelled, ends that execution
- * too: it is not queued again.
+ * Ends the execution as cancelled if a cancel of it or of its flow is pending. Used where an attempt ends without a
+ * result, so that the execution is not queued again. Returns whether it ended.
  */
 export function cancelIfAsked(tx: Tx, execution: Execution, how: LeaseEnd = 'cancelled'): boolean {
   const cancel = pendingCancel(tx, execution)

@@ -1,4 +1,4 @@
-/** Takes an execution out of the store with everything that belongs to it alone. */
+/** Removes an execution and everything that belongs to it alone. */
 import { payloadKey, resultKey } from '../../model/blob-keys.ts'
 import { attemptsIndex } from '../../model/indexes.ts'
 import { removeJournal } from '../journal/sweep-journal.ts'
@@ -8,14 +8,14 @@ import type { Tx } from '../../tx.ts'
 import type { IndexEntry } from '../../model/order.ts'
 
 /**
- * Removes an execution and everything that belongs to it, as far as the operation has room: true once nothing is left. What
- * an execution remembers may take several calls; from the first on, it is past every replay.
+ * Removes an execution with its attempts, blobs and journal, as far as the operation has room. Returns true once
+ * nothing is left. A journal may take several calls; from the first one on, the execution cannot be replayed.
  */
 export function removeExecution(tx: Tx, execution: Execution): boolean {
   const journal = execution.journal
   if (journal !== undefined) {
     if (tx.room() === 0) return false
-    // Put by every call, not only by the first: the execution guards the indexes from which records are removed.
+    // Every call puts the execution: it guards the indexes from which records are removed.
     journal.isRemoving = true
     tx.put(execution)
     if (!removeJournal(tx, execution)) return false
@@ -27,7 +27,7 @@ export function removeExecution(tx: Tx, execution: Execution): boolean {
   return true
 }
 
-/** Makes room for an execution that takes the place of this one; what this one remembers is removed in the background. */
+/** Removes the attempts and blobs of an execution that is being replaced. Its journal is removed in the background. */
 export function removeAllButJournal(tx: Tx, execution: Execution): void {
   removeParts(tx, execution, attemptsOf(tx, execution))
 }

@@ -1,4 +1,4 @@
-/** Removes a settled flow with its members, their edges and everything that belongs to them, as far as there is room. */
+/** Removes a finished flow with its members and their edges, as far as the operation has room. */
 import { flowSubject } from '../../model/events.ts'
 import { OPEN_EDGES, edgeId, inboundIndex, membersIndex } from '../../model/indexes.ts'
 import { RESOLVE_PAGE_COUNT } from '../../limits.ts'
@@ -7,14 +7,14 @@ import { removeExecution } from './remove-execution.ts'
 import type { Tx } from '../../tx.ts'
 import { newWalk } from '../../rules/flow-state.ts'
 
-/** Records that are put or removed besides edges and members: the flow itself. */
+/** Records that are put or removed besides edges and members. */
 const FLOW_ASIDE = 2
 
-/** True once nothing is left of it. `removed` takes the members that are gone. */
+/** Returns true once nothing is left. Removed members are added to `removed`. */
 export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
   if (tx.room() < FLOW_ASIDE) return false
   if (flow.walk?.purpose !== 'remove') flow.walk = newWalk('remove')
-  // Put by every call, not only by the first: the flow guards the indexes of its members and edges.
+  // Every call puts the flow: it guards the indexes of its members and edges.
   tx.put(flow)
   const page = tx.range({ index: membersIndex(flow.id), limit: RESOLVE_PAGE_COUNT + 1 })
   for (let i = 0; i < page.length; i++) {
@@ -31,7 +31,7 @@ export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
   return true
 }
 
-/** Every edge leads to one member, so with all members all edges are gone. */
+/** Every edge leads to one member, so all edges are removed with the members. */
 function removeInboundEdges(tx: Tx, execution: Execution): boolean {
   if ((execution.member?.group?.total ?? 0) === 0) return true
   const index = inboundIndex(execution.id)

@@ -13,7 +13,7 @@ import { bucketOf } from '../../rules/flow-state.ts'
 import { memberOf } from './rank-order.ts'
 import { countEdge } from './resolve-edges.ts'
 
-/** Whether the graph may have so many edges, and this member so many that lead to it. */
+/** Refuses edges beyond the limit of the flow or of the member. */
 export function refuseTooMany(
   flow: Flow,
   newEdges: number,
@@ -23,7 +23,10 @@ export function refuseTooMany(
   return inDegree > IN_DEGREE_MAX ? refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX }) : undefined
 }
 
-/** One result can be the payload of a member that waits for all, or for any; a quorum has no single one to give. */
+/**
+ * Whether one result can be the payload: for `all_of` from a single edge, for `any_of` from the first. A quorum has no
+ * single result.
+ */
 export function mayHandPayload(policy: PolicyInput, need: number, payloadEdgeCount: number): boolean {
   if (policy.policy === 'all_of') return payloadEdgeCount <= 1
   return need <= 1 || payloadEdgeCount === 0
@@ -83,7 +86,7 @@ export function countNewEdge(tx: Tx, { flow, downstream, hands }: Link): EdgeGro
   if (group === undefined) return tx.fault('a member has no group after it was given one', downstream.id)
   const wasShort = isShort(downstream) ? 1 : 0
   group.total = group.total + 1
-  // Only a group that waits for all of its upstreams can have one more after it was satisfied.
+  // Only an `all_of` group can get another edge after it was satisfied.
   group.verdict = 'pending'
   group.decidedAt = undefined
   flow.shortGroupCount = flow.shortGroupCount - wasShort + (isShort(downstream) ? 1 : 0)

@@ -1,4 +1,6 @@
-/** Begins the cancel of a flow. The walk over its members cancels as many as there is room for; the due pass resumes it. */
+/**
+ * Starts the cancel of a flow. The walk cancels as many members as the operation has room for; the due pass resumes it.
+ */
 import type { Flow, FlowCancelPolicy } from '../../model/records.ts'
 import { liveCount, newWalk } from '../../rules/flow-state.ts'
 import type { Tx } from '../../tx.ts'
@@ -7,27 +9,27 @@ import { enterFlowCancelled } from '../flow-phases.ts'
 import { walkFlow } from './flow-walk.ts'
 
 export interface FlowCancel {
-  /** `cancel_all`: every member. `cancel_pending`: those that do not run. `flow_only`: none, the flow alone. */
+  /** `cancel_all`: every member. `cancel_pending`: members that are not running. `flow_only`: none. */
   readonly policy: FlowCancelPolicy
   readonly reason: string
   readonly by: string
-  /** Whether running members end at once instead of being asked to stop. */
+  /** Whether running members end at once. Otherwise their holders are asked to stop. */
   readonly force: boolean
   readonly graceMs: number
 }
 
 /**
- * Moves a flow to `cancelled` and starts the walk that cancels its members. Also used for submissions that were abandoned
+ * Moves a flow to `cancelled` and starts the walk over its members. Also used for submissions that were abandoned
  * before all members arrived.
  */
 export function beginCancel(tx: Tx, flow: Flow, input: FlowCancel): void {
   const wasHeld = flow.state.phase === 'held'
-  // Of a graph that is not all there, no member may be left to run.
+  // No member of an incomplete graph may run.
   const policy = wasHeld && flow.submission !== undefined ? 'cancel_all' : input.policy
   enterFlowCancelled(tx, flow, { ...input, policy })
   const isEmpty = liveCount(flow.counts) === 0
   if (policy === 'flow_only') {
-    // Left alone, some would wait for a seal, or for more edges, that cannot come any more.
+    // Without a walk, held members and short groups would wait for ever: the flow can no longer be sealed or extended.
     const isStuck = (wasHeld || flow.shortGroupCount > 0) && !isEmpty
     if (isStuck && flow.walk?.purpose !== 'release') flow.walk = newWalk('release')
   } else {

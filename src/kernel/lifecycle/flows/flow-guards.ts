@@ -1,4 +1,4 @@
-/** Who may change a flow's graph, and when. */
+/** Checks who may change the graph of a flow, and when. */
 import { refuseUnlessHeld } from '../fence.ts'
 import type { LeaseRefusal } from '../fence.ts'
 import type { Execution, ExecutionId, Fence, Flow, FlowId } from '../../model/records.ts'
@@ -6,13 +6,16 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 
-/** A running member of the flow that speaks for itself: it may extend a sealed flow, which cannot end while it runs. */
+/**
+ * A running member that acts for itself. It may extend a sealed flow, because the flow cannot end while the member
+ * runs.
+ */
 export interface HolderInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
 }
 
-/** A flow that is being removed is gone for everybody else. */
+/** Returns a flow unless it is being removed. */
 export function findFlow(tx: Tx, flowId: FlowId): Flow | undefined {
   const flow = tx.get('flow', flowId)
   return flow?.walk?.purpose === 'remove' ? undefined : flow
@@ -28,7 +31,7 @@ export function refuseUnlessOpen(
 ): Refused<'flow_ended' | 'flow_sealed' | 'flow_busy'> | undefined {
   const phase = flow.state.phase
   if (phase === 'ended' || phase === 'cancelled') return refused('flow_ended', { flowId: flow.id })
-  // A submission in several calls takes only what was announced.
+  // A submission in several calls accepts only the nodes and edges that it announced.
   const isClosed = phase === 'sealed' || (phase === 'held' && flow.submission !== undefined)
   if (isClosed && !isHolder) return refused('flow_sealed', { flowId: flow.id })
   return flow.walk?.purpose === 'replay' ? refused('flow_busy', { flowId: flow.id }) : undefined
@@ -39,7 +42,7 @@ export interface FoundHolder {
   readonly execution: Execution
 }
 
-/** The holder's execution, if it holds a member of this flow. */
+/** Returns the execution of the holder if it is a member of this flow. */
 export function findHolder(
   tx: Tx,
   flow: Flow,
@@ -55,7 +58,7 @@ export function notInFlow(flow: Flow, executionId: ExecutionId): Refused<'execut
   return refused('execution_not_in_flow', { flowId: flow.id, executionId })
 }
 
-/** Members and edges, each of which counts once: rises with every change of the graph. */
+/** Rises with every change of the graph: the number of members and edges. */
 export function revisionOf(flow: Flow): number {
   return flow.memberCount + flow.edgeCount
 }

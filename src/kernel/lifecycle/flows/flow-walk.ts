@@ -1,6 +1,7 @@
 /**
- * Work on all members of a flow, in the order of their ranks: letting a held flow go, cancelling what is left of a
- * cancelled one, replaying what was skipped. The operation that begins it does what it has room for; the due pass goes on.
+ * Walks over all members of a flow in the order of their ranks: releases a held flow, cancels the members of a
+ * cancelled flow, or replays skipped members. An operation starts the walk and works as far as it has room; the due
+ * pass resumes it.
  */
 import { isHeldNow, requestCancel } from '../cancel-request.ts'
 import { membersIndex } from '../../model/indexes.ts'
@@ -15,7 +16,7 @@ import { firstFailedUpstream } from './inbound.ts'
 import { replaySkipped } from './replay-member.ts'
 import { followEnds, judge } from './resolve-edges.ts'
 
-/** One step of the walk, as long as the operation has room; puts the flow. */
+/** Runs one step of the walk, as far as the operation has room. Puts the flow. */
 export function walkFlow(tx: Tx, flow: Flow): void {
   const walk = flow.walk
   if (walk === undefined || walk.purpose === 'remove') return tx.fault('a flow without a walk is to be walked', flow.id)
@@ -41,7 +42,7 @@ export function walkFlow(tx: Tx, flow: Flow): void {
   putFlow(tx, flow)
 }
 
-/** False if there was no room to see the member through. */
+/** Returns false if there was no room to finish the member. */
 function visit(tx: Tx, flow: Flow, walk: FlowWalk, member: Execution): boolean {
   switch (walk.purpose) {
     case 'release':
@@ -59,15 +60,15 @@ function visit(tx: Tx, flow: Flow, walk: FlowWalk, member: Execution): boolean {
 
 function finishWalk(tx: Tx, flow: Flow, walk: FlowWalk): void {
   flow.walk = undefined
-  // In a held flow the root goes on with all others.
+  // In a held flow, the root is released with all other members.
   if (walk.purpose !== 'replay' || walk.rootId === undefined || flow.state.phase === 'held') return
   const root = tx.get('execution', walk.rootId)
-  // Somebody may have cancelled it while the others were being replayed.
+  // The root may have been cancelled during the walk.
   if (root === undefined || root.state.phase !== 'blocked' || root.state.by !== 'hold') return
   release(tx, flow, root)
 }
 
-/** Lets a member go that waited for its flow alone, and judges one whose edges have decided meanwhile. */
+/** Unblocks a member that was blocked by the hold alone, and decides a group whose edges have been resolved. */
 function release(tx: Tx, flow: Flow, member: Execution): void {
   const state = member.state
   if (state.phase === 'blocked' && state.by === 'hold') {
@@ -77,7 +78,7 @@ function release(tx: Tx, flow: Flow, member: Execution): void {
     return
   }
   const group = member.member?.group
-  // One to which nothing leads runs as a root, whatever its policy says.
+  // A member without inbound edges runs as a root, whatever its policy.
   if (group === undefined || group.total === 0 || group.verdict !== 'pending') return
   if (verdictOf(group, mayGrow(flow)) === 'pending') return
   const ended: Execution[] = []
@@ -86,8 +87,8 @@ function release(tx: Tx, flow: Flow, member: Execution): void {
 }
 
 /**
- * What runs may go on under `cancel_pending`; what waits is cancelled, as it would be once it went on. Under `cancel_all` a
- * holder is asked to stop, or made to.
+ * Cancels one member. Under `cancel_pending` a running member continues; under `cancel_all` its holder is asked to
+ * stop, or its lease ends with `force`.
  */
 function cancelMember(tx: Tx, flow: Flow, member: Execution): void {
   const cancel = flow.state

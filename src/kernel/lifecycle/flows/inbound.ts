@@ -1,15 +1,15 @@
-/** The edges that lead to a member. */
+/** Reads the inbound edges of a member. */
 import { OPEN_EDGES, RESOLVED_EDGES, edgeId, inboundIndex } from '../../model/indexes.ts'
 import { IN_DEGREE_MAX, RESOLVE_PAGE_COUNT } from '../../limits.ts'
 import type { Edge, Execution, ExecutionId } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
-/** Reads the flow of a member, which guards the indexes of its edges. Said before these are read. */
+/** Reads the flow of a member, which guards the indexes of its edges. Call before these are read. */
 export function readEdgeGuard(tx: Tx, execution: Execution): void {
   if (execution.member !== undefined) tx.has('flow', execution.member.flowId)
 }
 
-/** Edges whose upstream has ended, in the order of the upstreams' ids. */
+/** Returns the edges whose upstream has ended, in the order of the upstream ids. */
 export function resolvedEdges(tx: Tx, downstreamId: string, from: string | undefined, limit: number): Edge[] {
   const range = { index: inboundIndex(downstreamId), from: { score: RESOLVED_EDGES, id: from }, limit }
   const ids: string[] = []
@@ -17,7 +17,6 @@ export function resolvedEdges(tx: Tx, downstreamId: string, from: string | undef
   return tx.getMany('edge', ids)
 }
 
-/** All edges that lead to it. */
 export function inboundEdges(tx: Tx, downstreamId: string): Edge[] {
   const range = { index: inboundIndex(downstreamId), from: { score: OPEN_EDGES }, limit: IN_DEGREE_MAX }
   const ids: string[] = []
@@ -25,7 +24,7 @@ export function inboundEdges(tx: Tx, downstreamId: string): Edge[] {
   return tx.getMany('edge', ids)
 }
 
-/** Which upstream has made the member's group impossible, as far as a short look tells. */
+/** Returns an upstream that made the member's group impossible, if one is among the first resolved edges. */
 export function firstFailedUpstream(tx: Tx, downstreamId: string): ExecutionId | undefined {
   for (const edge of resolvedEdges(tx, downstreamId, undefined, RESOLVE_PAGE_COUNT)) {
     if (edge.state === 'impossible') return edge.upstreamId

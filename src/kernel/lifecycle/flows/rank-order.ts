@@ -1,6 +1,6 @@
 /**
- * The order of a graph. Every edge leads from a lower rank to a higher one, so an edge that agrees with the ranks closes
- * no cycle and costs nothing to check. One that does not moves its downstream, and what hangs on it, to higher ranks.
+ * The order of a graph. Every edge leads from a lower rank to a higher one, so an edge that agrees with the ranks
+ * closes no cycle and needs no search. Any other edge moves its downstream, and everything after it, to higher ranks.
  */
 import { OPEN_EDGES, outboundIndex } from '../../model/indexes.ts'
 import { GRAPH_SEARCH_MAX, RESOLVE_LEVEL_MAX } from '../../limits.ts'
@@ -9,11 +9,11 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 
-/** Far from zero and far apart, so that members can be put before others and between them. */
+/** Far from zero and far apart, so that members can be inserted before and between others. */
 const FIRST_RANK = 1_000_000_000
 const RANK_STEP = 1_000
 
-/** The rank of the member that is added next to as many as there are: behind all that were added before. */
+/** Returns the rank of the next member: after all that were added before. */
 export function nextRank(memberCount: number): number {
   return FIRST_RANK + memberCount * RANK_STEP
 }
@@ -31,13 +31,13 @@ export interface Reordering {
 interface Step {
   readonly execution: Execution
   readonly rank: number
-  /** The step that led here; -1 for the first. */
+  /** The step that led to this one; -1 for the first. */
   readonly parent: number
 }
 
 /**
- * Makes room for an edge in the order. The two given are changed in place; further members come with their new ranks.
- * While the flow is walked nobody may be moved to where the walk has been.
+ * Reorders members so that the edge leads to a higher rank. Changes the two members in place and returns all that
+ * moved. During a walk, no member may move to a rank that the walk has passed.
  */
 export function orderEdge(
   tx: Tx,
@@ -48,7 +48,7 @@ export function orderEdge(
   const above = memberOf(tx, upstream)
   const below = memberOf(tx, downstream)
   if (above.rank < below.rank) return { kind: 'reordered', moved: [] }
-  // Nothing leads to the upstream, so it can stand before anything.
+  // The upstream has no inbound edges, so it can move before any other member.
   if ((above.group?.total ?? 0) === 0 && flow.walk === undefined) {
     above.rank = below.rank - 1
     return { kind: 'reordered', moved: [upstream] }
@@ -57,8 +57,8 @@ export function orderEdge(
 }
 
 /**
- * Moves a member to a rank, and what hangs on it behind it. Reaching one of the upstreams on the way means that they
- * cannot be put before the member.
+ * Moves a member to a rank, and everything after it to higher ranks. Reaching one of the upstreams means that the edge
+ * would close a cycle.
  */
 export function raise(
   tx: Tx,
@@ -70,7 +70,8 @@ export function raise(
   let levelStart = 0
   for (let depth = 0; levelStart < steps.length; depth++) {
     const levelEnd = steps.length
-    // All steps of a level have one rank, so a second way to a member changes nothing. A dense graph has very many ways.
+    // All steps of a level have one rank, so a second path to a member changes nothing. A dense graph has very many
+    // paths.
     const reached = new Set<string>()
     if (depth === RESOLVE_LEVEL_MAX) return tooLarge(RESOLVE_LEVEL_MAX)
     for (let i = levelStart; i < levelEnd; i++) {
@@ -96,7 +97,7 @@ export function raise(
   return { kind: 'reordered', moved: applySteps(tx, steps, downstream) }
 }
 
-/** A member that was reached more than once gets the highest of its ranks, which is that of its last step. */
+/** A member that was reached more than once gets the highest of its ranks, which is the rank of its last step. */
 function applySteps(tx: Tx, steps: readonly Step[], downstream: Execution): Execution[] {
   const moved: Execution[] = []
   for (const step of steps) {
@@ -114,7 +115,7 @@ function tooLarge(limit: number): Refused<'graph_limit_exceeded'> {
   return refused('graph_limit_exceeded', { limit })
 }
 
-/** From the upstream's new downstream to the upstream, by name: the edge that was asked for would close it. */
+/** Returns the names on the path from the downstream to the upstream, which the new edge would close. */
 function pathOf(tx: Tx, steps: readonly Step[], last: number, upstream: Execution): string[] {
   const reversed: string[] = [memberOf(tx, upstream).name]
   let at = last

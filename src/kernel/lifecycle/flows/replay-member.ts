@@ -1,4 +1,7 @@
-/** Replays inside a flow: a member becomes what its edges say now, and so does everything that was skipped behind it. */
+/**
+ * Replays members of a flow. The state of a replayed member follows from its edges, as does that of members skipped
+ * because of it.
+ */
 import { prepareReplay } from '../prepare-replay.ts'
 import type { ReplayRequest } from '../prepare-replay.ts'
 import { REPLAY_CAP, RESOLVE_RESERVE } from '../../limits.ts'
@@ -15,17 +18,20 @@ import { inboundEdges } from './inbound.ts'
 import { enterEdgeState } from './resolve-edges.ts'
 import { memberOf } from './rank-order.ts'
 
-/** A group as its edges would make it today, and the edges that would have to be written for it. */
+/** The group of a member recomputed from its edges, and the edges to write for it. */
 export interface Rejudged {
   readonly group: EdgeGroup | undefined
   readonly changed: Edge[]
   readonly payloadFrom: ExecutionId | undefined
   readonly failedUpstream: ExecutionId | undefined
-  /** Whether an edge leads from a member that this very replay has replayed. */
+  /** Whether an upstream was replayed by the same request. */
   readonly isReached: boolean
 }
 
-/** Edges that had failed are looked at again: their upstream may run again, or have completed since. Writes nothing. */
+/**
+ * Recomputes the group of a member. Impossible edges are checked again: their upstream may run again or have completed.
+ * Writes nothing.
+ */
 export function rejudge(tx: Tx, flow: Flow, execution: Execution, requestId: string): Rejudged {
   const member = memberOf(tx, execution)
   const old = member.group
@@ -70,11 +76,11 @@ function lookAgain(tx: Tx, edge: Edge, changed: Edge[]): void {
 export interface MemberReplay {
   readonly rejudged: Rejudged
   readonly request: ReplayRequest
-  /** Holds the member back until all that was skipped because of it is replayed too. */
+  /** Holds the member until all members that were skipped because of it are replayed too. */
   readonly isSubtree: boolean
 }
 
-/** Why a member cannot be replayed as its edges stand, if it cannot. */
+/** Refuses a replay that the state of the flow or of the member's edges does not allow. */
 export function refuseReplay(
   tx: Tx,
   flow: Flow,
@@ -84,11 +90,11 @@ export function refuseReplay(
   if (flow.state.phase === 'cancelled' || flow.walk?.purpose === 'remove') {
     return refused('flow_ended', { flowId: flow.id, executionId: execution.id })
   }
-  // Two walks at once would lose one another's place; a plain replay disturbs none but another replay.
+  // A second walk would overwrite the position of the first; a plain replay conflicts only with another replay.
   if (flow.walk !== undefined && (isSubtree || flow.walk.purpose === 'replay')) {
     return refused('flow_busy', { flowId: flow.id, executionId: execution.id })
   }
-  // What it still has to tell of its first end would be lost.
+  // Its pending edges would never be resolved with the outcome of its first end.
   if (execution.member?.owesEdges === true) return refused('flow_busy', { flowId: flow.id, executionId: execution.id })
   if (rejudged.group?.verdict === 'impossible') {
     const upstream = rejudged.failedUpstream === undefined ? undefined : tx.get('execution', rejudged.failedUpstream)
@@ -99,10 +105,10 @@ export function refuseReplay(
   return rejudged.changed.length > limit ? refused('graph_limit_exceeded', { limit }) : undefined
 }
 
-/** Records that a replay puts besides edges: the member, its attempt, its flow, and a little more. */
+/** Records that a replay puts besides edges: the member, its attempt, its flow, and a reserve. */
 const EDGES_ASIDE = 6
 
-/** Makes a member runnable again: at once, or when its edges let it. The caller puts the flow. */
+/** Makes an ended member eligible again, or blocked if its edges are open. The caller puts the flow. */
 export function replayMember(tx: Tx, flow: Flow, execution: Execution, replay: MemberReplay): void {
   const { rejudged, request, isSubtree } = replay
   const member = memberOf(tx, execution)
@@ -110,7 +116,7 @@ export function replayMember(tx: Tx, flow: Flow, execution: Execution, replay: M
   for (const edge of rejudged.changed) tx.put(edge)
   member.group = rejudged.group
   member.payloadFrom = rejudged.payloadFrom
-  // From now on what is handed on is looked up: results may have changed.
+  // From now on upstream results are looked up when the member is claimed: they may have changed.
   member.given = []
   flow.hasReplays = true
   member.delay = undefined
@@ -124,9 +130,8 @@ export function replayMember(tx: Tx, flow: Flow, execution: Execution, replay: M
 }
 
 /**
- * A step of the walk that replays what was skipped: in the order of ranks, so what leads to a member was seen to before.
- * False if the member has more edges to open again than there is room for: those it had room for are open, and the walk
- * comes back to it.
+ * Replays a skipped member as a step of a walk. The walk follows the ranks, so all upstreams were visited before.
+ * Returns false if there is no room for all edges: those that fit are opened, and the walk visits the member again.
  */
 export function replaySkipped(tx: Tx, flow: Flow, execution: Execution, walk: FlowWalk): boolean {
   const state = execution.state
@@ -135,7 +140,7 @@ export function replaySkipped(tx: Tx, flow: Flow, execution: Execution, walk: Fl
   const request = root?.lastReplay
   if (request === undefined) return tx.fault('a replay is not known where it began', execution.id)
   const rejudged = rejudge(tx, flow, execution, request.requestId)
-  // What was skipped for the sake of others is none of this replay's business.
+  // Members that were skipped because of other upstreams are not part of this replay.
   if (!rejudged.isReached || rejudged.group?.verdict === 'impossible') return true
   const room = tx.room() - RESOLVE_RESERVE
   if (rejudged.changed.length > room) {
@@ -146,7 +151,7 @@ export function replaySkipped(tx: Tx, flow: Flow, execution: Execution, walk: Fl
   return true
 }
 
-/** The member stays skipped, and its group as impossible as it was, until the last of them is open. */
+/** Opens some edges of a member. It stays skipped, and its group impossible, until the last edge is open. */
 function reopenSome(tx: Tx, execution: Execution, edges: readonly Edge[], count: number): void {
   const group = memberOf(tx, execution).group
   if (group === undefined) return tx.fault('edges lead to a member without a group', execution.id)

@@ -1,7 +1,7 @@
 /**
- * What the end of a member means for its flow, in the same operation: its edges are resolved, groups are judged, members
- * are released, skipped or cancelled for having lost, counts are kept exact, and a sealed flow ends with its last member.
- * What exceeds the work of one operation is marked on the record that owes it; the due pass goes on there.
+ * Applies the end of a member to its flow, in the same operation: resolves edges, decides groups, and releases, skips
+ * or cancels members. Counts stay exact, and a sealed flow ends with its last member. Work beyond the limit of one
+ * operation is marked as pending on a record; the due pass resumes it.
  */
 import { OPEN_EDGES, edgeId, inboundIndex, outboundIndex } from '../../model/indexes.ts'
 import {
@@ -20,10 +20,10 @@ import { flowOf, putFlow, shiftCount } from '../flow-counts.ts'
 import { BY_FLOW, LOST_TO_SIBLING, bucketOf, groupBucket, mayGrow, movesMembers } from '../../rules/flow-state.ts'
 import type { MemberBucket } from '../../rules/flow-state.ts'
 
-/** The reason of members whose group can no longer be satisfied; `by` then names the upstream that decided it. */
+/** The reason of members whose group cannot be satisfied any more. `by` names the upstream that decided it. */
 export const DEPENDENCY_IMPOSSIBLE = 'dependency_impossible'
 
-/** A member has ended; `before` is the count it has left. */
+/** Applies the end of a member to its flow. `before` is the count that the member has left. */
 export function settleMember(tx: Tx, execution: Execution, before: MemberBucket): void {
   const flow = flowOf(tx, execution)
   if (flow === undefined) return
@@ -32,7 +32,7 @@ export function settleMember(tx: Tx, execution: Execution, before: MemberBucket)
   putFlow(tx, flow)
 }
 
-/** Goes on where an operation that ended a member had no room left. */
+/** Resolves the pending edges of a member, where the operation that ended it had no room for all of them. */
 export function dispatchEdges(tx: Tx, execution: Execution): void {
   const flow = flowOf(tx, execution)
   const member = execution.member
@@ -40,13 +40,13 @@ export function dispatchEdges(tx: Tx, execution: Execution): void {
     return tx.fault('an execution without a flow owes edges', execution.id)
   member.owesEdges = false
   tx.put(execution)
-  // Of a flow that is being removed some are gone already, and nobody waits for anything.
+  // Some members of a flow that is being removed are gone already, and none waits.
   if (flow.walk?.purpose === 'remove') return
   followEnds(tx, flow, [execution])
   putFlow(tx, flow)
 }
 
-/** Goes on with the cancels that a decided group owes. */
+/** Continues the pending cancels of a decided group. */
 export function dispatchSiblingCancels(tx: Tx, execution: Execution): void {
   const flow = flowOf(tx, execution)
   const group = execution.member?.group
@@ -76,7 +76,7 @@ export interface OpenEdge {
   readonly downstream: Execution
 }
 
-/** Follows the consequences of ends breadth first. The caller writes the flow. */
+/** Applies ends breadth first, up to a number of levels. The caller puts the flow. */
 export function followEnds(tx: Tx, flow: Flow, ends: readonly Execution[]): void {
   let level = ends
   for (let depth = 0; depth < RESOLVE_LEVEL_MAX && level.length > 0; depth++) {
@@ -95,7 +95,7 @@ function resolveEdgesOf(tx: Tx, cascade: Cascade, upstream: Execution): void {
   const open = tx.range({ index: outboundIndex(upstream.id), to: OPEN_EDGES, limit: RESOLVE_PAGE_COUNT + 1 })
   const ids: string[] = []
   for (const entry of open) ids.push(edgeId(upstream.id, entry.id))
-  // Nothing but this changes them, while their downstreams may change each other and are read one by one.
+  // No other code changes these edges here. Downstreams can change each other, so they are read one by one.
   const edges = tx.getMany('edge', ids)
   if (edges.length !== open.length) return tx.fault('an edge is missing', upstream.id)
   for (let i = 0; i < edges.length; i++) {
@@ -110,7 +110,9 @@ function resolveEdgesOf(tx: Tx, cascade: Cascade, upstream: Execution): void {
   }
 }
 
-/** A member that has ended before its group was decided needs nobody any more: whoever fed it may now have lost elsewhere. */
+/**
+ * A member that ended before its group was decided needs its upstreams no more: they may be cancelled as losers now.
+ */
 function freeUpstreams(tx: Tx, cascade: Cascade, executionId: ExecutionId): void {
   const execution = tx.get('execution', executionId)
   const group = execution?.member?.group
@@ -120,7 +122,7 @@ function freeUpstreams(tx: Tx, cascade: Cascade, executionId: ExecutionId): void
   cancelLosers(tx, cascade, execution)
 }
 
-/** Read anew, since edges that lead to it may have been counted meanwhile. What this operation has put costs nothing more. */
+/** Reads the member again, because inbound edges may have been counted since. Putting it again takes no room. */
 function oweEdges(tx: Tx, upstream: Execution): void {
   const current = tx.get('execution', upstream.id)
   if (current?.member === undefined || current.member.owesEdges) return
@@ -128,7 +130,7 @@ function oweEdges(tx: Tx, upstream: Execution): void {
   tx.put(current)
 }
 
-/** Each edge is counted once: an edge that is not open was counted before. Says nothing to a member that has no say left. */
+/** Counts an edge and decides the group of its downstream, if the flow allows members to move. */
 export function resolveEdge(tx: Tx, cascade: Cascade, edge: OpenEdge): void {
   const { upstream, downstream } = edge
   countEdge(tx, upstream, edge.edge, downstream)
@@ -136,7 +138,10 @@ export function resolveEdge(tx: Tx, cascade: Cascade, edge: OpenEdge): void {
   else tx.put(downstream)
 }
 
-/** Writes the edge as its upstream ended, and counts it in the group of its downstream, which the caller puts. */
+/**
+ * Resolves an open edge by the outcome of its upstream, and counts it in the group of the downstream. Puts the edge;
+ * the caller puts the downstream. Each edge is counted once.
+ */
 export function countEdge(tx: Tx, upstream: Execution, edge: Edge, downstream: Execution): void {
   const state = upstream.state
   const member = downstream.member
@@ -165,7 +170,7 @@ export function enterEdgeState(tx: Tx, edge: Edge, state: EdgeState, upstream: E
   edge.result = state === 'satisfied' ? upstream.result : undefined
 }
 
-/** Decides a group that is not decided yet, and does to its member what the verdict says. Puts the member in any case. */
+/** Decides a pending group and applies the verdict to its member. Puts the member in any case. */
 export function judge(tx: Tx, cascade: Cascade, downstream: Execution, cause: ExecutionId): void {
   const flow = cascade.flow
   const group = downstream.member?.group
@@ -178,7 +183,7 @@ export function judge(tx: Tx, cascade: Cascade, downstream: Execution, cause: Ex
   group.verdict = verdict
   group.decidedAt = tx.now
   applyVerdict(tx, cascade, downstream, cause)
-  // Where no group cancels anybody, nobody waits for this decision but the member itself.
+  // Without a group that cancels losers, the decision concerns this member alone.
   if (flow.cancelsLosers && hasOpenEdges(group)) {
     group.owedFrom = ''
     cancelLosers(tx, cascade, downstream)
@@ -191,7 +196,7 @@ function hasOpenEdges(group: EdgeGroup): boolean {
 
 function applyVerdict(tx: Tx, { flow, ended }: Cascade, downstream: Execution, cause: ExecutionId): void {
   const state = downstream.state
-  // One that runs is told when it waits for its children; one that has ended is not told at all.
+  // A running member reads the verdict when it waits for its children; an ended one needs none.
   if (state.phase !== 'blocked' || state.by !== 'dependencies') {
     tx.put(downstream)
     return
@@ -217,7 +222,10 @@ export function enterSkipped(tx: Tx, execution: Execution, cause: ExecutionId): 
   })
 }
 
-/** Cancels upstreams that nobody needs any more, as far as there is room; puts the member with the place to go on from. */
+/**
+ * Cancels upstreams that are no longer needed, as far as the operation has room. Puts the member with the position to
+ * resume from.
+ */
 function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
   const group = downstream.member?.group
   const from = group?.owedFrom
@@ -262,7 +270,7 @@ function cancelLoser(tx: Tx, { flow, ended }: Cascade, siblingId: string, downst
   ended.push(sibling)
 }
 
-/** Why a member that has not ended is no longer needed; undefined as long as a group that it feeds is undecided. */
+/** Returns why a member that has not ended is no longer needed; undefined while a group that it feeds is undecided. */
 function reasonForLoser(tx: Tx, sibling: Execution, decided: Execution): string | undefined {
   const open = tx.range({ index: outboundIndex(sibling.id), to: OPEN_EDGES, limit: SHARED_GROUP_MAX + 1 })
   if (open.length > SHARED_GROUP_MAX) return undefined
@@ -272,7 +280,7 @@ function reasonForLoser(tx: Tx, sibling: Execution, decided: Execution): string 
     const group = fed?.member?.group
     if (fed === undefined || group === undefined) return tx.fault('an edge leads to no group', sibling.id)
     if (group.verdict === 'pending' && fed.state.phase !== 'ended') return undefined
-    // Having lost to one that is satisfied counts most: nothing has gone wrong then.
+    // Losing to a satisfied group takes precedence: it is not a failure.
     if (reason !== LOST_TO_SIBLING) reason = reasonToCancel(group) ?? reason
   }
   return reason

@@ -1,4 +1,7 @@
-/** Collects the upstream results of a member. A result is passed by reference: it is stored once, however many members read it. */
+/**
+ * Collects the upstream results of a member. A result is passed by reference: it is stored once for all members that
+ * read it.
+ */
 import { CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT, GIVEN_INPUT_MAX } from '../../limits.ts'
 import type { BlobInfo, ExecutionId } from '../../model/base-records.ts'
 import type { Tx } from '../../tx.ts'
@@ -13,26 +16,26 @@ export interface MemberInput {
   readonly name: string
   readonly upstreamId: ExecutionId
   readonly result: BlobInfo | undefined
-  /** The result's number among the blobs of the reply. */
+  /** The position of the result among the blobs of the reply. */
   readonly blob: number | undefined
 }
 
 export interface InputPage {
   readonly inputs: MemberInput[]
-  /** The upstream behind which to go on, if there is more. */
+  /** The upstream after which the next page begins, if there is one. */
   readonly from: ExecutionId | undefined
 }
 
 const NOTHING: FoundInputs = { inputs: [], from: undefined, bytes: 0 }
 
-/** Inputs that have been found and not yet been sent. */
+/** Inputs that were found and not attached to a reply yet. */
 export interface FoundInputs {
   readonly inputs: readonly GivenInput[]
   readonly from: ExecutionId | undefined
   readonly bytes: number
 }
 
-/** What a member is handed with its claim: what it has noted itself, or the first of what is found. */
+/** Returns the inputs that a claim sends: those stored in the membership, or the first page of a look-up. */
 export function findInputs(tx: Tx, flow: Flow | undefined, execution: Execution): FoundInputs {
   const member = execution.member
   if (flow === undefined || member === undefined || member.inputCount === 0) return NOTHING
@@ -42,7 +45,7 @@ export function findInputs(tx: Tx, flow: Flow | undefined, execution: Execution)
   return isNoted ? { inputs: member.given, from: undefined, bytes } : lookUpInputs(tx, execution, undefined)
 }
 
-/** The next inputs of a member, up to a count and a number of bytes; at least one if there is any. */
+/** Returns the next inputs of a member, up to a count and a number of bytes; at least one if any is left. */
 export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined): FoundInputs {
   if ((execution.member?.inputCount ?? 0) === 0) return NOTHING
   const edges = resolvedEdges(tx, execution.id, from, CLAIM_INPUT_COUNT + 1)
@@ -52,7 +55,7 @@ export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefi
   for (let i = 0; i < edges.length; i++) {
     const edge = edges[i]
     if (edge === undefined) break
-    // One that was replayed and has completed again has another result than its edge remembers.
+    // An upstream that was replayed and completed again has another result than its edge recorded.
     const result = tx.get('execution', edge.upstreamId)?.result ?? edge.result
     const size = result?.size ?? 0
     const isFull = i === CLAIM_INPUT_COUNT || (i > 0 && bytes + size > CLAIM_INPUT_BYTES)
@@ -65,7 +68,7 @@ export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefi
   return { inputs, from: undefined, bytes }
 }
 
-/** Attaches what was found to the reply. */
+/** Attaches the results to the reply. */
 export function sendInputs(tx: Tx, found: FoundInputs): InputPage {
   const inputs: MemberInput[] = []
   for (const input of found.inputs) {
@@ -81,7 +84,7 @@ export interface HandedPayload {
   readonly info: BlobInfo
 }
 
-/** The result that stands in for a member's own payload, if an edge handed one on. */
+/** Returns the upstream result that replaces the member's own payload, if an edge passes one on. */
 export function handedPayload(tx: Tx, execution: Execution): HandedPayload | undefined {
   const upstreamId = execution.member?.payloadFrom
   if (upstreamId === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The life of a wait: how an execution lets go of its worker, and every way in which it goes on. */
+/** Ends waits and resumes their executions. */
 import type { ResumeCause, Step, WaitEnd } from '../../model/journal-schema.ts'
 import { closeStep } from '../close-journal.ts'
 import { resume } from '../phases.ts'
@@ -14,7 +14,9 @@ export interface Answer {
   readonly reason: string | undefined
 }
 
-/** Closes a wait that has come to its answer, with the waitpoints that were its own. The step is put, the execution is not. */
+/**
+ * Closes an answered wait, and the waitpoints that were opened for it. Puts the step; the caller puts the execution.
+ */
 export function closeWait(tx: Tx, execution: Execution, step: Step, answer: Answer): void {
   closeStep(tx, step, answer.how, answer)
   const own: string[] = []
@@ -22,10 +24,10 @@ export function closeWait(tx: Tx, execution: Execution, step: Step, answer: Answ
   closeWaitpoints(tx, execution, { targets: own, reason: answer.how, answeredBy: stepKey(step.kind, step.name) })
 }
 
-/** A suspended execution goes on: the same attempt, as soon as a worker takes it. */
+/** Resumes a suspended execution. The same attempt continues when a worker claims it. */
 export function resumeFrom(tx: Tx, execution: Execution, step: Step, answer: Answer): void {
   const journal = journalOf(execution)
-  // A step that waits to be tried again stays as it is.
+  // A step that waits for its retry keeps its state.
   if (step.state.phase === 'open') closeWait(tx, execution, step, answer)
   journal.resumed = { step: step.name, cause: answer.cause }
   resume(tx, execution, {

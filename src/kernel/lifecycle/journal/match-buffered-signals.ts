@@ -1,4 +1,7 @@
-/** What came before a wait began: put to its condition in the order of arrival, until that is met. */
+/**
+ * Matches signals that arrived before a wait against its condition, in the order of arrival, until the condition is
+ * met.
+ */
 import { inboxIndex, signalsIndex } from '../../model/indexes.ts'
 import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../../model/journal-schema.ts'
 import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../limits.ts'
@@ -7,7 +10,6 @@ import type { Tx } from '../../tx.ts'
 import { beginCounting, countSignal } from '../../rules/condition.ts'
 import type { WaitPlaces } from './wait-targets.ts'
 
-/** What a wait is made of. */
 export interface WaitInput {
   readonly nodes: readonly ConditionNode[]
   readonly reason: string
@@ -16,7 +18,7 @@ export interface WaitInput {
   readonly remindEveryMs?: number | undefined
 }
 
-/** A new wait, and the signals that counted for it already. */
+/** A new wait, and the buffered signals that counted for it. */
 export interface Heard {
   readonly wait: Wait
   readonly taken: Signal[]
@@ -24,8 +26,8 @@ export interface Heard {
 }
 
 /**
- * Writes nothing. `earlier` are signals that had counted for this very wait before the end of its execution cut it short. What
- * counts for nothing stays where it is, for a wait that it may count for.
+ * Matches buffered signals against a new wait. Writes nothing. `earlier` are signals that had counted for the same wait
+ * before the end of its execution closed it. Signals that do not count stay buffered for another wait.
  */
 export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces, earlier: readonly Signal[]): Heard {
   const nodes = beginCounting(input.nodes)
@@ -45,12 +47,12 @@ export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces, earli
   const inboxes: KeptSignal[][] = [keptOf(earlier)]
   for (const waitpoint of places.waitpoints) {
     if (places.fresh.includes(waitpoint.target)) continue
-    // What is kept at a closed waitpoint is not counted any more.
+    // Signals at a closed waitpoint are not in its count any more.
     if (waitpoint.bufferedCount > 0 || waitpoint.closedAt !== undefined) inboxes.push(readInbox(tx, waitpoint))
   }
   const taken: Signal[] = []
   for (const { signal } of mergeOrdered(inboxes, BUFFERED_SIGNAL_MAX + CONDITION_NEED_MAX)) {
-    // A waitpoint that is opened as a new one has heard nothing.
+    // A newly opened waitpoint has received no signals.
     if (places.fresh.includes(signal.target)) continue
     const effect = countSignal(nodes, signal)
     if (effect !== 'counted' && effect !== 'resumed') continue
@@ -63,7 +65,7 @@ export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces, earli
   return { wait, taken, waitpoints: places.waitpoints }
 }
 
-/** Takes the signals that counted out of what is kept. Said before waitpoints are closed or opened. */
+/** Removes the matched signals from the buffer. Call before waitpoints are closed or opened. */
 export function takeHeard(tx: Tx, journal: Journal, heard: Heard): void {
   for (const signal of heard.taken) {
     signal.isWaiting = false
@@ -97,7 +99,10 @@ function keptOf(signals: readonly Signal[]): KeptSignal[] {
   return kept
 }
 
-/** The signals that had counted for a wait. They are few and may lie far apart, so each is looked up by its number. */
+/**
+ * Returns the signals that had counted for a wait. They are few and may lie far apart, so each is looked up by its
+ * number.
+ */
 export function satisfiersOf(tx: Tx, scope: string, wait: Wait | undefined): Signal[] {
   const ids: string[] = []
   for (const sequence of wait?.satisfiers ?? []) {

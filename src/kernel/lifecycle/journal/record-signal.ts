@@ -1,4 +1,6 @@
-/** The one way a signal is written: numbered, counted where it was sent, told in the event log. */
+/**
+ * Writes signals. The only way a signal is written: numbered, counted at its waitpoint, and recorded in the event log.
+ */
 import { expectAbsent } from '../expect-absent.ts'
 import type { Signal, SignalEffect, SignalSource, Waitpoint } from '../../model/journal-schema.ts'
 import type { BlobInfo, Execution } from '../../model/records.ts'
@@ -11,11 +13,11 @@ export interface SignalContent {
   readonly source: SignalSource
   readonly payload?: BlobInfo | undefined
   readonly effect: SignalEffect
-  /** The name of the wait that it was put to. */
+  /** The name of the wait that the signal was matched against. */
   readonly step: string | undefined
 }
 
-/** The waitpoint is put, the execution is put by the caller. */
+/** Puts the signal and its waitpoint. The caller puts the execution. */
 export function recordSignal(tx: Tx, execution: Execution, waitpoint: Waitpoint, content: SignalContent): Signal {
   const journal = journalOf(execution)
   const { key, name, source, payload, effect, step } = content

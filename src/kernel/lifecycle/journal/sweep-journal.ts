@@ -1,4 +1,7 @@
-/** Removes what nobody will look at again: steps that a replay has set aside, and all that earlier lives have left. */
+/**
+ * Removes records of a journal that are not used any more: steps that a replay has cut, and everything of earlier
+ * lives.
+ */
 import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
 import { idsOf } from '../../model/order.ts'
 import { signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
@@ -8,7 +11,7 @@ import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { scopeIn, scopeOf } from '../../rules/journal-ids.ts'
 
-/** One step of the sweep. The execution is put by the caller, for whom some room is left. */
+/** Runs one step of the sweep, and leaves room for the caller to put the execution. */
 export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): void {
   if (journal.firstLife < journal.life) {
     if (removeScope(tx, scopeIn(execution.id, journal.firstLife))) journal.firstLife = journal.firstLife + 1
@@ -28,10 +31,13 @@ export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): vo
   if (page.length < SWEEP_PAGE_COUNT) journal.cuts = journal.cuts.slice(1)
 }
 
-/** Records that are put besides those that are removed. */
+/** Records that are put besides the removed ones. */
 const SWEEP_ASIDE = 4
 
-/** Removes as much as there is room for of all that one execution remembers. True once nothing is left. The caller writes the execution. */
+/**
+ * Removes the journal of an execution, as far as the operation has room. Returns true once nothing is left. The caller
+ * puts the execution.
+ */
 export function removeJournal(tx: Tx, execution: Execution): boolean {
   const journal = execution.journal
   if (journal === undefined) return true
@@ -56,7 +62,7 @@ function removeScope(tx: Tx, scope: string): boolean {
   return tx.room() > SWEEP_ASIDE
 }
 
-/** As many of an index as there is room to remove; with none left over, everything of it is among them. */
+/** Returns as many ids of an index as there is room to remove. */
 function removable(tx: Tx, index: string): string[] {
   const limit = tx.room() - SWEEP_ASIDE
   return limit <= 0 ? [] : idsOf(tx.range({ index, limit }))

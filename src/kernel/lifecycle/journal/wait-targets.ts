@@ -1,4 +1,4 @@
-/** Where a wait listens: which of its targets are open, which it opens itself, and which have closed before it came. */
+/** Finds the targets of a wait: which are open, which the wait opens itself, and which were closed before it began. */
 import type { Waitpoint } from '../../model/journal-schema.ts'
 import type { Execution } from '../../model/records.ts'
 import { refused } from '../../results.ts'
@@ -6,7 +6,7 @@ import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { hasExpired, isMailbox, openWaitpointOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 
-/** A waitpoint that was closed before any wait was answered there: what came in time still counts. */
+/** A waitpoint that was closed before a wait was answered there. Signals that arrived in time still count. */
 export interface ClosedPlace {
   readonly target: string
   readonly reason: string | undefined
@@ -15,14 +15,14 @@ export interface ClosedPlace {
 export interface WaitPlaces {
   readonly kind: 'places'
   readonly targets: string[]
-  /** Mailboxes, and waitpoints that are open. */
+  /** Mailboxes and open waitpoints. */
   readonly live: string[]
-  /** Those that it opens as new ones. */
+  /** Waitpoints that the wait opens as new ones. */
   readonly fresh: string[]
-  /** Those that only the end of the execution had closed, and that go on. */
+  /** Waitpoints that were closed by the end of the execution alone, and are reopened. */
   readonly reopened: string[]
   readonly closed: ClosedPlace[]
-  /** The records of those that exist. */
+  /** The records of the targets that exist. */
   readonly waitpoints: Waitpoint[]
 }
 
@@ -73,7 +73,7 @@ export function placesOf(
   return places
 }
 
-/** Why a waitpoint was closed whose wait did not come in time. */
+/** The close reason of a waitpoint whose wait did not begin in time. */
 export const EXPIRED = 'expired'
 
 export function waitpointAt(waitpoints: readonly Waitpoint[], target: string): Waitpoint | undefined {

@@ -1,10 +1,10 @@
-/** Opening and closing the places that signals are sent to. */
+/** Opens and closes waitpoints. */
 import type { Journal, Waitpoint } from '../../model/journal-schema.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { journalOf, openWaitpointOf, scopeOf, waitpointIdIn, withoutTargets } from '../../rules/journal-ids.ts'
 
-/** What a holder of a waitpoint needs to make tokens for it. */
+/** What a holder needs to sign tokens for a waitpoint. */
 export interface WaitpointView {
   readonly target: string
   /** Binds tokens to this waitpoint of this life of the execution. */
@@ -36,7 +36,7 @@ export interface Opening {
   readonly keyId: string | undefined
 }
 
-/** A new waitpoint, which takes signals from now on. Tokens and signals of an earlier one of its name are nothing to it. */
+/** Opens a new waitpoint. Tokens and signals of an earlier waitpoint of the same name do not apply to it. */
 export function openWaitpoint(tx: Tx, execution: Execution, opening: Opening): Waitpoint {
   const { target, expiresAt, keyId } = opening
   const journal = journalOf(execution)
@@ -50,7 +50,9 @@ export function openWaitpoint(tx: Tx, execution: Execution, opening: Opening): W
   return waitpoint
 }
 
-/** Opens a waitpoint again that only the end of its execution had closed: its tokens stay good, and so does what is kept there. */
+/**
+ * Reopens a waitpoint that was closed by the end of its execution alone. Its tokens and buffered signals stay valid.
+ */
 export function reopenWaitpoint(tx: Tx, execution: Execution, target: string, expiresAt: Instant | undefined): void {
   journalOf(execution).open.push({ target, since: tx.now, expiresAt })
   tx.emit('waitpoint_opened', execution, { waitpoint: target, until: expiresAt })
@@ -78,7 +80,7 @@ function newWaitpoint(tx: Tx, execution: Execution, target: string, existing: Wa
   }
 }
 
-/** The mailbox of a signal's name, which nobody has to open. Not put. */
+/** Returns the mailbox of a signal's name. A mailbox needs no opening. The caller puts it. */
 export function mailboxAt(tx: Tx, execution: Execution, target: string, existing: Waitpoint | undefined): Waitpoint {
   return existing ?? newWaitpoint(tx, execution, target, undefined)
 }
@@ -90,14 +92,14 @@ export interface Closing {
   readonly answeredBy?: string | undefined
 }
 
-/** Closes waitpoints for good. What was still buffered there is nobody's any more. Their execution is put by the caller. */
+/** Closes waitpoints for good and drops their buffered signals. The caller puts the execution. */
 export function closeWaitpoints(tx: Tx, execution: Execution, closing: Closing): void {
   const { targets, reason, answeredBy } = closing
   const journal = journalOf(execution)
   const scope = scopeOf(execution.id, journal)
   const ids: string[] = []
   for (const { target } of journal.open) if (targets.includes(target)) ids.push(waitpointIdIn(scope, target))
-  // All at once: a store across a network fetches them in one go.
+  // One read for all, so that a remote store needs one round trip.
   const waitpoints = tx.getMany('waitpoint', ids)
   if (waitpoints.length < ids.length) return tx.fault('an open waitpoint has no record', execution.id)
   journal.open = withoutTargets(journal.open, targets)

@@ -4,7 +4,10 @@ import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import type { Failure } from '../../model/records.ts'
 import type { DueCase } from './due-case.ts'
 
-/** An attempt that ran too long has failed: the retry policy says whether another follows, else the execution expires. */
+/**
+ * Fails an attempt that ran longer than its timeout. The retry policy decides about another; without one the execution
+ * expires.
+ */
 export const attemptTimeout: DueCase = {
   name: 'attempt_timeout',
   isDue: (execution, now) => {

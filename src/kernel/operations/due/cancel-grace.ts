@@ -1,7 +1,7 @@
 import { endCancelled } from '../../lifecycle/endings/end-execution.ts'
 import type { DueCase } from './due-case.ts'
 
-/** Ends a running execution whose holder was asked to stop and has not answered within the grace. */
+/** Ends a running execution whose holder has not reacted to a cancel request within the grace. */
 export const cancelGrace: DueCase = {
   name: 'cancel_grace',
   isDue: (execution, now) => {

@@ -1,15 +1,15 @@
-/** A timed case says what to do with one execution whose time has come. The due pass calls the first that is due. */
+/** A timed case handles one execution that is due. The due pass runs the first case that is due. */
 import type { Execution, Flow, Instant } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
 export interface DueCase {
   readonly name: DueCaseName
   readonly isDue: (execution: Execution, now: Instant) => boolean
-  /** `seed` feeds the jitter of a retry, should one follow. */
+  /** `seed` feeds the jitter of a retry. */
   readonly run: (tx: Tx, execution: Execution, seed: number) => void
 }
 
-/** What a flow has to do by itself, or what becomes of it when nobody goes on with it. */
+/** A timed case of a flow: pending work on its members, or the end of an abandoned submission. */
 export interface FlowDueCase {
   readonly name: DueCaseName
   readonly isDue: (flow: Flow, now: Instant) => boolean

@@ -1,7 +1,7 @@
 import { dispatchSiblingCancels } from '../../lifecycle/flows/resolve-edges.ts'
 import type { DueCase } from './due-case.ts'
 
-/** Cancels those that lost to a decided group, where the operation that decided it had no room for all of them. */
+/** Cancels the losers of a decided group, where the operation that decided it had no room for all of them. */
 export const edgeCancelDispatcher: DueCase = {
   name: 'edge_cancel_dispatcher',
   isDue: (execution) => execution.member?.group?.owedFrom !== undefined,

@@ -1,7 +1,7 @@
 import { dispatchEdges } from '../../lifecycle/flows/resolve-edges.ts'
 import type { DueCase } from './due-case.ts'
 
-/** Tells the edges of a member that ended in an operation which had no room for all of them. */
+/** Resolves the pending edges of an ended member, where the operation that ended it had no room for all of them. */
 export const edgeDispatcher: DueCase = {
   name: 'edge_dispatcher',
   isDue: (execution) => execution.state.phase === 'ended' && execution.member?.owesEdges === true,

@@ -1,7 +1,7 @@
 import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import type { DueCase } from './due-case.ts'
 
-/** The total deadline ends an execution in any phase, whatever retries remain. */
+/** Ends an execution at its total deadline, in any phase and with any retries left. */
 export const executionDeadline: DueCase = {
   name: 'execution_deadline',
   isDue: (execution, now) =>

@@ -2,7 +2,7 @@ import { journalOf, owesSweep } from '../../rules/journal-ids.ts'
 import { sweepJournal } from '../../lifecycle/journal/sweep-journal.ts'
 import type { DueCase } from './due-case.ts'
 
-/** Removes steps that a replay has set aside, and what is left of an execution that was replaced. */
+/** Removes steps that a replay has cut, and the remains of an execution that was replaced. */
 export const journalSweeper: DueCase = {
   name: 'journal_sweeper',
   isDue: (execution) =>

@@ -1,7 +1,7 @@
 import type { DueCase } from './due-case.ts'
 import { requeueLostLease } from '../../lifecycle/endings/lost-lease.ts'
 
-/** Returns an execution to the queue when its worker has gone silent. Racing engines reclaim once: the lease is checked here. */
+/** Requeues an execution whose lease has expired. Safe under racing engines: the lease is checked here. */
 export const leaseExpiry: DueCase = {
   name: 'lease_expiry',
   isDue: (execution, now) => execution.state.phase === 'active' && execution.state.lease.expiresAt <= now,

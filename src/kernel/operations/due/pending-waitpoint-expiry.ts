@@ -4,7 +4,7 @@ import { closeWaitpoints } from '../../lifecycle/journal/waitpoint-records.ts'
 import { EXPIRED_WAITPOINT_COUNT } from '../../limits.ts'
 import type { DueCase } from './due-case.ts'
 
-/** Closes waitpoints that were opened ahead of a wait which did not come in time. */
+/** Closes waitpoints whose wait did not begin in time. */
 export const pendingWaitpointExpiry: DueCase = {
   name: 'pending_waitpoint_expiry',
   isDue: (execution, now) => {

@@ -1,4 +1,6 @@
-/** The one due pass: everything that time alone changes in a partition, earliest first, each case in a file of its own. */
+/**
+ * The due pass: handles everything in a partition that time alone changes, earliest first. Each case has its own file.
+ */
 import { attemptTimeout } from './attempt-timeout.ts'
 import { cancelGrace } from './cancel-grace.ts'
 import { delayedPromoter } from './delayed-promoter.ts'
@@ -28,7 +30,7 @@ import type { Tx } from '../../tx.ts'
 import type { IndexEntry, Position } from '../../model/order.ts'
 import { inDueOrder } from '../../rules/due-order.ts'
 
-/** In this order: what is final comes first, and a lost lease is not mistaken for a slow attempt. */
+/** The order matters: final cases come first, and a lost lease is not mistaken for a slow attempt. */
 export const dueCases: readonly DueCase[] = [
   executionDeadline,
   cancelGrace,
@@ -47,23 +49,23 @@ export const flowDueCases: readonly FlowDueCase[] = [flowRelease, flowCancel, fl
 
 /** Where the next call of a pass begins. */
 export interface DueCursor extends Position {
-  /** Whether an earlier call of the pass was not shown everything, because others were just shown it. */
+  /** Whether entries were hidden from an earlier call of the pass, because other callers had just read them. */
   readonly hasHidden?: boolean | undefined
 }
 
 export interface DueInput {
   readonly limit: number
   readonly filter?: TenantFilter | undefined
-  /** Where an earlier call of the same pass stopped looking. */
+  /** Where an earlier call of the same pass stopped. */
   readonly from?: DueCursor | undefined
-  /** Executions that failed repeatedly and are left alone for a while. */
+  /** Executions that failed repeatedly and are skipped for a while. */
   readonly skip?: readonly string[] | undefined
   readonly seed: number
-  /** What was applied of this call before it had to run again. Only a store sets it. */
+  /** Reports of parts of this call that were applied before it had to run again. Only a store sets it. */
   readonly applied?: readonly DueReport[] | undefined
 }
 
-/** What was done about one record. */
+/** What was done to one record. */
 export interface DueReport {
   readonly case: DueCaseName
   readonly executionId: string
@@ -74,11 +76,11 @@ export interface DueReport {
 export interface DueResult {
   readonly kind: 'due'
   readonly handled: { readonly case: DueCaseName; readonly executionId: string }[]
-  /** Where to go on, if more may be due beyond what this call looked at. */
+  /** Where the next call begins, if more may be due. */
   readonly next: DueCursor | undefined
-  /** When the next timer runs out, if nothing more is due now; soon if something due was hidden. */
+  /** The time of the next timer, if nothing more is due now; soon if a due record was hidden. */
   readonly nextDueAt: Instant | undefined
-  /** The earliest timer among those handled: against `at` it says how late they were. */
+  /** The earliest timer among the handled ones; the difference to `at` is the delay. */
   readonly oldestDueAt: Instant | undefined
   readonly at: Instant
 }
@@ -109,7 +111,7 @@ export function runDue(tx: Tx, input: DueInput): DueResult {
   }
 }
 
-/** How many records a pass looks at. */
+/** How many records a pass examines. */
 export function dueLimit({ limit, applied }: DueInput): number {
   return Math.max(1, Math.min(limit, DUE_SCAN_COUNT) - (applied?.length ?? 0))
 }
@@ -117,25 +119,25 @@ export function dueLimit({ limit, applied }: DueInput): number {
 function nextOf(pass: DuePass, due: readonly IndexEntry[], limit: number): Position | undefined {
   const last = due[due.length - 1]
   const isWhole = due.length < limit || last === undefined
-  // What there is no room for stays where it is, at the head of the next call; so does what a flow still owes.
+  // Work without room stays at the head of the next call, as does pending work of a flow.
   if (pass.isShortOfRoom || (pass.hasMoved && isWhole)) return pass.input.from ?? { score: 0 }
   return isWhole ? undefined : { score: last.score, id: last.id }
 }
 
-/** A hidden record is still due if the batch that was shown it does not commit. */
+/** A hidden record is still due if the batch that read it does not commit. */
 function upcomingAt(tx: Tx, hasHidden: boolean): Instant | undefined {
   const upcoming = tx.range({ index: DUE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0]?.score
   return hasHidden ? Math.min(upcoming ?? Infinity, tx.now + DUE_HIDDEN_MS) : upcoming
 }
 
 /**
- * Handles a few due records before a claim looks for work. Skips what only the engine handles: flows, and executions that are left
- * over. An entry that its record contradicts must not stop every claim, so the claim leaves it to the engine as well.
+ * Handles a few due records before a claim looks for work. Skips flows and pending work, which the engine handles. Also
+ * skips an entry that its record contradicts, because such an entry must not stop every claim.
  */
 export function runDueForClaim(tx: Tx, seed: number): void {
   const pass = newPass({ limit: CLAIM_DUE_COUNT, seed }, true)
   let from: Position | undefined = undefined
-  // A claim looks at no more once it has found something: the rest is left to the engine and to other claims.
+  // A claim stops once it has found something; the engine and other claims handle the rest.
   for (let count = 0; count < DUE_SCAN_COUNT && pass.handled.length === 0; count += CLAIM_DUE_COUNT) {
     const due: IndexEntry[] = tx.range({ index: DUE_INDEX, from, to: tx.now, limit: CLAIM_DUE_COUNT })
     const last = due[due.length - 1]
@@ -151,18 +153,18 @@ export function runDueForClaim(tx: Tx, seed: number): void {
   }
 }
 
-/** One pass as far as it has come. */
+/** The progress of one pass. */
 interface DuePass {
   readonly input: DueInput
   /**
-   * Whether it only precedes a claim, whose answer does not contain it. A pass of the engine fails on an entry that its record
-   * contradicts: such an entry must be reported.
+   * Whether the pass precedes a claim, whose answer does not contain it. A pass of the engine fails on an entry that
+   * its record contradicts: such an entry must be reported.
    */
   readonly isForClaim: boolean
   readonly handled: DueReport[]
   seed: number
   isShortOfRoom: boolean
-  /** Whether a flow was moved, which may have left work that is due at once. */
+  /** Whether a flow was changed, which may have left work that is due at once. */
   hasMoved: boolean
 }
 
@@ -170,7 +172,7 @@ function newPass(input: DueInput, isForClaim: boolean): DuePass {
   return { input, isForClaim, handled: [], seed: input.seed, isShortOfRoom: false, hasMoved: false }
 }
 
-/** Each record is a part of its own, so that a conflict over one does not hold up the others. */
+/** Each record is a part of its own, so that a conflict over one does not delay the others. */
 function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
   for (const found of readDue(tx, ids)) {
     if (tx.room() < roomFor(found) || pass.handled.length === pass.input.limit) {
@@ -183,9 +185,9 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
 
 function runDueExecution(tx: Tx, pass: DuePass, found: Execution): DueReport | undefined {
   const isMember = found.member !== undefined
-  // What happened to others of its flow in this very pass may have changed it.
+  // Other members of its flow that were handled in this pass may have changed it.
   const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
-  // The part depends on the execution, whatever it does with it.
+  // The part depends on the execution in any case.
   if (!isMember && !tx.has('execution', found.id)) return undefined
   if (!matchesFilter(execution, pass.input.filter)) return undefined
   const dueCase = firstDue(execution, tx.now)
@@ -208,8 +210,8 @@ function addReport(pass: DuePass, report: DueReport | undefined): DueReport | un
 }
 
 /**
- * Reads executions and what their waits are made of, for as many as one pass can see to: a store across a network fetches all
- * of it in one go. Each execution is read in a part of its own, which joins the part that changes it.
+ * Reads executions and the records of their waits, for as many as one pass can handle, so that a remote store needs one
+ * round trip. Each execution is read in a part of its own, which joins the part that changes it.
  */
 function readDue(tx: Tx, ids: string[]): Execution[] {
   const executions: Execution[] = []
@@ -225,7 +227,7 @@ function readDue(tx: Tx, ids: string[]): Execution[] {
   return executions
 }
 
-/** Returns how many records the wait is made of. */
+/** Returns how many records the wait has. */
 function readWait(tx: Tx, execution: Execution): number {
   const stepId = currentStepId(execution)
   if (stepId === undefined) return 0
@@ -237,13 +239,13 @@ function readWait(tx: Tx, execution: Execution): number {
   return waitpointIds.length + 1
 }
 
-/** A wait that ends closes the waitpoints that were opened for it. */
+/** The end of a wait closes the waitpoints that were opened for it. */
 function roomFor(execution: Execution): number {
   const alone = DUE_ITEM_WORK + (execution.journal?.open.length ?? 0)
   return execution.member === undefined ? alone : Math.max(FLOW_ITEM_WORK, alone)
 }
 
-/** Whether work is left that one call had no room for. */
+/** Whether work is left from a call that had no room for it. */
 function isStillDue(execution: Execution, now: Instant): boolean {
   const due = dueAt(execution)
   return due !== undefined && due <= now
@@ -272,7 +274,7 @@ function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
   return undefined
 }
 
-/** Work that an earlier call had no room for: the engine continues it, not a claim. */
+/** Work that an earlier call had no room for. The engine continues it, not a claim. */
 const enginesOwn: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
 
 function firstDue(execution: Execution, now: Instant): DueCase | undefined {

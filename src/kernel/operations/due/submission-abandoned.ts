@@ -4,7 +4,7 @@ import type { FlowDueCase } from './due-case.ts'
 
 const SUBMISSION_ABANDONED = 'submission_abandoned'
 
-/** Gives up a flow whose submission in several calls nobody has gone on with. */
+/** Cancels a flow whose submission in several calls was abandoned. */
 export const submissionAbandoned: FlowDueCase = {
   name: 'submission_abandoned',
   isDue: (flow, now) => flow.state.phase === 'held' && flow.state.until !== undefined && flow.state.until <= now,

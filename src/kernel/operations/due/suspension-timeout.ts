@@ -17,12 +17,12 @@ const BY_ENGINE = 'engine'
 const OPERATOR_REVIEW = 'operator_review'
 const TIMEOUT_SIGNAL = 'timeout'
 
-/** Where a wait is told of its timeout that has no waitpoint of its own: names like this are nobody else's. */
+/** The target of the timeout signal of a wait without a waitpoint of its own. Callers cannot use this name. */
 const TIMEOUT_MAILBOX = mailboxOf('__timeout')
 
 const TIMED_OUT: Answer = { how: 'timed_out', cause: 'timeout', by: undefined, reason: undefined }
 
-/** Ends a wait whose time is over, in the way that was asked for. A sleep has come to its end, a step is tried again. */
+/** Ends a wait that has timed out, as requested. A sleep has ended, and a step is retried. */
 export const suspensionTimeout: DueCase = {
   name: 'suspension_timeout',
   isDue: (execution, now) => {
@@ -83,7 +83,7 @@ function timeOut(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
   }
 }
 
-/** It waits on, for an operator now: no time ends it any more, and what it waited for still does. */
+/** Escalates a wait to an operator: the timeout is removed, and a signal or an operator can still end it. */
 function escalate(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
   const state = execution.state
   if (state.phase !== 'suspended') return
@@ -96,14 +96,14 @@ function escalate(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
   tx.put(execution)
 }
 
-/** A signal like any other, so that the handler can tell by it what happened. */
+/** Records the timeout as a signal, so that the handler can recognise it. */
 function tellOfTimeout(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
   const journal = journalOf(execution)
   const target = firstOwn(wait.targets) ?? TIMEOUT_MAILBOX
   const existing = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))
   const waitpoint = mailboxAt(tx, execution, target, existing)
   const { sequence } = recordSignal(tx, execution, waitpoint, {
-    // One lease lets go once, so its epoch tells this timeout from any other.
+    // A lease ends once, so its epoch makes the key unique.
     key: joinName(SUSPENSION_TIMEOUT, String(execution.epoch)),
     name: TIMEOUT_SIGNAL,
     source: { type: 'engine', identity: SUSPENSION_TIMEOUT },

@@ -1,7 +1,7 @@
 import { currentStep } from '../../lifecycle/find-step.ts'
 import type { DueCase } from './due-case.ts'
 
-/** Says in the event log that somebody is still being waited for. Reminders that were missed are said once. */
+/** Records a reminder of an open wait in the event log. Missed reminders are coalesced into one. */
 export const waitReminder: DueCase = {
   name: 'wait_reminder',
   isDue: (execution, now) => {

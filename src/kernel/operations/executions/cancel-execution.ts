@@ -1,6 +1,7 @@
 /**
- * Cancels from any phase. What nobody holds ends at once. A running execution's holder is asked through its lease and
- * given a grace, after which the due pass ends it; with `force` it ends now. A holder may cancel its own with its fence.
+ * Cancels an execution from any phase. Without a lease it ends at once. The holder of a running execution is asked to
+ * stop and has a grace, after which the due pass ends it; with `force` it ends now. A holder may cancel its own
+ * execution with its fence.
  */
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
@@ -15,7 +16,7 @@ export interface CancelInput {
   readonly executionId: ExecutionId
   readonly reason: string
   readonly by: string
-  /** The holder's own fence. Without it the call speaks with an operator's authority. */
+  /** The holder's own fence. Without it the call has an operator's authority. */
   readonly fence?: Fence | undefined
   readonly force: boolean
   readonly graceMs: number

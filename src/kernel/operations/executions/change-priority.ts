@@ -1,4 +1,4 @@
-/** Moves an execution forward or back in its queue; until it is claimable again the new priority simply waits with it. */
+/** Changes the priority of an execution. If it is not claimable, the priority applies when it becomes so. */
 import type { ExecutionId } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'

@@ -1,4 +1,4 @@
-/** How many executions each lane has in each state, counted from the indexes. */
+/** Counts the executions of each lane in each state, from the indexes. */
 import { QUEUES_INDEX, laneIndex, readyIndex } from '../../model/indexes.ts'
 import { COUNT_MAX, QUEUE_SCAN_COUNT } from '../../limits.ts'
 import type { Queue } from '../../model/records.ts'
@@ -14,10 +14,10 @@ export interface CountInput {
   readonly cursor?: Position | undefined
 }
 
-/** Of a lane that goes on behind a page the next page has the rest: the counts of both add up. */
+/** A lane may continue on the next page: the counts of both pages add up. */
 export interface LaneCounts {
   readonly lane: string
-  /** A count that reaches the limit of counting stands at the limit. */
+  /** A count that reaches the counting limit equals the limit. */
   readonly counts: { readonly state: PublicState; readonly count: number }[]
   readonly classes: string[]
 }
@@ -32,7 +32,7 @@ export function countExecutions(tx: Tx, input: CountInput): CountResult {
   const queues = tx.scan({ index: QUEUES_INDEX, from: input.cursor, limit: QUEUE_SCAN_COUNT }, 'queue')
   const last = queues.length === QUEUE_SCAN_COUNT ? queues[queues.length - 1] : undefined
   const lanes: LaneCounts[] = []
-  // Queues come in the order of their ids, which begin with the lane: those of one lane stand together.
+  // Queues are ordered by their ids, which begin with the lane, so the queues of one lane are adjacent.
   let classes: string[] = []
   for (let i = 0; i < queues.length; i++) {
     const queue = queues[i]
@@ -51,7 +51,7 @@ function startsWithLane(queueId: string | undefined, lane: string): boolean {
   return queueId?.startsWith(lane + SEPARATOR) === true
 }
 
-/** A lane that an earlier page began has its states counted there; here only the rest of its queues is added. */
+/** The states of a lane that began on an earlier page are counted there; only its remaining queues are added here. */
 function countLane(
   tx: Tx,
   lane: string,

@@ -1,4 +1,4 @@
-/** Accepts a piece of work. Said twice with one id it is accepted once; `ifExists` says what the second caller wants. */
+/** Creates an execution. Idempotent per id; `ifExists` decides how a repeated id is handled. */
 import { payloadKey } from '../../model/blob-keys.ts'
 import { forgetEmptyQueues, queueOf, registerQueue } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
@@ -33,7 +33,7 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   if (existing.requestId === input.requestId) return answer('created', existing)
   switch (input.ifExists) {
     case 'join':
-      // Whoever joined the execution of another task would wait for a result that is not of their kind.
+      // A caller that joined an execution of another task would wait for a result of another type.
       if (existing.task !== input.task) return refusedFor('execution_exists', existing)
       return answer('joined', existing)
     case 'reject':
@@ -43,10 +43,13 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   }
 }
 
-/** Not started: changed in place. Ended: purged and begun again. Anything between has side effects that nobody may forget. */
+/**
+ * Replaces an execution that has not started in place, and an ended one by a new life. Refuses anything between, which
+ * has had side effects.
+ */
 function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
   const phase = existing.state.phase
-  // A member's place in its flow cannot be begun again without the flow.
+  // A member cannot be replaced without its flow.
   if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
   const started = phase === 'active' || phase === 'suspended' || (phase !== 'ended' && existing.attempt !== undefined)
   if (started) return refusedFor('execution_in_progress', existing)

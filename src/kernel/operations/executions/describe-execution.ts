@@ -1,4 +1,4 @@
-/** Everything that is known of one execution. */
+/** Describes one execution. */
 import { attemptRecord } from '../../lifecycle/attempts.ts'
 import { payloadKey, resultKey } from '../../model/blob-keys.ts'
 import { attemptsIndex } from '../../model/indexes.ts'
@@ -22,7 +22,7 @@ export type DescribeResult =
       readonly kind: 'described'
       readonly execution: Execution
       readonly state: PublicState
-      /** Attempts that came to an end, oldest first. */
+      /** Ended attempts, oldest first. */
       readonly attempts: Attempt[]
       readonly payloadBlob: number | undefined
       readonly resultBlob: number | undefined

@@ -1,4 +1,4 @@
-/** Why an execution is not running, or what it is doing instead: the facts, from which a sentence is made for a person. */
+/** Explains why an execution is not running: the facts, from which the client makes a sentence. */
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
 import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from '../../model/indexes.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
@@ -32,10 +32,10 @@ export type Explanation =
       readonly since: Instant
       readonly lane: string
       readonly task: string
-      /** Executions of the same queue that are claimed first; counting stops at `aheadLimit`. */
+      /** Executions of the same queue that are claimed before it; counting stops at `aheadLimit`. */
       readonly ahead: number
       readonly aheadLimit: number
-      /** Executions of the lane that workers hold now. None may mean that no worker serves it. */
+      /** Active executions of the lane. None may mean that no worker serves it. */
       readonly activeInLane: number
     }
   | {
@@ -45,14 +45,14 @@ export type Explanation =
       readonly failure: Failure | undefined
       readonly failureCount: number
       readonly attempts: number
-      /** Time is up, and it becomes claimable as soon as a worker or an engine looks. */
+      /** The delay is over: it becomes claimable with the next pass of a worker or an engine. */
       readonly isOverdue: boolean
     }
   | {
       readonly why: 'blocked'
       readonly by: BlockCause
       readonly since: Instant
-      /** What it waits for, if it waits for others of its flow: the first few of them, and how many there are. */
+      /** The first few members that it waits for, and how many there are. */
       readonly waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[]
       readonly waitsForCount: number
       readonly group: EdgeGroup | undefined
@@ -75,14 +75,14 @@ export type Explanation =
       readonly stepKind: StepKind
       readonly reason: string
       readonly until: Instant | undefined
-      /** Time is up, and what was asked for happens as soon as an engine or a worker looks. */
+      /** The time is over: the timeout is applied with the next pass of a worker or an engine. */
       readonly isOverdue: boolean
       readonly onTimeout: TimeoutBehaviour | undefined
       readonly isEscalated: boolean
-      /** The places at which it can be told something, and how many signals have counted so far. */
+      /** The targets that accept a signal, and how many signals have counted so far. */
       readonly targets: string[]
       readonly satisfierCount: number
-      /** How far the first few parts of its condition have come that signals count towards. */
+      /** The progress of the first few leaves of its condition. */
       readonly counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[]
     }
   | {

@@ -1,4 +1,6 @@
-/** Executions by what they are, newest first, from the most selective index there is. Pages may be short, even empty. */
+/**
+ * Lists executions by their attributes, newest first, from the most selective index. Pages may be short, even empty.
+ */
 import { CREATED_INDEX, laneIndex, tagIndex } from '../../model/indexes.ts'
 import { LIST_PAGE_MAX, LIST_SCAN_COUNT } from '../../limits.ts'
 import type { Execution, Instant } from '../../model/records.ts'
@@ -22,7 +24,7 @@ export interface ListInput {
 export interface ListResult {
   readonly kind: 'listed'
   readonly executions: Execution[]
-  /** Where to go on. A page without one is the last. */
+  /** Where the next page begins. Absent on the last page. */
   readonly cursor: Position | undefined
   readonly at: Instant
 }
@@ -42,7 +44,7 @@ export function listExecutions(tx: Tx, input: ListInput): ListResult {
   return { kind: 'listed', executions, cursor, at: tx.now }
 }
 
-/** What a listing looks through: newest first, from where an earlier page stopped. */
+/** The index that a listing reads: newest first, from the end of an earlier page. */
 export function listRange(input: ListInput): Range {
   return {
     index: indexFor(input),

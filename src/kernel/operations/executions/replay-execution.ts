@@ -1,6 +1,7 @@
 /**
- * Makes an ended execution runnable again. History, numbering and epoch go on; the counters of the run start over. In a
- * flow its outbound edges keep what they told: with `subtree`, all that was skipped behind it is replayed as well.
+ * Makes an ended execution runnable again. History, numbering and epoch continue; the counters of the run are reset. In
+ * a flow, resolved outbound edges stay as they are; with `subtree`, the members that were skipped because of it are
+ * replayed too.
  */
 import { refuseReplay, rejudge, replayMember } from '../../lifecycle/flows/replay-member.ts'
 import { flowOf, putFlow } from '../../lifecycle/flow-counts.ts'
@@ -23,9 +24,12 @@ export interface ReplayInput {
   readonly requestId: string
   readonly reason?: string | undefined
   readonly by?: string | undefined
-  /** Replays the members of its flow that were skipped because of it, and theirs in turn. */
+  /** Replays the members of its flow that were skipped because of it, transitively. */
   readonly subtree?: boolean | undefined
-  /** What is recorded from here on is set aside and done anew: a step's name, or everything. Left out, all steps are kept. */
+  /**
+   * Cuts the recorded steps from here on, so that they run again: from a step, or from the start. If absent, all steps
+   * are kept.
+   */
   readonly from?: ReplayFrom | undefined
 }
 
@@ -71,7 +75,7 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
 
 const STEP_KINDS: readonly StepKind[] = ['call', 'now', 'waitpoint', 'sleep', 'wait']
 
-/** Where the first step of a name stands, whatever its kind. */
+/** Returns the position of the first step of a name, of any kind. */
 function firstPosition(tx: Tx, execution: Execution, from: ReplayFrom): number | undefined {
   if (from.kind === 'start') return 0
   let first: number | undefined = undefined
@@ -107,7 +111,7 @@ function replayInFlow(
     putFlow(tx, flow)
     return { kind: 'replayed', replayCount: execution.replayCount }
   }
-  // Nothing that was skipped may be judged by an upstream that has ended again before it was replayed itself.
+  // A skipped member must be replayed before an upstream that ends again can decide its group.
   flow.walk = {
     purpose: 'replay',
     fromRank: memberOf(tx, execution).rank,

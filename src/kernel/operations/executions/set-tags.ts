@@ -1,4 +1,4 @@
-/** Adds tags, changes them, and removes those named with no value. In any phase: tags are labels, not behaviour. */
+/** Adds, changes and removes tags, in any phase. A tag named without a value is removed. */
 import { TAG_COUNT_MAX } from '../../limits.ts'
 import type { ExecutionId, Tag } from '../../model/records.ts'
 import { refused } from '../../results.ts'

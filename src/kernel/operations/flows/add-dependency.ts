@@ -1,4 +1,4 @@
-/** Puts one member before another: staged, applied and, if the upstream has ended, resolved in the same operation. */
+/** Adds an edge between two members, and resolves it if the upstream has ended. */
 import { edgeId } from '../../model/indexes.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { block, waitForDependencies } from '../../lifecycle/phases.ts'
@@ -31,9 +31,9 @@ export interface AddDependencyInput {
   readonly upstreamId: ExecutionId
   readonly downstreamId: ExecutionId
   readonly hands?: Handover | undefined
-  /** Given, the edge is added only to the graph as its caller has seen it. */
+  /** If given, the edge is added only to this revision of the graph. */
   readonly expectedRevision?: number | undefined
-  /** The fence of whoever holds the downstream: it may add to what it is going to wait for. */
+  /** The fence of the holder of the downstream, which may add to its own dependencies. */
   readonly fence?: Fence | undefined
 }
 
@@ -98,7 +98,9 @@ export function addDependency(tx: Tx, input: AddDependencyInput): AddDependencyR
   return answer('added', flow, edge, downstream)
 }
 
-/** Links two members whose order is right, blocks the downstream if nobody holds it, and judges its group. */
+/**
+ * Adds an edge whose ranks agree: links the members, blocks the downstream unless it is leased, and decides its group.
+ */
 export function addEdge(tx: Tx, edge: Link): void {
   const { flow, upstream, downstream } = edge
   const before = bucketOf(downstream)
@@ -111,7 +113,10 @@ export function addEdge(tx: Tx, edge: Link): void {
   putFlow(tx, flow)
 }
 
-/** Judges a group that has got new edges, where the flow lets verdicts take effect. Puts the member; the caller puts the flow. */
+/**
+ * Decides a group that has got new edges, if the flow allows members to move. Puts the member; the caller puts the
+ * flow.
+ */
 export function settleGroup(tx: Tx, flow: Flow, downstream: Execution, cause: ExecutionId): void {
   if (!movesMembers(flow)) {
     tx.put(downstream)
@@ -144,7 +149,7 @@ function refuseEdge(
     return refusedFor('not_runnable', downstream)
   const group = downstream.member?.group
   if (group !== undefined && group.verdict !== 'pending') {
-    // One that waits for all may wait for one more, as long as it has not begun or it is itself who asks.
+    // An `all_of` group may get another edge while its member has not started, or from the member itself.
     const mayReopen = group.policy === 'all_of' && group.verdict === 'satisfied'
     const hasBegun = downstream.attempt !== undefined && fence === undefined
     if (!mayReopen || hasBegun) return refusedFor('edge_group_already_fired', downstream)

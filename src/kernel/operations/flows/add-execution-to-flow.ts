@@ -1,6 +1,6 @@
 /**
- * Makes an execution a member of a flow: one that exists, or a new one together with the edges that lead to it, so that it
- * never runs before it is wired. A running member may add one that it is going to wait for.
+ * Adds an execution to a flow: an existing one, or a new one together with its inbound edges, so that it cannot run
+ * before them. A running member may add one that it will wait for.
  */
 import { registerQueue } from '../../lifecycle/queues.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
@@ -38,15 +38,15 @@ export interface UpstreamInput {
 export interface AddExecutionInput {
   readonly flowId: FlowId
   readonly executionId: ExecutionId
-  /** What to call it in the graph. */
+  /** Its name in the graph. */
   readonly name: string
-  /** What to create if it does not exist. Left out, only an existing execution is added. */
+  /** The execution to create if it does not exist. If absent, only an existing one is added. */
   readonly create?: CreateInput | undefined
   readonly policy?: PolicyInput | undefined
   readonly after: readonly UpstreamInput[]
-  /** The running member on whose behalf it is added. */
+  /** The running member that adds it. */
   readonly holder?: HolderInput | undefined
-  /** Whether the holder waits for it, and under which name it gets its result. */
+  /** Whether the holder waits for it, and the name under which it receives the result. */
   readonly awaited?: { readonly hands?: Handover | undefined } | undefined
 }
 
@@ -153,7 +153,7 @@ function refuseMember(
   if (!mayHandPayload(policy, need, payloadEdges)) {
     return refused('invalid_input', { executionId: input.executionId })
   }
-  // Nobody can add to its group later, once the flow is sealed.
+  // A sealed flow accepts no more edges for its group.
   if (flow.state.phase === 'sealed' && need > input.after.length) {
     return refused('unreachable_quorum', { flowId: flow.id, nodes: [input.name] })
   }
@@ -195,11 +195,14 @@ function linkUpstreams(tx: Tx, flow: Flow, execution: Execution, upstreams: read
 interface Place {
   readonly kind: 'found'
   readonly rank: number
-  /** Members that have to make room. */
+  /** Members that move to other ranks. */
   readonly moved: Execution[]
 }
 
-/** Behind everything that leads to it, and before the holder that waits for it, which is moved if there is no room. */
+/**
+ * Finds a rank after all upstreams and before the holder that waits for the member. Moves the holder if there is no
+ * rank between.
+ */
 function findPlace(
   tx: Tx,
   flow: Flow,

@@ -1,6 +1,6 @@
 /**
- * Cancels a flow. From this operation on nothing of it is begun any more; as many members as there is room for are
- * cancelled in it, the others follow in the background.
+ * Cancels a flow. From then on no member starts. Cancels as many members as the operation has room for; the due pass
+ * cancels the others.
  */
 import type { Flow, FlowCancelPolicy, FlowId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
@@ -19,10 +19,10 @@ export interface CancelFlowInput extends FlowCancel {
 export type CancelFlowResult =
   | {
       readonly kind: 'cancelled' | 'already_cancelled'
-      /** That of the cancel that counts, which is the first. */
+      /** The policy of the first cancel, which applies. */
       readonly policy: FlowCancelPolicy
       readonly reason: string
-      /** Whether nothing is owed any more and every member has ended. */
+      /** Whether no cancels are pending and every member has ended. */
       readonly settled: boolean
       readonly liveCount: number
       readonly at: Instant
@@ -42,7 +42,7 @@ export function cancelFlow(tx: Tx, input: CancelFlowInput): CancelFlowResult {
   return answer(tx, 'cancelled', flow)
 }
 
-/** Whoever asks again with force does not want to wait for holders that were asked before. */
+/** A repeated cancel with force does not wait for holders that were asked before. */
 function hurry(tx: Tx, flow: Flow): void {
   const state = flow.state
   if (state.phase !== 'cancelled' || state.force || state.policy !== 'cancel_all') return

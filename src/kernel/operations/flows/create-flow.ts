@@ -1,4 +1,6 @@
-/** Opens a flow without members. Held, nothing in it runs before it is sealed: the safe way to wire it step by step. */
+/**
+ * Creates a flow without members. If held, nothing in it runs before it is sealed, so it can be built in several calls.
+ */
 import { flowSubject } from '../../model/events.ts'
 import type { Flow, FlowId, FlowState, Instant, OutcomeRule, Submission, Tag } from '../../model/records.ts'
 import { refused } from '../../results.ts'

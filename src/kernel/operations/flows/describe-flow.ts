@@ -1,4 +1,7 @@
-/** Looks at flows: one with its counts, its members in the order of the graph, the edges of one member, all of a partition. */
+/**
+ * Describes flows: one with its counts, its members in the order of the graph, the edges of one member, all of a
+ * partition.
+ */
 import { FLOWS_INDEX, OPEN_EDGES, edgeId, inboundIndex, membersIndex, outboundIndex } from '../../model/indexes.ts'
 import { EDGE_PAGE_MAX, LIST_PAGE_MAX, LIST_SCAN_COUNT, MEMBER_PAGE_MAX } from '../../limits.ts'
 import type { Edge, Execution, ExecutionId, Flow, FlowId, Instant } from '../../model/records.ts'
@@ -20,7 +23,7 @@ export interface FlowView {
   readonly state: PublicFlowState
   readonly revision: number
   readonly liveCount: number
-  /** Whether nothing in it will change any more unless somebody asks for it. */
+  /** Whether nothing in it will change without another call. */
   readonly settled: boolean
 }
 
@@ -47,7 +50,7 @@ export interface ListMembersInput {
   readonly flowId: FlowId
   readonly cursor?: Position | undefined
   readonly limit: number
-  /** Whether to tell of each member which others lead to it. */
+  /** Whether to list the upstreams of each member. */
   readonly edges?: boolean | undefined
 }
 
@@ -65,7 +68,7 @@ export type ListMembersResult =
     }
   | Refused<'flow_not_found'>
 
-/** In the order of the graph. A page ends early when it has told of as many edges as one answer may. */
+/** In the order of the graph. A page ends early at the limit of edges. */
 export function listFlowMembers(tx: Tx, input: ListMembersInput): ListMembersResult {
   if (findFlow(tx, input.flowId) === undefined) return flowNotFound(input.flowId)
   const limit = Math.max(1, Math.min(input.limit, MEMBER_PAGE_MAX))

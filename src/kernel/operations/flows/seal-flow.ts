@@ -1,4 +1,7 @@
-/** Closes a flow's graph: no more members or edges, what was held begins, and the flow ends with its last member. */
+/**
+ * Seals the graph of a flow: it accepts no more members or edges, its held members start, and it ends with the last
+ * one.
+ */
 import { membersIndex } from '../../model/indexes.ts'
 import { MEMBER_PAGE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
 import type { Flow, FlowId } from '../../model/records.ts'
@@ -27,7 +30,7 @@ export function sealFlow(tx: Tx, input: SealInput): SealResult {
   const phase = flow.state.phase
   if (phase === 'sealed' || phase === 'ended') return answer('already_sealed', flow)
   if (phase === 'cancelled') return refused('flow_ended', { flowId: flow.id })
-  // Whoever submits it in several calls seals it with the last of them.
+  // A submission in several calls is sealed by its last call.
   if (flow.submission !== undefined) return refused('flow_sealed', { flowId: flow.id })
   if (flow.walk !== undefined) return refused('flow_busy', { flowId: flow.id })
   if (flow.shortGroupCount > 0) {
@@ -45,7 +48,7 @@ export function sealFlow(tx: Tx, input: SealInput): SealResult {
   return answer('sealed', flow)
 }
 
-/** The first few that a look at the first members finds. */
+/** Returns the names of a few short members among the first page. */
 function shortMembers(tx: Tx, flow: Flow): string[] {
   const names: string[] = []
   for (const execution of tx.scan({ index: membersIndex(flow.id), limit: MEMBER_PAGE_MAX }, 'execution')) {

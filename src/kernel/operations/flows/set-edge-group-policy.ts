@@ -1,4 +1,4 @@
-/** Says how the edges that lead to a member are judged together, before the first of them is there. */
+/** Sets the policy of a member's group, before its first edge. */
 import type { ExecutionId, FlowId } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'

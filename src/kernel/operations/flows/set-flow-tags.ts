@@ -1,4 +1,4 @@
-/** Adds tags to a flow, changes them, and removes those named. Tags are labels, not behaviour. */
+/** Adds, changes and removes the tags of a flow. */
 import { flowSubject } from '../../model/events.ts'
 import { TAG_COUNT_MAX } from '../../limits.ts'
 import type { FlowId, Tag } from '../../model/records.ts'

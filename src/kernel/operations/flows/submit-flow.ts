@@ -1,6 +1,6 @@
 /**
- * A whole graph. What fits one operation is created by it, sealed and begun. A larger one comes in several calls of the
- * same operation: held until the last of them, and gone on with by anybody who brings the same content.
+ * Submits a graph. A graph that fits one operation is created, sealed and started by it. A larger one takes several
+ * calls: the flow is held until the last of them, and any caller with the same content may continue it.
  */
 import { registerQueue } from '../../lifecycle/queues.ts'
 import { newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
@@ -39,12 +39,12 @@ export interface EdgeInput {
 }
 
 export interface SubmitFlowInput extends FlowInput {
-  /** Tells the content of the whole graph, so that a second submission of it is known as the same. */
+  /** The digest of the whole graph. A second submission with the same digest joins the first. */
   readonly digest: string
-  /** How many there are in all. */
+  /** The size of the whole graph. */
   readonly nodeCount: number
   readonly edgeCount: number
-  /** Those of this call, and how many came before them. Nodes stand in an order in which every edge leads forward. */
+  /** The nodes of this call, and how many precede them. Their order is such that every edge leads forward. */
   readonly nodesBefore: number
   readonly nodes: readonly NodeInput[]
   readonly edgesBefore: number
@@ -53,7 +53,7 @@ export interface SubmitFlowInput extends FlowInput {
 
 export type SubmitFlowResult =
   | {
-      /** `accepted`: more is to come, from where the counts say. */
+      /** `accepted`: the rest is missing, from the counts of the answer on. */
       readonly kind: 'submitted' | 'joined' | 'accepted'
       readonly flowId: FlowId
       readonly nodes: number
@@ -71,7 +71,7 @@ export type SubmitFlowResult =
       | 'invalid_input'
     >
 
-/** Members by their ids, as this call sees them. */
+/** Members by id, as this call sees them. */
 interface Graph {
   readonly flow: Flow
   readonly byId: Record<string, Execution>
@@ -91,7 +91,7 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   const tooLarge = refuseTooLarge(input)
   if (tooLarge !== undefined) return tooLarge
   const flow = existing ?? newSubmission(tx, input)
-  // What came before is here already, or is asked for again: the counts in the answer say from where.
+  // Earlier nodes are stored already, or missing: the counts of the answer tell the caller where to continue.
   if (input.nodesBefore > flow.memberCount || input.edgesBefore > flow.edgeCount) return answer('accepted', flow)
   const graph: Graph = { flow, byId: {}, touched: [], created: [], links: [] }
   const nodes = input.nodes.slice(flow.memberCount - input.nodesBefore)
@@ -122,7 +122,7 @@ function newSubmission(tx: Tx, input: SubmitFlowInput): Flow {
   return newFlow(tx, input, awaitingSubmission(tx), submission)
 }
 
-/** Makes the members of this call, without writing them. */
+/** Creates the members of this call. Writes nothing. */
 function addNodes(tx: Tx, graph: Graph, nodes: readonly NodeInput[]): Refused<'execution_exists'> | undefined {
   const flow = graph.flow
   for (let i = 0; i < nodes.length; i++) {
@@ -142,7 +142,7 @@ function addNodes(tx: Tx, graph: Graph, nodes: readonly NodeInput[]): Refused<'e
   return undefined
 }
 
-/** Counts the edges of this call in the groups they lead to, without writing anything. */
+/** Counts the edges of this call in the groups of their downstreams. Writes nothing. */
 function checkEdges(
   tx: Tx,
   graph: Graph,
@@ -185,7 +185,7 @@ function find(tx: Tx, graph: Graph, id: ExecutionId): Execution | undefined {
   return stored
 }
 
-/** Records that writing this call's part of the graph puts. */
+/** Returns how many records this call would put. */
 function workOf(tx: Tx, graph: Graph): number {
   const queues: Record<string, boolean> = {}
   let work = graph.created.length + graph.touched.length + graph.links.length + 1
@@ -209,9 +209,9 @@ function shortNodes(graph: Graph): string[] {
 
 function writeGraph(tx: Tx, graph: Graph, nodes: readonly NodeInput[], isWhole: boolean): void {
   const flow = graph.flow
-  // What came in one call is born as it is to be; what came in several is let go by a walk over all of it.
+  // Members of a graph in one call get their final state at once; those of several calls are released by a walk.
   const isAtOnce = isWhole && flow.memberCount === 0
-  // First the edges: those of upstreams that have ended meanwhile are counted in the members that are written next.
+  // Edges come first: an upstream may have ended, and its edge is then counted in a member that is written next.
   for (const link of graph.links) writeEdge(tx, link)
   for (let i = 0; i < graph.created.length; i++) {
     const execution = graph.created[i]
@@ -225,7 +225,7 @@ function writeGraph(tx: Tx, graph: Graph, nodes: readonly NodeInput[], isWhole: 
   }
   for (const execution of graph.touched) {
     const before = bucketOf(execution)
-    // Somebody may have cancelled it, or its time may have run out, before the rest of the graph came.
+    // The member may have been cancelled or have expired before the rest of the graph arrived.
     waitForDependencies(execution)
     shiftCount(tx, flow, execution, before)
     tx.put(execution)
@@ -244,7 +244,7 @@ function writeGraph(tx: Tx, graph: Graph, nodes: readonly NodeInput[], isWhole: 
   walkFlow(tx, flow)
 }
 
-/** A root may run as its own delay says; everything else waits for its edges, or for the rest of the graph. */
+/** Blocks a new member, except a root of a graph that is complete. */
 function blockUnlessRunnable(execution: Execution, mayRun: boolean): void {
   const isRoot = (execution.member?.group?.total ?? 0) === 0
   if (!isRoot) blockNew(execution, 'dependencies')

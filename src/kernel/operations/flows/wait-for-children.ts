@@ -1,6 +1,6 @@
 /**
- * A holder waits for the members that it depends on without holding a worker: it is parked, and the same attempt goes on
- * once they have completed. If there is nothing to wait for it keeps its lease and goes on at once.
+ * Parks a holder until its dependencies have ended, without a lease; the same attempt continues then. If nothing is
+ * pending, the holder keeps its lease.
  */
 import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'

@@ -1,4 +1,4 @@
-/** What may be done to a waitpoint from outside: closing it, and making all tokens worthless that were handed out for it. */
+/** Closes a waitpoint, or reissues it, which invalidates all its tokens. */
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import type { Waitpoint } from '../../model/journal-schema.ts'
@@ -16,9 +16,9 @@ export interface CloseWaitpointInput {
   readonly target: string
   readonly reason: string
   readonly by: string
-  /** The holder's own fence. Without it the call speaks with an operator's authority. */
+  /** The holder's own fence. Without it the call has an operator's authority. */
   readonly fence?: Fence | undefined
-  /** Closes even the last place at which the execution could be told what it waits for. */
+  /** Closes even the last waitpoint that could answer the current wait. */
   readonly force?: boolean | undefined
 }
 
@@ -75,7 +75,7 @@ export function reissueWaitpoint(tx: Tx, input: ReissueWaitpointInput): ReissueW
   return { kind: 'reissued', waitpoint: viewOf(waitpoint, journal) }
 }
 
-/** A waitpoint that a handler opened. Mailboxes are nobody's to close or to sign for. */
+/** Returns a waitpoint that a handler opened. Mailboxes cannot be closed or signed for. */
 function findWaitpoint(tx: Tx, execution: Execution, target: string): Waitpoint | undefined {
   if (isMailbox(target)) return undefined
   return tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, execution.journal), target))
@@ -85,7 +85,7 @@ function notFound(execution: Execution, target: string): Refused<'waitpoint_not_
   return refused('waitpoint_not_found', { executionId: execution.id, waitpoint: target })
 }
 
-/** Whether nothing could answer the present wait any more without this waitpoint. */
+/** Whether this waitpoint is the only target that can still answer the current wait. */
 function isLastOfWait(tx: Tx, execution: Execution, target: string): boolean {
   const targets = currentStep(tx, execution)?.wait?.targets ?? []
   if (!targets.includes(target)) return false

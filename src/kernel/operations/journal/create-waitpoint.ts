@@ -1,6 +1,6 @@
 /**
- * A holder opens a waitpoint ahead of its wait, so that links to it can be handed out and what comes early is kept. It is
- * recorded as a step: said again, also by a later attempt, it is the same waitpoint.
+ * Opens a waitpoint ahead of its wait, so that its links can be sent out and early signals are buffered. It is recorded
+ * as a step: a repeated call, also from a later attempt, returns the same waitpoint.
  */
 import type { Waitpoint } from '../../model/journal-schema.ts'
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
@@ -21,7 +21,7 @@ export interface CreateWaitpointInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly target: string
-  /** How long it stays open if no wait comes for it. */
+  /** How long it stays open if no wait begins. */
   readonly expiresInMs?: number | undefined
   readonly keyId?: string | undefined
 }
@@ -64,7 +64,7 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
   return { kind: 'opened', waitpoint: viewOf(opened, journal) }
 }
 
-/** One that only the end of its execution had closed goes on; any other is a new one. */
+/** Reopens a waitpoint that was closed by the end of its execution alone; opens a new one in any other case. */
 function open(tx: Tx, execution: Execution, input: CreateWaitpointInput, recorded: Waitpoint | undefined): Waitpoint {
   const { target, keyId } = input
   const expiresAt = input.expiresInMs === undefined ? undefined : tx.now + input.expiresInMs
@@ -80,7 +80,7 @@ function recordedWaitpoint(tx: Tx, execution: Execution, target: string): Waitpo
   return waitpoint ?? tx.fault('a recorded waitpoint does not exist', execution.id)
 }
 
-/** Whether a waitpoint is open, or was closed for good. It is not if the wait that was answered there is waited for anew. */
+/** Whether a waitpoint is open or was closed for good. False if the wait that was answered there runs again. */
 function isKnown(tx: Tx, execution: Execution, waitpoint: Waitpoint): boolean {
   const journal = journalOf(execution)
   if (openWaitpointOf(journal, waitpoint.target) !== undefined) return true

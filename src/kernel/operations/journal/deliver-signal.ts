@@ -1,7 +1,7 @@
 /**
- * Somebody tells an execution something. One operation for every case: what comes early is kept, what comes twice is
- * answered as it was the first time, what meets the condition of a wait lets the execution go on, what comes late is refused.
- * Who sent it was established before, outside; what a token was bound to is compared here.
+ * Delivers a signal to an execution. Buffers an early signal, returns the first answer for a duplicate, resumes the
+ * execution if its condition is met, and refuses a late signal. The caller has authenticated the sender; the binding of
+ * a token is checked here.
  */
 import { signalPayloadKey } from '../../model/blob-keys.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
@@ -17,11 +17,11 @@ import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
 import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
 
-/** What a verified token was bound to. */
+/** The binding of a verified token. */
 export interface TokenBinding {
   readonly waitpointId: string
   readonly generation: number
-  /** When the waitpoint was opened: an execution that was removed and submitted again has the same ids. */
+  /** When the waitpoint was opened. An execution that was removed and submitted again has the same ids. */
   readonly openedAt: Instant
 }
 
@@ -29,12 +29,12 @@ export interface DeliverSignalInput {
   readonly executionId: ExecutionId
   /** A waitpoint's key, or the mailbox of the signal's name. */
   readonly target: string
-  /** The sender's own: the same for every repetition of one signal. */
+  /** Chosen by the sender, the same for every repetition of one signal. */
   readonly key: string
   readonly name: string
   readonly source: SignalSource
   readonly payload?: BlobInput | undefined
-  /** Without it the call speaks with the authority of a program that may use the store. */
+  /** Without it the call has the authority of a program with access to the store. */
   readonly token?: TokenBinding | undefined
 }
 
@@ -85,7 +85,7 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   return accept(tx, execution, input, { existing, step, effect })
 }
 
-/** The limit that one more signal would pass. */
+/** Returns the limit that one more signal would exceed. */
 function limitReached(
   execution: Execution,
   waitpoint: Waitpoint | undefined,
@@ -96,7 +96,7 @@ function limitReached(
   if ((journal?.signalCount ?? 0) >= SIGNAL_MAX) return SIGNAL_MAX
   if (effect === 'buffered' && (journal?.bufferedCount ?? 0) >= BUFFERED_SIGNAL_MAX) return BUFFERED_SIGNAL_MAX
   if (input.token === undefined || waitpoint === undefined) return undefined
-  // One holder of a link must not use up what the execution takes from all others.
+  // The holder of one link must not use up the signals of all others.
   const sender = senderAt(waitpoint, input.source.identity)
   if (sender === undefined) return waitpoint.senders.length >= SENDER_MAX ? SENDER_MAX : undefined
   return sender.count >= SENDER_SIGNAL_MAX ? SENDER_SIGNAL_MAX : undefined
@@ -136,7 +136,7 @@ function accept(tx: Tx, execution: Execution, input: DeliverSignalInput, deliver
   return { kind: 'delivered', sequence, effect, at: tx.now }
 }
 
-/** Puts a signal to the condition of the wait that it was sent to. What a mailbox gets and the wait has no use for is kept. */
+/** Matches a signal against the condition of the wait. A mailbox buffers a signal that does not count. */
 function effectOf(step: Step, input: DeliverSignalInput, sequence: number): SignalEffect {
   const wait = step.wait
   if (wait === undefined) return 'buffered'

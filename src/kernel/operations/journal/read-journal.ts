@@ -1,4 +1,4 @@
-/** Looking at what an execution remembers: its steps, the signals it was sent, the waitpoints that are open. */
+/** Reads the journal of an execution: its steps, signals and waitpoints. */
 import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
 import { idsOf } from '../../model/order.ts'
 import type { Position } from '../../model/order.ts'
@@ -22,18 +22,18 @@ import { isFinal } from './record-step.ts'
 
 export interface ReadStepsInput {
   readonly executionId: ExecutionId
-  /** The first position to be told of. */
+  /** The first position to return. */
   readonly from?: number | undefined
   readonly limit?: number | undefined
-  /** Whether the bytes of values are wanted too. */
+  /** Whether to send the bytes of values too. */
   readonly values?: boolean | undefined
 }
 
-/** A step, and where its value is among the blobs of the reply. */
+/** A step, and the position of its value among the blobs of the reply. */
 export interface StepView {
   readonly step: Step
   readonly valueBlob: number | undefined
-  /** Whether a handler that runs now is answered from it. */
+  /** Whether a running handler gets its recorded result. */
   readonly isFinal: boolean
 }
 
@@ -41,7 +41,7 @@ export type ReadStepsResult =
   | {
       readonly kind: 'steps'
       readonly steps: StepView[]
-      /** Where to go on. A page without it is the last. */
+      /** Where the next page begins. Absent on the last page. */
       readonly next: number | undefined
       readonly at: Instant
     }
@@ -81,7 +81,7 @@ function pageLimit(wanted: number | undefined, most: number): number {
   return Math.max(1, Math.min(wanted ?? most, most))
 }
 
-/** The first position from here on that no replay has set aside. */
+/** Returns the first position from here on that is not cut. */
 function pastCuts(journal: Journal, from: number): number {
   let position = from
   for (const cut of journal.cuts) if (position >= cut.from && position < cut.to) position = cut.to
@@ -90,7 +90,7 @@ function pastCuts(journal: Journal, from: number): number {
 
 export interface ReadSignalsInput {
   readonly executionId: ExecutionId
-  /** The first number to be told of. */
+  /** The first number to return. */
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly limit?: number | undefined
@@ -140,7 +140,7 @@ export function signalsRange(scope: string, input: ReadSignalsInput): Range {
 
 export interface ListWaitpointsInput {
   readonly executionId: ExecutionId
-  /** Not only those that are open or awaited: closed ones and mailboxes too. */
+  /** Includes closed waitpoints and mailboxes. */
   readonly all?: boolean | undefined
   readonly cursor?: Position | undefined
   readonly limit?: number | undefined
@@ -152,9 +152,9 @@ export interface ListedWaitpoint {
   readonly task: string
   readonly state: 'pending' | 'awaited' | 'mailbox' | 'closed'
   readonly expiresAt: Instant | undefined
-  /** The wait that it belongs to now. */
+  /** The current wait at it. */
   readonly step: string | undefined
-  /** The names of signals that are waited for; empty: any. */
+  /** The names of the awaited signals; empty: any. */
   readonly names: string[]
 }
 
@@ -186,7 +186,7 @@ export function listWaitpoints(tx: Tx, input: ListWaitpointsInput): ListWaitpoin
   return { kind: 'waitpoints', waitpoints, cursor, at: tx.now }
 }
 
-/** The waitpoints of one life of an execution, whether or not they are wanted. */
+/** The waitpoints of one life of an execution. */
 export function waitpointsRange(scope: string, from: Position | undefined): Range {
   return { index: waitpointsIndex(scope), from, limit: LIST_SCAN_COUNT }
 }
@@ -196,7 +196,7 @@ export interface ListOpenWaitpointsInput {
   readonly limit?: number | undefined
 }
 
-/** What anybody could be told now, in the whole partition, longest open first. */
+/** Lists all open waitpoints of the partition, oldest first. */
 export function listOpenWaitpoints(tx: Tx, input: ListOpenWaitpointsInput): WaitpointPage {
   const range = openWaitpointsRange(input)
   const entries = tx.range(range)
@@ -229,7 +229,7 @@ export function openWaitpointsRange(input: ListOpenWaitpointsInput): Range {
   return { index: OPEN_WAITPOINTS_INDEX, from: input.cursor, limit: pageLimit(input.limit, WAITPOINT_PAGE_MAX) }
 }
 
-/** `step` is the one that the execution waits in now. */
+/** `step` is the step that the execution waits in. */
 function listedAs(execution: Execution, step: Step | undefined, waitpoint: Waitpoint): ListedWaitpoint {
   const target = waitpoint.target
   const state = execution.state

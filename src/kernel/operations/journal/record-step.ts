@@ -1,7 +1,7 @@
 /**
- * Keeps what a step of a handler came to, so that the handler is answered from here when it runs again. What was recorded is
- * never overwritten: only a failure is, once the execution itself is tried again. A step that is to be tried again after a
- * while may let go of its worker until then.
+ * Records the result of a step, which a later run of the handler reads instead of running the step. A result is never
+ * overwritten; a failure is, once the execution is retried. A step that is retried after a delay may suspend the
+ * execution until then.
  */
 import { stepValueKey } from '../../model/blob-keys.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
@@ -20,14 +20,14 @@ import { findStep } from '../../lifecycle/find-step.ts'
 
 export type StepOutcome =
   | { readonly kind: 'completed'; readonly value?: BlobInput | undefined }
-  /** `size` is what the failure's texts take in bytes. */
+  /** `size` is the size of the failure's texts in bytes. */
   | { readonly kind: 'failed'; readonly failure: FailureInput; readonly size: number }
   | {
       readonly kind: 'retry'
       readonly failure: FailureInput
       readonly size: number
       readonly delayMs: number
-      /** Whether to let go of the execution until then. */
+      /** Whether to suspend the execution until then. */
       readonly park: boolean
     }
 
@@ -44,7 +44,7 @@ export type StepLimitRefusal = Refused<'step_limit_exceeded' | 'step_bytes_excee
 
 export type RecordStepResult =
   | { readonly kind: 'recorded'; readonly at: Instant; readonly until: Instant | undefined }
-  /** What was recorded before is what counts. */
+  /** An earlier record of the step takes precedence. */
   | { readonly kind: 'already_recorded'; readonly state: StepState; readonly valueBlob: number | undefined }
   | { readonly kind: 'suspended' | 'already_suspended'; readonly until: Instant | undefined }
   | { readonly kind: 'cancelled' | 'already_cancelled' }
@@ -105,7 +105,7 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
   return { kind: 'recorded', at: tx.now, until }
 }
 
-/** Whether this very failure was recorded before, by a call whose answer was lost. */
+/** Whether a call with a lost reply has recorded this failure before. */
 function isSameTry(input: RecordStepInput, existing: Step, journal: Journal | undefined): boolean {
   const { outcome, attemptCount } = input
   const { state, position } = existing
@@ -113,7 +113,7 @@ function isSameTry(input: RecordStepInput, existing: Step, journal: Journal | un
   return attemptCount === existing.attemptCount && state.round === journal.round && !isCut(journal, position)
 }
 
-/** Whether a step is answered from what is recorded of it. */
+/** Whether a handler gets the recorded result of a step. */
 export function isFinal(step: Step, journal: Journal | undefined): boolean {
   if (journal === undefined || isCut(journal, step.position)) return false
   const state = step.state
@@ -130,14 +130,14 @@ export function isFinal(step: Step, journal: Journal | undefined): boolean {
   }
 }
 
-/** Why nothing more can be recorded, if that is so. */
+/** Refuses a step beyond the limits of the journal. */
 export function refuseStep(
   execution: Execution,
   existing: Step | undefined,
   size: number,
 ): StepLimitRefusal | undefined {
   const journal = execution.journal
-  // Steps that were set aside count until they are removed, and must not keep a replay from beginning anew.
+  // Cut steps count until they are removed, and must not prevent a replay from recording again.
   const share = journal !== undefined && journal.cuts.length > 0 ? 2 : 1
   if (existing === undefined && (journal?.stepCount ?? 0) >= STEP_MAX * share) {
     return refused('step_limit_exceeded', { executionId: execution.id, limit: STEP_MAX })
@@ -148,7 +148,7 @@ export function refuseStep(
   return undefined
 }
 
-/** The one way a step is first written. Its execution is put by the caller. */
+/** Writes a step. The only way a step is first written. The caller puts the execution. */
 export function putStep(
   tx: Tx,
   execution: Execution,
@@ -173,7 +173,7 @@ export function putStep(
   if (isNew) journal.nextPosition = journal.nextPosition + 1
   if (existing === undefined) journal.stepCount = journal.stepCount + 1
   journal.stepBytes = journal.stepBytes - (existing?.size ?? 0) + content.size
-  // What was kept for it belongs to a try that no longer counts.
+  // The stored value belongs to a try that no longer counts.
   if (existing?.state.phase === 'completed') tx.forget(stepValueKey(step.id))
   if (existing === undefined) expectAbsent(tx, 'step', step.id)
   tx.put(step)

@@ -1,4 +1,4 @@
-/** An operator lets a suspended execution go on, whatever it waits for. */
+/** Resumes a suspended execution by an operator, whatever it waits for. */
 import type { ExecutionId } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -12,7 +12,7 @@ export interface ResumeInput {
   readonly executionId: ExecutionId
   readonly by: string
   readonly reason?: string | undefined
-  /** The name of the wait to be ended; any, if it is left out. */
+  /** The name of the wait to end; if absent, any. */
   readonly step?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * A holder waits: for signals, for a time, or for an operator. It lets go of its worker, unless what came early has met the
- * condition already. Said again, by whoever holds the execution then, it answers as the wait ended.
+ * Suspends an execution until a signal, a time or an operator ends its wait. Keeps the lease if buffered signals meet
+ * the condition. Idempotent: a repeated call, also by a later holder, returns how the wait ended.
  */
 import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import type {
@@ -46,18 +46,18 @@ export interface SuspendInput {
   readonly stepKind: 'wait' | 'sleep'
   readonly name: string
   readonly nodes: readonly ConditionNode[]
-  /** Targets that this wait opens itself. Any other must have been opened before, or be a mailbox. */
+  /** Targets that this wait opens itself. Any other target is a mailbox or was opened before. */
   readonly opens: readonly string[]
   readonly reason: string
   readonly timeoutMs?: number | undefined
-  /** It lasts as long as its waitpoint was opened for, if that has an end. */
+  /** Times out when its waitpoint expires, if it does. */
   readonly untilExpiry?: boolean | undefined
   readonly onTimeout: TimeoutBehaviour
   readonly resumeDelayMs?: number | undefined
   readonly remindEveryMs?: number | undefined
-  /** Refuses instead of going on if the condition is met already. */
+  /** Refuses the call if the condition is met already. */
   readonly strict?: boolean | undefined
-  /** The key that tokens of waitpoints are signed with which this wait opens. */
+  /** The key that signs the tokens of waitpoints which this wait opens. */
   readonly keyId?: string | undefined
 }
 
@@ -67,7 +67,7 @@ export type SuspendResult =
       readonly until: Instant | undefined
       readonly waitpoints: WaitpointView[]
     }
-  /** The wait has ended: now, by what had come early, or before. The lease is kept. */
+  /** The wait has ended: now, by buffered signals, or before. The lease is kept. */
   | { readonly kind: 'answered'; readonly step: Step }
   | { readonly kind: 'cancelled' | 'already_cancelled' }
   | LeaseRefusal
@@ -135,14 +135,17 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   return { kind: 'suspended', until, waitpoints: viewsOf(bound, journal) }
 }
 
-/** How often it was waited for before, if that still counts. */
+/** How often the wait was begun before, unless a replay has cut it. */
 function triesOf(journal: Journal | undefined, existing: Step | undefined): number {
   return existing === undefined || journal === undefined || isCut(journal, existing.position)
     ? 0
     : existing.attemptCount
 }
 
-/** How a wait has ended before it began: what came early has met it, or nothing can come any more. */
+/**
+ * Returns the answer of a wait that ends at once: buffered signals meet its condition, or no signal can arrive any
+ * more.
+ */
 function answerOf(nodes: readonly CountedNode[], places: WaitPlaces, onTimeout: TimeoutBehaviour): Answer | undefined {
   if (isMet(nodes)) return { how: 'satisfied', cause: 'signal', by: undefined, reason: undefined }
   const closed = places.closed[0]
@@ -152,13 +155,13 @@ function answerOf(nodes: readonly CountedNode[], places: WaitPlaces, onTimeout: 
   return onTimeout === 'resume' ? { how: 'timed_out', cause: 'timeout', by: undefined, reason } : undefined
 }
 
-/** Whether anything can still come. */
+/** Whether a signal can still arrive. */
 function canHear(places: WaitPlaces): boolean {
   return places.closed.length === 0 || places.live.length + places.fresh.length + places.reopened.length > 0
 }
 
 function untilOf(tx: Tx, journal: Journal, input: SuspendInput, places: WaitPlaces): Instant | undefined {
-  // What nothing can answer is out of time, and what was asked for in that case happens at once.
+  // A wait that nothing can answer times out at once.
   if (!canHear(places)) return tx.now
   if (input.timeoutMs !== undefined) return tx.now + Math.max(0, input.timeoutMs)
   if (input.untilExpiry !== true) return undefined
@@ -169,7 +172,7 @@ function untilOf(tx: Tx, journal: Journal, input: SuspendInput, places: WaitPlac
   return undefined
 }
 
-/** The waitpoints of the present wait, as its holder needs them to hand out tokens. */
+/** Returns the waitpoints of the current wait, from which its holder signs tokens. */
 function waitpointsOf(tx: Tx, execution: Execution): WaitpointView[] {
   const journal = execution.journal
   const ids: string[] = []
@@ -185,7 +188,7 @@ function viewsOf(waitpoints: readonly Waitpoint[], journal: Journal): WaitpointV
   return views
 }
 
-/** Makes the waitpoints of a wait its own: from now on the wait says how long they are open. */
+/** Binds the waitpoints of a wait: from now on the wait decides how long they are open. */
 function bind(tx: Tx, execution: Execution, input: SuspendInput, places: WaitPlaces): Waitpoint[] {
   const journal = journalOf(execution)
   const expired: string[] = []

@@ -1,4 +1,7 @@
-/** The only way in to an execution: a worker asks for work, and gets leases together with all it needs to begin. */
+/**
+ * Claims executions for a worker: takes leases and returns everything that the handlers need to start. The only way to
+ * lease an execution.
+ */
 import { payloadKey, resultKey } from '../../model/blob-keys.ts'
 import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
@@ -46,12 +49,15 @@ export interface ClaimInput {
   readonly queues: readonly QueueName[]
   readonly count: number
   readonly leaseTtlMs: number
-  /** Set when the reply to an earlier call with this request id was lost: what that call took is handed out again. */
+  /**
+   * Set when the reply to an earlier call with this request id was lost: the executions of that call are returned
+   * again.
+   */
   readonly repeated?: boolean | undefined
   readonly seed: number
 }
 
-/** An execution in a worker's hands. */
+/** An execution that a worker has leased. */
 export interface Claimed {
   readonly executionId: ExecutionId
   readonly key: string | undefined
@@ -68,34 +74,34 @@ export interface Claimed {
   readonly deadlineAt: Instant | undefined
   readonly createdAt: Instant
   readonly payload: BlobInfo | undefined
-  /** The payload's number among the blobs of the reply. */
+  /** The position of the payload among the blobs of the reply. */
   readonly payloadBlob: number | undefined
   readonly flowId: FlowId | undefined
   /** Its name in its flow. */
   readonly node: string | undefined
-  /** What it was given of those that it waited for. */
+  /** The named results of its upstreams. */
   readonly inputs: MemberInput[]
-  /** The upstream behind which further inputs are to be asked for. */
+  /** The upstream after which further inputs are read. */
   readonly inputsFrom: ExecutionId | undefined
-  /** Absent if nothing was recorded, awaited or signalled so far. */
+  /** Absent until the first step, wait or signal. */
   readonly journal: ClaimedJournal | undefined
 }
 
-/** What a worker needs to know of what an execution remembers, before it reads it. */
+/** The part of the journal that a worker needs before it reads the rest. */
 export interface ClaimedJournal {
   readonly stepCount: number
   readonly round: number
   readonly era: number
-  /** The wait that ended last, if that is why it goes on. */
+  /** The wait that resumed it, if one did. */
   readonly resumed: { readonly step: string; readonly cause: ResumeCause } | undefined
 }
 
 export interface ClaimResult {
   readonly kind: 'claimed'
   readonly executions: Claimed[]
-  /** Whether more was ready in the queues asked for than was taken, or may become so as soon as another claimer is done. */
+  /** Whether more is ready in these queues, or may become so when another claimer has finished. */
   readonly more: boolean
-  /** The store's clock, against which the instants in the reply are to be read. */
+  /** The store's clock, to which the instants in the reply refer. */
   readonly at: Instant
 }
 
@@ -103,23 +109,23 @@ export function claimForWorker(tx: Tx, input: ClaimInput): ClaimResult {
   const recovered = input.repeated === true ? recoverClaim(tx, input) : undefined
   if (recovered !== undefined && recovered.executions.length > 0) return recovered
 
-  // A claimer sees to what is due first, so that work does not wait for an engine's next pass.
+  // A claim handles due records first, so that work does not wait for an engine's next pass.
   runDueForClaim(tx, input.seed)
   const count = Math.min(input.count, CLAIM_COUNT_MAX)
   const heads: IndexEntry[][] = []
   let readyCount = 0
-  // What was shown to another claimer comes back if that claimer does not take it.
+  // An entry that was hidden for another claimer becomes visible again if that claimer does not take it.
   let isHiding = tx.hides(DUE_INDEX)
   for (const queue of input.queues) {
     const index = readyIndex(queue.lane, queue.class)
-    // One more than is wanted tells whether anything remains.
+    // One more than requested shows whether anything remains.
     const head = tx.range({ index, limit: count + 1 })
     readyCount = readyCount + head.length
     if (tx.hides(index)) isHiding = true
     heads.push(head)
   }
   const ids: string[] = []
-  // A queue that is asked for twice would otherwise hand out one execution twice; in order, equal ids stand together.
+  // A queue that is named twice must not yield an execution twice; in order, equal ids are adjacent.
   for (const entry of mergeOrdered(heads, count)) if (entry.id !== ids[ids.length - 1]) ids.push(entry.id)
   const claimed: Claimed[] = []
   takeLeases(tx, input, tx.getMany('execution', ids), claimed)
@@ -132,15 +138,15 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
   let hasEnded = false
   for (const candidate of candidates) {
     if (tx.room() < CLAIM_ITEM_WORK) return
-    // The end of another member may have been counted in it.
+    // The end of another member may have changed it.
     const execution = hasEnded ? (tx.get('execution', candidate.id) ?? candidate) : candidate
-    // A wrong entry is the index reconciler's to find; it must not keep the queue from everybody.
+    // The index reconciler finds a wrong entry; it must not block the queue.
     if (execution.state.phase !== 'eligible') continue
-    // Past its deadline it belongs to the due pass, which has not come round to it yet.
+    // Past its deadline it is left to the due pass, which has not reached it yet.
     if (execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
     const flow = flowOf(tx, execution)
     if (flow !== undefined && stopsMembers(flow)) {
-      // A member of a cancelled flow that the cancel has not reached yet ends here, and is not begun.
+      // A member of a cancelled flow that the cancel walk has not reached yet ends here and does not start.
       if (tx.room() < FLOW_ITEM_WORK) return
       cancelIfAsked(tx, execution)
       hasEnded = true
@@ -166,8 +172,8 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
 }
 
 /**
- * Hands out again what a claim with the same request id took and whose reply was lost. Writes nothing. Bounded: what it does
- * not find comes back when its lease expires.
+ * Returns again the executions of a claim whose reply was lost. Writes nothing. Bounded: executions that it does not
+ * find are requeued when their leases expire.
  */
 export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
   const claimed: Claimed[] = []
@@ -197,7 +203,7 @@ export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
   return { kind: 'claimed', executions: claimed, more: true, at: tx.now }
 }
 
-/** The bytes that go with an execution. */
+/** The payload and inputs that a claim sends with an execution. */
 interface Cargo {
   readonly handed: HandedPayload | undefined
   readonly inputs: FoundInputs

@@ -1,4 +1,4 @@
-/** Ends an execution that its worker still holds. Said twice with one fence, it ends once. */
+/** Completes an execution whose lease is still valid. Idempotent per fence. */
 import { resultKey } from '../../model/blob-keys.ts'
 import { claimForWorker, recoverClaim } from './claim-for-worker.ts'
 import type { ClaimInput, ClaimResult } from './claim-for-worker.ts'
@@ -14,9 +14,9 @@ export interface CompleteInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly result?: BlobInput | undefined
-  /** The flow that it is a member of, as its claim said: what is read of it can then be fetched in one go. */
+  /** The flow of the execution, from its claim, so that a remote store loads both in one round trip. */
   readonly flowId?: FlowId | undefined
-  /** What to claim in the same step, if anything. */
+  /** What to claim in the same step. */
   readonly next?: ClaimInput | undefined
 }
 
@@ -29,14 +29,14 @@ export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult 
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
   if (leaseEnded(execution, input.fence, 'completed')) {
-    // Nothing new is claimed: the search for what the lost reply had handed out is by an index without a guard.
+    // Claims nothing new: the search for the executions of the lost reply uses an index without a guard.
     const next = input.next === undefined ? undefined : recoverClaim(tx, input.next)
     return { kind: 'already_completed', next }
   }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
-  // What an earlier run answered was kept until now for members that had not begun.
+  // The result of an earlier run was kept for members that had not started.
   if (execution.member !== undefined && execution.replayCount > 0) tx.forget(resultKey(execution.id))
   if (input.result !== undefined) {
     execution.result = { size: input.result.size, encoding: input.result.encoding }

@@ -1,4 +1,4 @@
-/** A holder parks its execution for a while; the same attempt goes on afterwards, under a new lease. */
+/** Delays an execution at the request of its holder. The same attempt continues afterwards, under a new lease. */
 import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'

@@ -1,4 +1,4 @@
-/** A holder reports that its attempt failed. The policy on the record decides whether another follows. */
+/** Fails the attempt of a holder. The retry policy of the execution decides about another. */
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { endExecution } from '../../lifecycle/endings/end-execution.ts'
@@ -13,9 +13,9 @@ export interface FailInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly failure: FailureInput
-  /** The wait that the failure itself asked for; it wins over the policy's backoff. */
+  /** The delay that the failure itself requests; takes precedence over the policy's backoff. */
   readonly retryAfterMs?: number | undefined
-  /** The flow that it is a member of, as its claim said: what is read of it can then be fetched in one go. */
+  /** The flow of the execution, from its claim, so that a remote store loads both in one round trip. */
   readonly flowId?: FlowId | undefined
   readonly seed: number
 }

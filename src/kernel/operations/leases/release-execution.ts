@@ -1,4 +1,4 @@
-/** A holder hands an execution back, as at shutdown: another worker goes on with the same attempt, none is burnt. */
+/** Releases an execution, as at shutdown: another worker continues the same attempt, which costs no retry. */
 import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
@@ -12,7 +12,7 @@ export interface ReleaseInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly reason: string
-  /** The handler never began: nothing counts against the attempt's timeout. */
+  /** The handler has not started, so nothing counts against the attempt's timeout. */
   readonly isUnstarted?: boolean | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Extends a lease that is still alive, and tells its holder whether somebody wants the work cancelled. */
+/** Extends a lease that is still valid, and returns a pending cancel request. */
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { timeoutFrom } from '../../lifecycle/phases.ts'
@@ -11,7 +11,7 @@ export interface RenewInput {
   readonly executionId: ExecutionId
   readonly fence: Fence
   readonly leaseTtlMs: number
-  /** The handler begins only now, or has not begun yet: time since the claim does not count against its timeout. */
+  /** The handler starts now, or has not started yet: the time since the claim does not count against its timeout. */
   readonly beginsNow?: boolean | undefined
 }
 

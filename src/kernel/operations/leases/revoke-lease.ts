@@ -1,4 +1,4 @@
-/** An operator takes a lease away. The execution is offered to other workers at once, as if the lease had expired. */
+/** Revokes a lease by an operator. The execution is offered to other workers at once, as if the lease had expired. */
 import { requeueLostLease } from '../../lifecycle/endings/lost-lease.ts'
 import type { ExecutionId, Outcome } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
@@ -7,7 +7,7 @@ import type { Tx } from '../../tx.ts'
 
 export interface RevokeInput {
   readonly executionId: ExecutionId
-  /** Given, only this lease is revoked. */
+  /** If given, only this lease is revoked. */
   readonly leaseId?: string | undefined
   readonly reason: string
   readonly by: string

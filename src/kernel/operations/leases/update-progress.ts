@@ -1,4 +1,4 @@
-/** A holder says how far it has come. What it leaves out keeps its last value. */
+/** Records the progress of a holder. Absent fields keep their last value. */
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import type { ExecutionId, Fence } from '../../model/records.ts'

@@ -1,6 +1,6 @@
 /**
- * Counts the members of every flow anew and compares. It changes nothing: a flow's counts are kept exact by whatever
- * changes a member, and a difference is a fault to be told. A flow that changes while it is counted is left for next time.
+ * Counts the members of every flow and compares the counts with the flow's record. Changes nothing: a difference is a
+ * fault to report. A flow that changes meanwhile is left to the next pass.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
@@ -14,7 +14,7 @@ import { isShort } from '../../rules/edge-group.ts'
 import { bucketOf, liveCount, noMembers } from '../../rules/flow-state.ts'
 import type { MemberBucket } from '../../rules/flow-state.ts'
 
-/** What has been counted of one flow so far. */
+/** The counts of one flow so far. */
 export interface FlowTally {
   readonly version: number
   readonly counts: MemberCounts
@@ -25,7 +25,7 @@ export interface FlowTally {
 }
 
 export interface AuditCursor {
-  /** Behind which flow to go on, in the order of their creation. */
+  /** The flow after which to continue, in the order of creation. */
   readonly from?: Position | undefined
   readonly tally?: FlowTally | undefined
 }
@@ -44,9 +44,9 @@ export interface FlowDrift {
 
 export interface AuditFlowsResult {
   readonly kind: 'audited'
-  /** Flows that were counted to the end. */
+  /** Flows that were counted completely. */
   readonly audited: number
-  /** Flows that changed while they were counted. */
+  /** Flows that changed meanwhile. */
   readonly unsteady: number
   readonly drifts: FlowDrift[]
   readonly cursor: AuditCursor | undefined
@@ -61,7 +61,7 @@ interface Count {
   shortGroups: number
 }
 
-/** One page of one flow's members. */
+/** Counts one page of a flow's members. */
 export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
   const drifts: FlowDrift[] = []
   const from = input.cursor?.from

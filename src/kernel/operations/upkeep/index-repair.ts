@@ -1,4 +1,4 @@
-/** The two halves of every proof that records and indexes agree: a record has all its entries, an entry has its record. */
+/** Checks records against their index entries, and index entries against their records. */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
 import { OPEN_WAITPOINTS_INDEX } from '../../model/indexes.ts'
@@ -15,21 +15,24 @@ export interface IndexProblem {
   readonly id: string
 }
 
-/** What a proof leaves alone. */
+/** What a check covers. */
 export interface ProofInput {
   readonly filter?: TenantFilter | undefined
-  /** Executions and flows whose records cannot be read: they and their entries are left as they are. */
+  /** Executions and flows whose records cannot be read: they and their entries stay as they are. */
   readonly skip?: readonly string[] | undefined
 }
 
 /** One page of a walk. */
 export interface Walked {
   readonly examined: number
-  /** Behind which entry to go on; undefined if this was the last page. */
+  /** The entry after which to continue; undefined on the last page. */
   readonly position: Position | undefined
 }
 
-/** Corrects entries of executions and flows that no record derives, and completes the entries of records found this way. */
+/**
+ * Corrects entries of executions and flows that no record derives, and adds the missing entries of the records it
+ * finds.
+ */
 export function walkIndex(
   tx: Tx,
   index: string,
@@ -56,7 +59,7 @@ export function walkIndex(
   return { examined: entries.length, position: positionAfter(entries, stoppedAt) }
 }
 
-/** What stands among the open waitpoints is derived by its execution, and has a record and entries of its own besides. */
+/** An open waitpoint is indexed by its execution, and has a record with entries of its own. */
 function completeWaitpoint(tx: Tx, waitpointId: string, repaired: IndexProblem[]): void {
   const waitpoint = tx.get('waitpoint', waitpointId)
   if (waitpoint !== undefined) repairEntriesOf(tx, waitpoint, repaired)
@@ -66,7 +69,7 @@ function recordOf(tx: Tx, id: string): Execution | Flow | undefined {
   return isFlowId(id) ? tx.get('flow', id) : tx.get('execution', id)
 }
 
-/** Sets an entry right by the record that should derive it; what else the record derives is completed. */
+/** Corrects an entry by the record that should derive it, and adds the record's missing entries. */
 export function proveEntry(tx: Tx, entry: IndexEntry, record: AnyRecord | undefined, repaired: IndexProblem[]): void {
   const derived = record === undefined ? undefined : derivedScore(record, entry)
   if (derived !== entry.score) {
@@ -92,12 +95,12 @@ export function repairEntriesOf(tx: Tx, record: AnyRecord, repaired: IndexProble
   }
 }
 
-/** Whether one step has repaired as much as it may. */
+/** Whether one step has reached its limit of repairs. */
 export function hasRepairedEnough(repaired: readonly IndexProblem[]): boolean {
   return repaired.length >= OPERATION_WORK_LIMIT
 }
 
-/** Where the walk over an index goes on: behind the entry at which it stopped, else behind a full page. */
+/** Returns where the walk over an index continues: after the entry at which it stopped, or after a full page. */
 export function positionAfter(entries: readonly IndexEntry[], stoppedAt: string | undefined): Position | undefined {
   if (stoppedAt !== undefined) {
     for (const entry of entries) if (entry.id === stoppedAt) return { score: entry.score, id: entry.id }

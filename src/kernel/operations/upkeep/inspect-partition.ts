@@ -1,4 +1,4 @@
-/** How a partition stands: how much it holds, and what has come due that nobody has seen to yet. Reads only. */
+/** Reports the size of a partition and its overdue work. Reads only. */
 import {
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,
@@ -13,14 +13,14 @@ import type { Instant } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
 export interface InspectInput {
-  /** Counting stops here, and a count that reaches it stands at it. */
+  /** Counting stops at this number. */
   readonly limit: number
 }
 
-/** What an index holds that is past its time. */
+/** The overdue entries of an index. */
 export interface Backlog {
   readonly count: number
-  /** When the one that has waited longest came due. */
+  /** When the oldest of them came due. */
   readonly oldestAt: Instant | undefined
   /** When the next one comes due. */
   readonly nextAt: Instant | undefined
@@ -30,15 +30,15 @@ export interface InspectResult {
   readonly kind: 'inspected'
   readonly executions: number
   readonly flows: number
-  /** Waitpoints that take signals; mailboxes are not among them. */
+  /** Open waitpoints, without mailboxes. */
   readonly openWaitpoints: number
-  /** Timers: delays, leases, timeouts, deadlines, waits; and what flows and replays were left to do. */
+  /** Timers: delays, leases, timeouts, deadlines, waits; and pending work of flows and replays. */
   readonly due: Backlog
   /** Ended executions and flows whose retention is over. */
   readonly purge: Backlog
-  /** Members whose group is decided and still owes cancels to those that lost. */
+  /** Members whose decided group has pending cancels of losers. */
   readonly siblingCancels: Backlog
-  /** Cancelled flows with members that still have to be cancelled. */
+  /** Cancelled flows whose members are not all cancelled yet. */
   readonly flowCancels: Backlog
   readonly at: Instant
 }

@@ -1,6 +1,6 @@
 /**
- * Proves the indexes that belong to one record. They are reached through their owners, many owners a step as long as these
- * own little.
+ * Checks the indexes that belong to one record. They are reached through their owners; one step covers many small
+ * owners.
  */
 import { hasRepairedEnough, proveEntry } from './index-repair.ts'
 import type { IndexProblem, ProofInput } from './index-repair.ts'
@@ -15,29 +15,29 @@ export interface Owners {
   readonly ownedBy: (tx: Tx, ownerId: string, input: ProofInput) => OwnedIndex[]
 }
 
-/** One index of an owner, and how the record behind one of its entries is found. */
+/** One index of an owner, and how to find the record of an entry. */
 export interface OwnedIndex {
   readonly name: string
   readonly recordOf: (tx: Tx, id: string) => AnyRecord | undefined
-  /** The index that what an entry names owns itself. */
+  /** The index that the record of an entry owns itself. */
   readonly inside?: ((id: string) => OwnedIndex) | undefined
 }
 
-/** How far the index of one entry has been walked. */
+/** The progress in the index of one entry. */
 interface InsideCursor {
   readonly id: string
   readonly position: Position
 }
 
-/** How far one index of an owner has been walked. */
+/** The progress in one index of an owner. */
 interface IndexCursor {
   readonly position?: Position | undefined
-  /** What is left of the index of the entry at that position. */
+  /** The progress in the index of the entry at that position. */
   readonly inside?: InsideCursor | undefined
 }
 
 export interface OwnerCursor extends IndexCursor {
-  /** Behind which owner to go on. */
+  /** The owner after which to continue. */
   readonly owner?: Position | undefined
   /** Which of the owner's indexes is walked. */
   readonly step: number
@@ -45,11 +45,11 @@ export interface OwnerCursor extends IndexCursor {
 
 export interface OwnersWalked {
   readonly examined: number
-  /** Undefined once the indexes of all owners have been walked. */
+  /** Undefined once the indexes of all owners are done. */
   readonly cursor: OwnerCursor | undefined
 }
 
-/** One call's share of a walk. */
+/** The work of one call. */
 interface Walk {
   readonly tx: Tx
   readonly input: ProofInput
@@ -89,7 +89,7 @@ export function walkOwners(
   return { examined: walk.examined, cursor: isLast ? undefined : { owner: before, step: 0 } }
 }
 
-/** Where to go on in the index; undefined once all of it has been walked. */
+/** Returns where to continue in the index; undefined once all of it is done. */
 function walkOwned(walk: Walk, index: OwnedIndex, from: IndexCursor): IndexCursor | undefined {
   const inside = from.inside
   if (inside !== undefined && index.inside !== undefined) {
@@ -98,9 +98,9 @@ function walkOwned(walk: Walk, index: OwnedIndex, from: IndexCursor): IndexCurso
     if (left !== undefined) return { position, inside: { id: inside.id, position: left } }
     if (isSpent(walk)) return { position }
   }
-  // A page of always the same size, so that a store can fetch those of many owners at once.
+  // The page size is constant, so that a store can load the pages of many owners at once.
   const entries = walk.tx.range({ index: index.name, from: from.position, limit: RECONCILE_SCAN_COUNT })
-  // An index counts even if it is empty: reading it was work.
+  // An empty index counts too: reading it was work.
   walk.examined = walk.examined + 1
   for (const entry of entries) {
     walk.examined = walk.examined + 1
@@ -115,7 +115,7 @@ function walkOwned(walk: Walk, index: OwnedIndex, from: IndexCursor): IndexCurso
   return behindPage(entries)
 }
 
-/** One page of an index whose entries own nothing. */
+/** Checks one page of an index whose entries own nothing. */
 function walkPage(walk: Walk, index: OwnedIndex, from: Position | undefined): Position | undefined {
   const entries = walk.tx.range({ index: index.name, from, limit: RECONCILE_SCAN_COUNT })
   walk.examined = walk.examined + 1 + entries.length

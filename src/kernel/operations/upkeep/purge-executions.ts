@@ -1,4 +1,4 @@
-/** Removes ended executions and flows whose retention is over, oldest first, with everything that belongs to them. */
+/** Removes ended executions and flows after their retention, oldest first, with everything that belongs to them. */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
 import { isFlowSettled } from '../../rules/flow-state.ts'
@@ -16,16 +16,16 @@ import type { IndexEntry, Position } from '../../model/order.ts'
 export interface PurgeInput {
   readonly filter?: TenantFilter | undefined
   readonly from?: Position | undefined
-  /** Executions that failed repeatedly and are left alone for a while. */
+  /** Executions that failed repeatedly and are skipped for a while. */
   readonly skip?: readonly string[] | undefined
-  /** What was applied of this call before it had to run again. Only a store sets it. */
+  /** Reports of parts of this call that were applied before it had to run again. Only a store sets it. */
   readonly applied?: readonly PurgeReport[] | undefined
 }
 
 /** What was removed for one entry of the index. */
 export interface PurgeReport {
   readonly executionIds: readonly string[]
-  /** The flow, once nothing is left of it. */
+  /** The flow, once it is removed completely. */
   readonly flowId: string | undefined
   readonly lanes: readonly string[]
   /** When its retention ended. */
@@ -34,14 +34,14 @@ export interface PurgeReport {
 
 export interface PurgeResult {
   readonly kind: 'purged'
-  /** Executions, those of flows included. */
+  /** Executions, including those of flows. */
   readonly purged: string[]
   readonly purgedFlows: string[]
-  /** Where to go on, if more is due beyond what this call looked at. */
+  /** Where the next call begins, if more may be due. */
   readonly next: Position | undefined
   /** When the next retention ends, if nothing more is due now. */
   readonly nextDueAt: Instant | undefined
-  /** The earliest end of a retention among those purged: against `at` it says how late they were. */
+  /** The earliest end of a retention among the purged ones; the difference to `at` is the delay. */
   readonly oldestDueAt: Instant | undefined
   readonly at: Instant
 }
@@ -51,7 +51,7 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
   const due = tx.range({ index: PURGE_INDEX, from: input.from, to: tx.now, limit })
   const purge: Purge = { input, reports: [], isShortOfRoom: false }
   const ids = due.map((entry) => entry.id).filter((id) => input.skip?.includes(id) !== true)
-  // Each record is a part of its own, so that a conflict over one does not hold up the others.
+  // Each record is a part of its own, so that a conflict over one does not delay the others.
   for (const id of ids) if (!isFlowId(id) && !purge.isShortOfRoom) tx.part(() => purgeExecution(tx, purge, id))
   for (const id of ids) if (isFlowId(id) && !purge.isShortOfRoom) tx.part(() => purgeFlow(tx, purge, id))
   const reports = inDueOrder(purge.reports, input.applied)
@@ -70,7 +70,7 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
   }
 }
 
-/** One purge as far as it has come. */
+/** The progress of one purge. */
 interface Purge {
   readonly input: PurgeInput
   readonly reports: PurgeReport[]
@@ -115,7 +115,7 @@ function addReport(
   return report
 }
 
-/** What there was no room for stays at the head of the next call; a full page is followed by the one behind it. */
+/** Work without room stays at the head of the next call; a full page is followed by the next. */
 function nextPosition(due: readonly IndexEntry[], limit: number, purge: Purge): Position | undefined {
   if (purge.isShortOfRoom) return purge.input.from ?? { score: 0 }
   const last = due[due.length - 1]

@@ -1,6 +1,6 @@
 /**
- * Looks after the two queues of cancels. A group that owes cancels belongs to the dispatcher as long as one of those that
- * lost lives: the reconciler finishes paperwork and never cancels anybody itself. A cancelled flow is walked on.
+ * Reconciles pending cancels of groups and of flows. A group is left to the dispatcher while one of its losers lives:
+ * the reconciler cleans up marks and cancels no member itself. It resumes the walk of a cancelled flow.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
@@ -15,11 +15,14 @@ import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 export interface ReconcileCancelsInput {
   readonly filter?: TenantFilter | undefined
   readonly from?: Position | undefined
-  /** What failed repeatedly and is left alone for a while. */
+  /** Records that failed repeatedly and are skipped for a while. */
   readonly skip?: readonly string[] | undefined
 }
 
-/** `removed_stale`: nothing was owed. `completed_drain`: all had ended. `no_op`: one lives. `malformed`: not even an id. */
+/**
+ * `removed_stale`: nothing was pending. `completed_drain`: all had ended. `no_op`: one lives. `malformed`: not even an
+ * id.
+ */
 export type SiblingCancelOutcome = 'removed_stale' | 'completed_drain' | 'no_op' | 'malformed'
 
 export interface ReconcileSiblingCancelsResult {
@@ -58,10 +61,10 @@ function reconcileGroup(tx: Tx, entry: IndexEntry, execution: Execution | undefi
 
 export interface ReconcileFlowCancelsResult {
   readonly kind: 'cancels_reconciled'
-  /** Flows that were walked on. */
+  /** Flows whose walk was resumed. */
   readonly walked: string[]
   readonly removedStale: string[]
-  /** Cancelled flows that still owe cancels to their members. */
+  /** Cancelled flows with pending cancels of members. */
   readonly depth: number
   readonly next: Position | undefined
 }

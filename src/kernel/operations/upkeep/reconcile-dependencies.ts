@@ -1,6 +1,6 @@
 /**
- * Proves that no member waits for what has happened already: every blocked member of every lane is judged again from its
- * edges and from those that they lead from. Whatever it has to repair is a fault elsewhere, and is told.
+ * Checks that no member waits for something that has happened: decides every blocked member of every lane again, from
+ * its edges and their upstreams. A repair means a fault elsewhere, and is reported.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
@@ -18,7 +18,7 @@ import { followEnds, judge, resolveEdge } from '../../lifecycle/flows/resolve-ed
 
 export interface DependencyCursor {
   readonly lane: string
-  /** Members that wait for others stand in one index of a lane, those that are held in another. */
+  /** Members that wait for others are in one index of a lane, held members in another. */
   readonly state: 'waiting_children' | 'waiting'
   readonly position?: Position | undefined
 }
@@ -26,12 +26,15 @@ export interface DependencyCursor {
 export interface ReconcileDependenciesInput {
   readonly cursor?: DependencyCursor | undefined
   readonly filter?: TenantFilter | undefined
-  /** Executions that failed repeatedly and are left alone for a while. */
+  /** Executions that failed repeatedly and are skipped for a while. */
   readonly skip?: readonly string[] | undefined
 }
 
 export interface DependencyProblem {
-  /** `unresolved_edge`: its upstream had ended. `undecided`: its edges had decided. `unmoved`: it was decided. `edgeless`: it waited for nothing. `unreleased`: its flow was not held. */
+  /**
+   * `unresolved_edge`: its upstream had ended. `undecided`: its edges decide its group. `unmoved`: its group was
+   * decided. `edgeless`: it has no edges. `unreleased`: its flow was not held.
+   */
   readonly problem: 'unresolved_edge' | 'undecided' | 'unmoved' | 'edgeless' | 'unreleased'
   readonly executionId: string
 }
@@ -43,7 +46,10 @@ export interface ReconcileDependenciesResult {
   readonly cursor: DependencyCursor | undefined
 }
 
-/** Sorts behind every queue of a lane, and before those of the next: the separator of its parts is the character before. */
+/**
+ * Sorts after every queue of a lane and before those of the next: the separator of its parts is the preceding
+ * character.
+ */
 const BEHIND_LANE = ' '
 
 export function reconcileDependencies(tx: Tx, input: ReconcileDependenciesInput): ReconcileDependenciesResult {
@@ -82,7 +88,7 @@ function prove(tx: Tx, execution: Execution, repaired: DependencyProblem[]): voi
   const state = execution.state
   const flow = flowOf(tx, execution)
   if (state.phase !== 'blocked' || flow === undefined) return
-  // Held, cancelled or walked, the flow itself says when its members go on.
+  // The members of a held, cancelled or walked flow move with the flow.
   if (!movesMembers(flow) || flow.walk !== undefined) return
   const group = execution.member?.group
   if (state.by === 'hold' || group === undefined || group.total === 0) {
@@ -109,7 +115,7 @@ function prove(tx: Tx, execution: Execution, repaired: DependencyProblem[]): voi
   putFlow(tx, flow)
 }
 
-/** Edges that are open although their upstream has ended, and does not itself know that it owes them. */
+/** Resolves edges that are open although their upstream has ended, and that are not marked as pending. */
 function resolveMissed(tx: Tx, flow: Flow, downstreamId: string, repaired: DependencyProblem[]): void {
   const open = tx.range({ index: inboundIndex(downstreamId), to: OPEN_EDGES, limit: RESOLVE_PAGE_COUNT })
   const ended: Execution[] = []

@@ -1,6 +1,6 @@
 /**
- * The indexes that belong to one flow or to one member: the members of a flow, the edges of a member. An edge that one of
- * its two members has lost is found at the other.
+ * The indexes of one flow or member: the members of a flow, the edges of a member. An edge that is missing at one of
+ * its members is found at the other.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { CREATED_INDEX, FLOWS_INDEX, edgeId, inboundIndex, membersIndex, outboundIndex } from '../../model/indexes.ts'

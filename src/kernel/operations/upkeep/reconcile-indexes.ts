@@ -1,6 +1,6 @@
 /**
- * Proves that records and indexes agree, in both directions, and repairs what does not: each record stands in exactly
- * the entries that it derives, each entry is derived by its record. Expected to find nothing.
+ * Checks that records and indexes agree, in both directions, and repairs differences: each record has exactly the
+ * entries that it derives, each entry is derived by its record. Expected to find nothing.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { flowOwners, memberOwners } from './reconcile-graph.ts'
@@ -28,10 +28,10 @@ import type { Execution, Flow, Queue } from '../../model/records.ts'
 import { publicStates } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
 
-/** Whose indexes are walked: those of flows, of members, and of executions with a journal. */
+/** The owners whose indexes are walked: flows, members, and executions with a journal. */
 type OwnerStage = 'member_indexes' | 'edge_indexes' | 'journal_indexes'
 
-/** How far a walk over the whole partition has come: first all records, then the indexes one after the other. */
+/** The progress of a walk over the partition: first all records, then the indexes one by one. */
 export interface ReconcileCursor extends OwnerCursor {
   readonly stage: 'records' | 'flows' | 'shared_indexes' | 'queue_indexes' | OwnerStage
   readonly queue?: string | undefined
@@ -45,7 +45,7 @@ export interface ReconcileResult {
   readonly kind: 'reconciled'
   readonly examined: number
   readonly repaired: IndexProblem[]
-  /** Where to go on; undefined once the whole partition has been walked. */
+  /** Where to continue; undefined once the whole partition is done. */
   readonly cursor: ReconcileCursor | undefined
 }
 
@@ -59,7 +59,7 @@ const SHARED_INDEXES: readonly string[] = [
   OPEN_WAITPOINTS_INDEX,
 ]
 
-/** What follows when the indexes of all queues have been walked. */
+/** Follows the indexes of all queues. */
 const FIRST_OWNERS: ReconcileCursor = { stage: 'member_indexes', step: 0 }
 
 export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult {
@@ -88,7 +88,7 @@ export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult
   }
 }
 
-/** All executions with the steps that they wait in, then all flows: whatever entry one of them lacks is completed. */
+/** All executions with the steps that they wait in, then all flows: missing entries are added. */
 function reconcileRecords(
   tx: Tx,
   cursor: ReconcileCursor,
@@ -130,7 +130,7 @@ function completeStep(tx: Tx, execution: Execution, repaired: IndexProblem[]): v
   if (step !== undefined) repairEntriesOf(tx, step, repaired)
 }
 
-/** A queue's indexes: the ready one, and one for each state of its lane. */
+/** The indexes of a queue: its ready index, and one for each state of its lane. */
 function reconcileQueue(
   tx: Tx,
   cursor: ReconcileCursor,

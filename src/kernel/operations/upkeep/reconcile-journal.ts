@@ -1,6 +1,6 @@
 /**
- * The indexes that belong to what one execution remembers: the steps, waitpoints and signals of each of its lives, and the
- * signals that are kept at each waitpoint. A signal that is kept stands in two of them, and is found in one if the other has lost it.
+ * The indexes of one journal: the steps, waitpoints and signals of each life, and the signals that are buffered at each
+ * waitpoint. A buffered signal is in two of them, and is found in one if it is missing in the other.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { CREATED_INDEX, inboxIndex, signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
