@@ -39,7 +39,7 @@ describe('the catalogue of codes', () => {
     expect(codes.filter((code) => !everything.includes(`'${code}'`) && !ofOutcomes.includes(code))).toEqual([])
   })
 
-  test.each(entries)('%s says what happened and what to do, in whole sentences', (code, entry) => {
+  test.each(entries)('%s names the problem and the next step, in whole sentences', (code, entry) => {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
     expect(entry.text).toMatch(/^[A-Z].*\.$/)
     expect(entry.advice).toMatch(/^[A-Z].*\.$/)

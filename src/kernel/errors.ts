@@ -34,13 +34,13 @@ export const errorCatalogue = {
   payload_too_large: {
     status: 413,
     retry: 'never',
-    text: 'The bytes are over the limit.',
+    text: 'The data exceeds the size limit.',
     advice: 'Store large data elsewhere and pass a reference.',
   },
   invalid_cursor: {
     status: 400,
     retry: 'never',
-    text: 'The cursor is not one that this store gave out.',
+    text: 'The cursor was not issued by this store.',
     advice: 'Start again without a cursor.',
   },
   execution_not_found: {
@@ -65,7 +65,7 @@ export const errorCatalogue = {
     status: 409,
     retry: 'never',
     text: 'The execution is not active.',
-    advice: 'Look at its state: it has ended, waits, or was handed back.',
+    advice: 'Look at its state: it has ended, is waiting, or was released.',
   },
   execution_ended: {
     status: 409,
@@ -89,7 +89,7 @@ export const errorCatalogue = {
     status: 409,
     retry: 'never',
     text: 'Another claim has taken this execution.',
-    advice: 'Stop the work at once; the other holder goes on.',
+    advice: 'Stop the work at once; the other worker continues it.',
   },
   lease_expired: {
     status: 409,
@@ -100,14 +100,14 @@ export const errorCatalogue = {
   lease_revoked: {
     status: 409,
     retry: 'never',
-    text: 'An operator took the lease away.',
+    text: 'An operator revoked the lease.',
     advice: 'Stop the work at once; it is offered to another worker.',
   },
   no_active_lease: {
     status: 409,
     retry: 'never',
-    text: 'Nobody holds this execution.',
-    advice: 'There is nothing to revoke.',
+    text: 'The execution has no lease.',
+    advice: 'Nothing needs to be revoked.',
   },
   execution_failed: {
     status: 409,
@@ -131,13 +131,13 @@ export const errorCatalogue = {
     status: 409,
     retry: 'never',
     text: 'The execution was skipped.',
-    advice: 'Look at what it depended on.',
+    advice: 'Look at its dependencies.',
   },
   execution_parked: {
     status: 409,
     retry: 'never',
-    text: 'The execution is parked until what it waits for has ended.',
-    advice: 'End this run of its handler: it runs again from the top, and what it has added is there already.',
+    text: 'The execution is parked until its dependencies have ended.',
+    advice: 'End this run of its handler: it runs again from the top, and the members that it added still exist.',
   },
   execution_in_flow: {
     status: 409,
@@ -172,7 +172,7 @@ export const errorCatalogue = {
   flow_sealed: {
     status: 409,
     retry: 'never',
-    text: 'The flow is sealed and takes no more members or edges.',
+    text: 'The flow is sealed and accepts no more members or edges.',
     advice: 'Add to a flow before it is sealed, or from the handler of one of its running members.',
   },
   flow_busy: {
@@ -196,8 +196,8 @@ export const errorCatalogue = {
   flow_not_settled: {
     status: 504,
     retry: 'later',
-    text: 'The cancelled flow has not come to rest in time.',
-    advice: 'The cancel goes on by itself; look at the members that the error names.',
+    text: 'The members of the cancelled flow did not all end in time.',
+    advice: 'The cancel continues in the background; look at the members that the error names.',
   },
   self_referencing_edge: {
     status: 409,
@@ -214,19 +214,19 @@ export const errorCatalogue = {
   dependency_already_exists: {
     status: 409,
     retry: 'never',
-    text: 'These two members have an edge that hands on something else.',
-    advice: 'There is one edge between two members; look at the one there is.',
+    text: 'An edge between these members exists and passes on something else.',
+    advice: 'Two members have at most one edge; look at the existing one.',
   },
   edge_group_already_fired: {
     status: 409,
     retry: 'never',
-    text: 'What the execution waited for is decided.',
+    text: 'The dependencies of the execution are decided.',
     advice: 'Add dependencies before their group is decided: submit the flow as a whole, or hold it.',
   },
   edge_group_policy_fixed: {
     status: 409,
     retry: 'never',
-    text: 'Edges lead to the execution already, so its policy stands.',
+    text: 'The execution has inbound edges, so its policy is fixed.',
     advice: 'Set the policy before the first edge.',
   },
   unreachable_quorum: {
@@ -238,25 +238,25 @@ export const errorCatalogue = {
   stale_graph_revision: {
     status: 409,
     retry: 'never',
-    text: 'The graph has changed meanwhile.',
-    advice: 'Read the flow again and decide anew.',
+    text: 'The graph has changed since it was read.',
+    advice: 'Read the flow again and repeat the decision.',
   },
   graph_limit_exceeded: {
     status: 400,
     retry: 'never',
-    text: 'The graph is beyond a limit.',
+    text: 'The graph exceeds a limit.',
     advice: 'Make the flow smaller, or split it: see the limit that the error names.',
   },
   not_runnable: {
     status: 409,
     retry: 'never',
-    text: 'The execution has begun, so nothing can be put before it.',
+    text: 'The execution has started, so it accepts no more dependencies.',
     advice: 'Only the handler that runs it may add dependencies to it.',
   },
   upstream_not_replayed: {
     status: 409,
     retry: 'never',
-    text: 'What the execution depends on has failed and was not replayed.',
+    text: 'A dependency of the execution has failed and was not replayed.',
     advice: 'Replay the upstream that the error names together with everything that was skipped after it.',
   },
   unknown_task: {
@@ -269,7 +269,7 @@ export const errorCatalogue = {
     status: 503,
     retry: 'later',
     text: 'The worker is stopping.',
-    advice: 'Stop the work; it is handed back, and another worker goes on with it.',
+    advice: 'Stop the work; it is released, and another worker continues it.',
   },
   fabric_closed: { status: 409, retry: 'never', text: 'The fabric is closed.', advice: 'Create a new one.' },
   aborted: {
@@ -306,7 +306,7 @@ export const errorCatalogue = {
     status: 503,
     retry: 'never',
     text: 'There is no store at this location.',
-    advice: 'Check the location, or let a program that submits work or `flowfabric dev` make the store.',
+    advice: 'Check the location, or create the store with a program that submits work or with `flowfabric dev`.',
   },
   store_unavailable: {
     status: 503,
@@ -323,7 +323,7 @@ export const errorCatalogue = {
   store_busy: {
     status: 503,
     retry: 'later',
-    text: 'Another process kept the store busy for too long.',
+    text: 'Another process blocked the store for too long.',
     advice: 'Look for a long transaction on the store, then call again; nothing was changed.',
   },
   store_full: {
@@ -342,37 +342,37 @@ export const errorCatalogue = {
     status: 409,
     retry: 'never',
     text: 'The execution does not wait.',
-    advice: 'Nothing needs to be done if it was to go on; look at its state.',
+    advice: 'Nothing needs to be done if it has resumed; look at its state.',
   },
   waits_elsewhere: {
     status: 409,
     retry: 'never',
     text: 'The execution waits in another step.',
-    advice: 'Name the step that it waits in, or none at all to end whatever it waits for.',
+    advice: 'Name the step that it waits in, or no step to end any wait.',
   },
   already_satisfied: {
     status: 409,
     retry: 'never',
-    text: 'What the execution wanted to wait for has come already.',
-    advice: 'Go on without waiting.',
+    text: 'The condition of the wait is met already.',
+    advice: 'Continue without waiting.',
   },
   step_limit_exceeded: {
     status: 422,
     retry: 'never',
     text: 'The execution has recorded as many steps as one may have.',
-    advice: 'Do several things in one step, or hand a part of the work to executions of their own.',
+    advice: 'Combine several steps, or move part of the work to executions of their own.',
   },
   step_bytes_exceeded: {
     status: 422,
     retry: 'never',
-    text: 'The values of the steps of the execution are over the limit together.',
+    text: 'The values of all steps of the execution together exceed the limit.',
     advice: 'Store large data elsewhere and return a reference from the step.',
   },
   step_not_found: {
     status: 404,
     retry: 'never',
     text: 'The execution has recorded no step of this name.',
-    advice: 'List its steps to see their names; one that was said again has a number behind its name.',
+    advice: 'List its steps to see their names; a repeated name has a number after it.',
   },
   retention_over: {
     status: 409,
@@ -384,18 +384,18 @@ export const errorCatalogue = {
     status: 404,
     retry: 'never',
     text: 'The execution has no waitpoint of this name.',
-    advice: 'List its waitpoints. To send a signal before anybody waits, send it by its name and not to a waitpoint.',
+    advice: 'List its waitpoints. To send a signal ahead of its wait, send it by its name and not to a waitpoint.',
   },
   waitpoint_closed: {
     status: 409,
     retry: 'never',
-    text: 'The waitpoint takes no more signals.',
-    advice: 'Nothing can be done if the wait has been answered; the steps of the execution tell how.',
+    text: 'The waitpoint accepts no more signals.',
+    advice: 'Nothing can be done if the wait has been answered; the steps of the execution show how.',
   },
   waitpoint_awaited: {
     status: 409,
     retry: 'never',
-    text: 'The execution waits at this waitpoint and nowhere else.',
+    text: 'The execution waits at this waitpoint only.',
     advice:
       'Resume or cancel the execution, or close the waitpoint by force and know that only time or an operator will end its wait.',
   },
@@ -408,8 +408,8 @@ export const errorCatalogue = {
   signal_limit_exceeded: {
     status: 429,
     retry: 'never',
-    text: 'The execution has been sent as many signals as it takes.',
-    advice: 'Let its handler wait for the signals that are kept for it, or send fewer and larger ones.',
+    text: 'The execution has received as many signals as it accepts.',
+    advice: 'Let its handler wait for the buffered signals, or send fewer and larger ones.',
   },
   missing_token: {
     status: 401,
@@ -432,7 +432,7 @@ export const errorCatalogue = {
   signing_keys_missing: {
     status: 500,
     retry: 'never',
-    text: 'There are no keys to sign tokens with.',
+    text: 'No keys to sign tokens are configured.',
     advice:
       "Run flowfabric keys rotate and point FLOWFABRIC_KEYS_FILE at the file; or pass keys: 'none' if nothing hands out links.",
   },
