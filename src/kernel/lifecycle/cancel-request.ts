@@ -2,33 +2,33 @@
 import type { Execution, Instant } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
-export interface CancelDemand {
+export interface CancelRequestInput {
   readonly reason: string
   readonly by: string
   readonly graceMs: number
 }
 
 /** Whether the execution has a lease that has not expired. */
-export function isHeldNow(tx: Tx, execution: Execution): boolean {
+export function hasLiveLease(tx: Tx, execution: Execution): boolean {
   const state = execution.state
   return state.phase === 'active' && state.lease.expiresAt > tx.now
 }
 
 /** Records a cancel request. Idempotent: the first request keeps its reason and grace. Returns the end of the grace. */
-export function requestCancel(tx: Tx, execution: Execution, demand: CancelDemand): Instant {
+export function requestCancel(tx: Tx, execution: Execution, request: CancelRequestInput): Instant {
   const state = execution.state
-  if (state.phase !== 'active') return tx.fault('a cancel is asked of an execution that nobody holds', execution.id)
+  if (state.phase !== 'active') return tx.fault('a cancel is requested of an execution without a lease', execution.id)
   if (state.cancel !== undefined) return state.cancel.forceAt
-  const forceAt = tx.now + demand.graceMs
-  state.cancel = { reason: demand.reason, by: demand.by, at: tx.now, forceAt }
+  const forceAt = tx.now + request.graceMs
+  state.cancel = { reason: request.reason, by: request.by, at: tx.now, forceAt }
   tx.put(execution)
   tx.emit('cancel_requested', execution, {
     attempt: execution.attempt?.number,
     workerId: state.lease.workerId,
     workerInstanceId: state.lease.workerInstanceId,
     until: forceAt,
-    reason: demand.reason,
-    by: demand.by,
+    reason: request.reason,
+    by: request.by,
   })
   return forceAt
 }

@@ -46,7 +46,7 @@ describe('a fence', () => {
     expect(codeAt(0, execution(held), fence)).toBe('stale_lease')
   })
 
-  test.each(others)('with $name hears that the lease is over once it is', ({ fence }) => {
+  test.each(others)('with $name is refused as expired once the lease has expired', ({ fence }) => {
     expect(codeAt(EXPIRES_AT, execution(held), fence)).toBe('lease_expired')
   })
 
@@ -56,11 +56,11 @@ describe('a fence', () => {
     { how: 'released', code: 'execution_not_active' },
     { how: 'failed', code: 'execution_not_active' },
     { how: 'completed', code: 'execution_not_active' },
-  ])('whose lease ended as $how is told $code', ({ how, code }) => {
+  ])('whose lease ended as $how is refused with $code', ({ how, code }) => {
     expect(codeAt(0, execution({ phase: 'eligible' }, how), own)).toBe(code)
   })
 
-  test.each(others)('with $name is told nothing of how the last lease ended', ({ fence }) => {
+  test.each(others)('with $name does not learn how the last lease ended', ({ fence }) => {
     expect(codeAt(0, execution({ phase: 'eligible' }, 'lease_revoked'), fence)).toBe('execution_not_active')
   })
 })
@@ -79,7 +79,7 @@ describe('a call that a former holder repeats', () => {
   })
 })
 
-test('a fence is current while nobody has taken the execution since', () => {
+test('a fence is current until the next claim of the execution', () => {
   const one = execution(held)
 
   expect(isCurrent(one, own)).toBe(true)

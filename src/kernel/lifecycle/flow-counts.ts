@@ -19,7 +19,7 @@ export function shiftCount(tx: Tx, flow: Flow, execution: Execution, before: Mem
   const after = bucketOf(execution)
   flow.counts[before] = flow.counts[before] - 1
   flow.counts[after] = flow.counts[after] + 1
-  if (flow.counts[before] < 0) tx.fault('a flow counts fewer members than have left a state', flow.id)
+  if (flow.counts[before] < 0) tx.fault('a flow has a negative member count', flow.id)
   const hasEnded = isEnd(after) ? 1 : 0
   const hadEnded = isEnd(before) ? 1 : 0
   if (hasEnded !== hadEnded && needsMore(execution.member?.group)) {

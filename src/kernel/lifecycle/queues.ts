@@ -5,7 +5,7 @@ import type { Execution } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
 /** Removes the empty queues of a lane. Otherwise one would remain for every lane and class that was ever named. */
-export function forgetEmptyQueues(tx: Tx, lane: string): void {
+export function removeEmptyQueues(tx: Tx, lane: string): void {
   // Executions that are not ready are indexed by lane, whatever their class, so only an empty lane has empty queues.
   for (const state of publicStates) if (tx.countUpTo({ index: laneIndex(lane, state), limit: 1 }) > 0) return
   const queues = tx.scan({ index: QUEUES_INDEX, from: { score: 0, id: lane }, limit: tx.room() }, 'queue')

@@ -85,7 +85,7 @@ describe('a schema', () => {
     expect(packFields(fields, { flag: false })).toEqual([0, false, false])
   })
 
-  test('tells an absent flag from one that is not set', () => {
+  test('distinguishes an absent flag from one that is not set', () => {
     expect(unpackFields(fields, [false])['flag']).toBeUndefined()
     expect(unpackFields(fields, [0])['flag']).toBe(false)
   })

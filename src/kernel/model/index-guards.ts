@@ -126,10 +126,10 @@ export interface RecordKey {
 
 /** Records that an operation reads next when it takes this one from an index. A store may load them together. */
 export function bringsOf(record: AnyRecord): RecordKey[] {
-  return record.type === 'execution' ? broughtBy(record) : []
+  return record.type === 'execution' ? recordsReadWith(record) : []
 }
 
-function broughtBy(execution: Execution): RecordKey[] {
+function recordsReadWith(execution: Execution): RecordKey[] {
   const member = execution.member
   const phase = execution.state.phase
   if (member === undefined) return []

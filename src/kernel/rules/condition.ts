@@ -57,7 +57,7 @@ export function countSignal(nodes: readonly CountedNode[], signal: SignalFacts):
     if (isNodeMet(node) || !addsTo(node, signal)) continue
     isNew = true
     node.has = node.has + 1
-    if (isNodeMet(node)) tellParents(nodes, node)
+    if (isNodeMet(node)) countInParents(nodes, node)
   }
   if (!isAwaited) return 'not_awaited'
   if (!isNew) return 'counted_before'
@@ -84,7 +84,7 @@ function senderOf({ type, identity }: SignalSource): string {
   return joinName(type === 'engine' ? type : 'sender', identity)
 }
 
-function tellParents(nodes: readonly CountedNode[], from: CountedNode): void {
+function countInParents(nodes: readonly CountedNode[], from: CountedNode): void {
   let node: CountedNode = from
   while (node.parent !== undefined) {
     const parent: CountedNode | undefined = nodes[node.parent]

@@ -1,5 +1,5 @@
 /** Values derived from an execution's record: its timers, and the order in which it is claimed. */
-import { firstExpiry, owesSweep } from './journal-ids.ts'
+import { firstExpiry, needsSweep } from './journal-ids.ts'
 import type { Journal } from '../model/journal-schema.ts'
 import type { Execution, ExecutionState, Instant, Membership } from '../model/records.ts'
 
@@ -19,7 +19,7 @@ function earlier(a: Instant | undefined, b: Instant | undefined): Instant | unde
 /** The earliest instant at which time alone changes this execution, or since which work for it is pending. */
 export function dueAt(execution: Execution): Instant | undefined {
   const state = execution.state
-  const owedAt = execution.member === undefined ? undefined : owedSince(execution, execution.member)
+  const owedAt = execution.member === undefined ? undefined : pendingSince(execution, execution.member)
   if (state.phase === 'ended') return owedAt
   const timer = earlier(owedAt, timerOf(execution))
   const journal = execution.journal
@@ -28,11 +28,11 @@ export function dueAt(execution: Execution): Instant | undefined {
 
 /** When a waitpoint expires, or since when cut steps wait for their removal. */
 function journalDueAt(execution: Execution, journal: Journal): Instant | undefined {
-  return owesSweep(journal) ? (execution.lastReplay?.at ?? execution.createdAt) : firstExpiry(journal)
+  return needsSweep(journal) ? (execution.lastReplay?.at ?? execution.createdAt) : firstExpiry(journal)
 }
 
 /** Since when outbound edges, or cancels of losers, are pending. */
-function owedSince(execution: Execution, member: Membership): Instant | undefined {
+function pendingSince(execution: Execution, member: Membership): Instant | undefined {
   if (member.group?.owedFrom !== undefined) return member.group.decidedAt ?? execution.changedAt
   return member.owesEdges && execution.state.phase === 'ended' ? execution.state.at : undefined
 }

@@ -9,7 +9,7 @@ import {
   flowDueAt,
   flowOutcome,
   groupBucket,
-  isFlowSettled,
+  isFlowFinished,
   liveCount,
   movesMembers,
   noMembers,
@@ -42,7 +42,7 @@ function walk(purpose: FlowWalk['purpose']): FlowWalk {
 describe('the public state of a flow', () => {
   describe.each([open, sealed])('that is $phase', (state) => {
     test.each<[Partial<MemberCounts>, PublicFlowState]>([
-      // Nobody is in it.
+      // No members.
       [{}, 'open'],
       // All have ended.
       [{ completed: 3 }, 'completed'],
@@ -53,17 +53,17 @@ describe('the public state of a flow', () => {
       [{ completed: 2, expired: 1 }, 'failed'],
       [{ completed: 2, cancelled: 1 }, 'failed'],
       [{ failed: 1, skipped: 7 }, 'failed'],
-      // Somebody runs.
+      // A member is running.
       [{ active: 1 }, 'running'],
       [{ active: 1, waiting: 5, waiting_children: 3 }, 'running'],
       [{ active: 1, failed: 1 }, 'running'],
-      // Somebody could run, and something has ended.
+      // A member could run, and one has ended.
       [{ waiting: 1, completed: 1 }, 'running'],
       [{ waiting: 1, failed: 1, waiting_children: 2 }, 'running'],
-      // Somebody could run, and nothing has ended.
+      // A member could run, and none has ended.
       [{ waiting: 2 }, 'open'],
       [{ waiting: 1, waiting_children: 4, delayed: 1 }, 'open'],
-      // Nobody can.
+      // No member can run.
       [{ suspended: 1 }, 'blocked'],
       [{ delayed: 1 }, 'blocked'],
       [{ rate_limited: 1 }, 'blocked'],
@@ -153,10 +153,10 @@ test('a flow is settled once nothing in it will change by itself', () => {
     flow(open, { completed: 1 }),
   ]
 
-  expect(outcomes.map(isFlowSettled)).toEqual([false, true, true, false, false, false, false])
+  expect(outcomes.map(isFlowFinished)).toEqual([false, true, true, false, false, false, false])
 })
 
-test('a flow is due at once while it is walked, and when nobody goes on with its submission', () => {
+test('a flow is due at once during a walk, and when its submission is abandoned', () => {
   expect(flowDueAt(flow(sealed, {}, { walk: walk('release') }))).toBe(CHANGED_AT)
   expect(flowDueAt(flow(cancelled('cancel_all'), {}, { walk: walk('cancel') }))).toBe(CHANGED_AT)
   expect(flowDueAt(flow(sealed, {}, { walk: walk('replay') }))).toBe(CHANGED_AT)
@@ -174,7 +174,7 @@ test.each<[FlowState, { moves: boolean; stops: boolean }]>([
   [cancelled('flow_only'), { moves: true, stops: false }],
   [cancelled('cancel_pending'), { moves: false, stops: true }],
   [cancelled('cancel_all'), { moves: false, stops: true }],
-])('whether a flow lets its members go on, or stops them: %j', (state, { moves, stops }) => {
+])('whether verdicts of a flow take effect, and whether it stops its members: %j', (state, { moves, stops }) => {
   const one = flow(state)
   expect({ moves: movesMembers(one), stops: stopsMembers(one) }).toEqual({ moves, stops })
 })

@@ -54,7 +54,7 @@ export function liveCount(counts: MemberCounts): number {
 }
 
 /** Whether nothing in the flow will change without another call. */
-export function isFlowSettled(flow: Flow): boolean {
+export function isFlowFinished(flow: Flow): boolean {
   const phase = flow.state.phase
   if (phase === 'ended') return true
   return phase === 'cancelled' && flow.walk?.purpose !== 'cancel' && liveCount(flow.counts) === 0

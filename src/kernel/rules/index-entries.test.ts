@@ -152,7 +152,7 @@ describe('a member of a flow stands', () => {
     )
   })
 
-  test('in the due index since its end, while edges that lead from it are not told', () => {
+  test('in the due index since its end, while its outbound edges are pending', () => {
     expect(entriesOfMember(ended, { owesEdges: true })).toContainEqual({ index: 'due', score: 500, id })
   })
 

@@ -31,7 +31,7 @@ import type { IndexEntry } from '../model/order.ts'
 import { publicState } from '../model/public-state.ts'
 import type { AnyRecord, Attempt, Edge, EdgeState, Execution, Flow, Membership, Queue } from '../model/records.ts'
 import { claimScore, dueAt } from './execution-state.ts'
-import { flowDueAt, isFlowSettled } from './flow-state.ts'
+import { flowDueAt, isFlowFinished } from './flow-state.ts'
 import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from './journal-ids.ts'
 
 /** The index in which a worker or a listing finds it. */
@@ -98,7 +98,7 @@ function flowEntries(flow: Flow): IndexEntry[] {
   const entries: IndexEntry[] = [{ index: FLOWS_INDEX, score: flow.createdAt, id }]
   const due = flowDueAt(flow)
   if (due !== undefined) entries.push({ index: DUE_INDEX, score: due, id })
-  else if (isFlowSettled(flow)) entries.push({ index: PURGE_INDEX, score: flow.changedAt + flow.retentionMs, id })
+  else if (isFlowFinished(flow)) entries.push({ index: PURGE_INDEX, score: flow.changedAt + flow.retentionMs, id })
   if (flow.walk?.purpose === 'cancel') entries.push({ index: CANCEL_BACKLOG_INDEX, score: flow.changedAt, id })
   return entries
 }

@@ -120,6 +120,6 @@ export function firstExpiry(journal: Journal): Instant | undefined {
 }
 
 /** Whether cut steps or earlier lives wait for their removal. */
-export function owesSweep(journal: Journal): boolean {
+export function needsSweep(journal: Journal): boolean {
   return journal.cuts.length > 0 || journal.firstLife < journal.life
 }

@@ -51,7 +51,7 @@ describe('the wait before the next attempt', () => {
     { backoff: { ...exponential, initialMs: 7, factor: 1.5 }, waits: [7, 10, 15, 23] },
     { backoff: { ...exponential, maxMs: 3_000 }, waits: [1_000, 2_000, 3_000, 3_000] },
     { backoff: { ...exponential, factor: 1 }, waits: [1_000, 1_000, 1_000, 1_000] },
-  ])('grows as the policy says: $waits', ({ backoff, waits }) => {
+  ])('grows by the policy: $waits', ({ backoff, waits }) => {
     expect([1, 2, 3, 4].map((failureCount) => backoffMs(backoff, failureCount))).toEqual(waits)
   })
 

@@ -1,6 +1,6 @@
 /** Ends executions and applies the consequences in their flow. */
 import { bucketOf } from '../../rules/flow-state.ts'
-import { settleMember } from '../flows/resolve-edges.ts'
+import { resolveMember } from '../flows/resolve-edges.ts'
 import { enterEnded } from '../phases.ts'
 import type { Ending } from '../phases.ts'
 import type { Execution, LeaseEnd } from '../../model/records.ts'
@@ -10,7 +10,7 @@ import type { Tx } from '../../tx.ts'
 export function endExecution(tx: Tx, execution: Execution, ending: Ending): void {
   const before = bucketOf(execution)
   enterEnded(tx, execution, ending)
-  if (execution.member !== undefined) settleMember(tx, execution, before)
+  if (execution.member !== undefined) resolveMember(tx, execution, before)
 }
 
 /** A cancel request that has not taken effect yet. */

@@ -6,7 +6,7 @@ import type { Tx } from '../../tx.ts'
 import { recordAttempt } from '../attempts.ts'
 import { makeEligible } from '../phases.ts'
 import { endExecution } from './end-execution.ts'
-import { cancelIfAsked } from './pending-cancel.ts'
+import { cancelIfRequested } from './pending-cancel.ts'
 
 export interface LostLease {
   readonly how: 'lease_expired' | 'lease_revoked'
@@ -21,8 +21,8 @@ export interface LostLease {
 export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease): Outcome | undefined {
   const { how, reason, by } = loss
   const state = execution.state
-  if (state.phase !== 'active') return tx.fault('a lease is lost that nobody holds', execution.id)
-  if (cancelIfAsked(tx, execution, how)) return 'cancelled'
+  if (state.phase !== 'active') return tx.fault('a lost lease belongs to an execution that is not active', execution.id)
+  if (cancelIfRequested(tx, execution, how)) return 'cancelled'
   const failure: Failure = { category: how, message: reason, stack: undefined, at: tx.now }
   if (execution.reclaimCount >= RECLAIM_CAP) {
     endExecution(tx, execution, {

@@ -10,7 +10,7 @@ import type { PendingCancel } from './end-execution.ts'
  * Ends the execution as cancelled if a cancel of it or of its flow is pending. Used where an attempt ends without a
  * result, so that the execution is not queued again. Returns whether it ended.
  */
-export function cancelIfAsked(tx: Tx, execution: Execution, how: LeaseEnd = 'cancelled'): boolean {
+export function cancelIfRequested(tx: Tx, execution: Execution, how: LeaseEnd = 'cancelled'): boolean {
   const cancel = pendingCancel(tx, execution)
   if (cancel === undefined) return false
   endCancelled(tx, execution, cancel, how)

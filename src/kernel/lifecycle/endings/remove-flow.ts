@@ -8,11 +8,11 @@ import type { Tx } from '../../tx.ts'
 import { newWalk } from '../../rules/flow-state.ts'
 
 /** Records that are put or removed besides edges and members. */
-const FLOW_ASIDE = 2
+const FLOW_RESERVE = 2
 
 /** Returns true once nothing is left. Removed members are added to `removed`. */
 export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
-  if (tx.room() < FLOW_ASIDE) return false
+  if (tx.room() < FLOW_RESERVE) return false
   if (flow.walk?.purpose !== 'remove') flow.walk = newWalk('remove')
   // Every call puts the flow: it guards the indexes of its members and edges.
   tx.put(flow)
@@ -21,11 +21,11 @@ export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
     if (i === RESOLVE_PAGE_COUNT) return false
     const execution = tx.get('execution', page[i]?.id ?? '')
     if (execution === undefined) return tx.fault('a flow lists a member that does not exist', flow.id)
-    if (!removeInboundEdges(tx, execution) || tx.room() < FLOW_ASIDE || !removeExecution(tx, execution)) return false
+    if (!removeInboundEdges(tx, execution) || tx.room() < FLOW_RESERVE || !removeExecution(tx, execution)) return false
     tx.emit('execution_purged', execution, {})
     removed.push(execution)
   }
-  if (tx.room() < FLOW_ASIDE) return false
+  if (tx.room() < FLOW_RESERVE) return false
   tx.remove('flow', flow.id)
   tx.emit('flow_purged', flowSubject(flow), {})
   return true
@@ -37,7 +37,7 @@ function removeInboundEdges(tx: Tx, execution: Execution): boolean {
   const index = inboundIndex(execution.id)
   const edges = tx.range({ index, from: { score: OPEN_EDGES }, limit: RESOLVE_PAGE_COUNT + 1 })
   for (let i = 0; i < edges.length; i++) {
-    if (i === RESOLVE_PAGE_COUNT || tx.room() <= FLOW_ASIDE) return false
+    if (i === RESOLVE_PAGE_COUNT || tx.room() <= FLOW_RESERVE) return false
     const id = edgeId(edges[i]?.id ?? '', execution.id)
     if (tx.has('edge', id)) tx.remove('edge', id)
   }

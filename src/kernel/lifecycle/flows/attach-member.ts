@@ -83,7 +83,7 @@ export function countNewEdge(tx: Tx, { flow, downstream, hands }: Link): EdgeGro
   const member = memberOf(tx, downstream)
   if (member.group === undefined) setPolicy(tx, flow, downstream, ALL_OF)
   const group = member.group
-  if (group === undefined) return tx.fault('a member has no group after it was given one', downstream.id)
+  if (group === undefined) return tx.fault('a member has no group after its policy was set', downstream.id)
   const wasShort = isShort(downstream) ? 1 : 0
   group.total = group.total + 1
   // Only an `all_of` group can get another edge after it was satisfied.
@@ -98,7 +98,7 @@ export function countNewEdge(tx: Tx, { flow, downstream, hands }: Link): EdgeGro
 
 /** Writes an edge that was counted, and resolves it if its upstream has ended. The caller puts the downstream and the flow. */
 export function writeEdge(tx: Tx, { flow, upstream, downstream, hands }: Link): void {
-  noteOutbound(tx, flow, upstream)
+  uncountFailedSink(tx, flow, upstream)
   const edge = newEdge(tx, { flow, upstream, downstream, hands })
   if (upstream.state.phase === 'ended') countEdge(tx, upstream, edge, downstream)
   else tx.put(edge)
@@ -122,7 +122,7 @@ function newEdge(tx: Tx, { flow, upstream, downstream, hands }: Link): Edge {
 }
 
 /** Takes a failed member out of the count of failed sinks when it gets its first outbound edge. */
-function noteOutbound(tx: Tx, flow: Flow, upstream: Execution): void {
+function uncountFailedSink(tx: Tx, flow: Flow, upstream: Execution): void {
   if (flow.outcomeRule === 'sinks' && isFailedEnd(bucketOf(upstream)) && isSink(tx, upstream)) {
     flow.failedSinkCount = flow.failedSinkCount - 1
   }

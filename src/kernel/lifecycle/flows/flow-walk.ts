@@ -3,7 +3,7 @@
  * cancelled flow, or replays skipped members. An operation starts the walk and works as far as it has room; the due
  * pass resumes it.
  */
-import { isHeldNow, requestCancel } from '../cancel-request.ts'
+import { hasLiveLease, requestCancel } from '../cancel-request.ts'
 import { membersIndex } from '../../model/indexes.ts'
 import { MEMBER_PAGE_MAX, RESOLVE_EDGE_WORK, RESOLVE_RESERVE } from '../../limits.ts'
 import { enterEnded, unblock } from '../phases.ts'
@@ -14,12 +14,12 @@ import { putFlow, shiftCount } from '../flow-counts.ts'
 import { bucketOf, mayGrow } from '../../rules/flow-state.ts'
 import { firstFailedUpstream } from './inbound.ts'
 import { replaySkipped } from './replay-member.ts'
-import { followEnds, judge } from './resolve-edges.ts'
+import { followEnds, decideGroup } from './resolve-edges.ts'
 
 /** Runs one step of the walk, as far as the operation has room. Puts the flow. */
 export function walkFlow(tx: Tx, flow: Flow): void {
   const walk = flow.walk
-  if (walk === undefined || walk.purpose === 'remove') return tx.fault('a flow without a walk is to be walked', flow.id)
+  if (walk === undefined || walk.purpose === 'remove') return tx.fault('a flow has no walk to continue', flow.id)
   const from = walk.fromId === undefined ? undefined : { score: walk.fromRank ?? 0, id: walk.fromId }
   const page = tx.range({ index: membersIndex(flow.id), from, limit: MEMBER_PAGE_MAX + 1 })
   for (let i = 0; i < page.length; i++) {
@@ -82,7 +82,7 @@ function release(tx: Tx, flow: Flow, member: Execution): void {
   if (group === undefined || group.total === 0 || group.verdict !== 'pending') return
   if (verdictOf(group, mayGrow(flow)) === 'pending') return
   const ended: Execution[] = []
-  judge(tx, { flow, ended }, member, firstFailedUpstream(tx, member.id) ?? member.id)
+  decideGroup(tx, { flow, ended }, member, firstFailedUpstream(tx, member.id) ?? member.id)
   followEnds(tx, flow, ended)
 }
 
@@ -95,7 +95,7 @@ function cancelMember(tx: Tx, flow: Flow, member: Execution): void {
   const phase = member.state.phase
   if (cancel.phase !== 'cancelled' || phase === 'ended') return
   if (cancel.policy === 'cancel_pending' && phase === 'active') return
-  if (!cancel.force && isHeldNow(tx, member)) {
+  if (!cancel.force && hasLiveLease(tx, member)) {
     requestCancel(tx, member, cancel)
     return
   }

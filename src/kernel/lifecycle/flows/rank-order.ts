@@ -19,7 +19,7 @@ export function nextRank(memberCount: number): number {
 }
 
 export function memberOf(tx: Tx, execution: Execution): Membership {
-  return execution.member ?? tx.fault('an execution of a graph is no member', execution.id)
+  return execution.member ?? tx.fault('an execution is not a member of a flow', execution.id)
 }
 
 /** Members whose ranks an edge changes. */
@@ -53,14 +53,14 @@ export function orderEdge(
     above.rank = below.rank - 1
     return { kind: 'reordered', moved: [upstream] }
   }
-  return raise(tx, [upstream], downstream, above.rank + 1)
+  return raiseRank(tx, [upstream], downstream, above.rank + 1)
 }
 
 /**
  * Moves a member to a rank, and everything after it to higher ranks. Reaching one of the upstreams means that the edge
  * would close a cycle.
  */
-export function raise(
+export function raiseRank(
   tx: Tx,
   upstreams: readonly Execution[],
   downstream: Execution,

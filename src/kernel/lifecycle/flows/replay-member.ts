@@ -19,7 +19,7 @@ import { enterEdgeState } from './resolve-edges.ts'
 import { memberOf } from './rank-order.ts'
 
 /** The group of a member recomputed from its edges, and the edges to write for it. */
-export interface Rejudged {
+export interface RecomputedGroup {
   readonly group: EdgeGroup | undefined
   readonly changed: Edge[]
   readonly payloadFrom: ExecutionId | undefined
@@ -32,7 +32,7 @@ export interface Rejudged {
  * Recomputes the group of a member. Impossible edges are checked again: their upstream may run again or have completed.
  * Writes nothing.
  */
-export function rejudge(tx: Tx, flow: Flow, execution: Execution, requestId: string): Rejudged {
+export function recomputeGroup(tx: Tx, flow: Flow, execution: Execution, requestId: string): RecomputedGroup {
   const member = memberOf(tx, execution)
   const old = member.group
   const changed: Edge[] = []
@@ -45,7 +45,7 @@ export function rejudge(tx: Tx, flow: Flow, execution: Execution, requestId: str
   let failedUpstream: ExecutionId | undefined = undefined
   let isReached = false
   for (const edge of inboundEdges(tx, execution.id)) {
-    if (edge.state === 'impossible') lookAgain(tx, edge, changed)
+    if (edge.state === 'impossible') refreshEdge(tx, edge, changed)
     if (edge.state === 'satisfied') {
       group.completed = group.completed + 1
       if (edge.hands?.as === 'payload' && edge.result !== undefined) payloadFrom = payloadFrom ?? edge.upstreamId
@@ -63,9 +63,9 @@ export function rejudge(tx: Tx, flow: Flow, execution: Execution, requestId: str
   return { group, changed, payloadFrom, failedUpstream, isReached }
 }
 
-function lookAgain(tx: Tx, edge: Edge, changed: Edge[]): void {
+function refreshEdge(tx: Tx, edge: Edge, changed: Edge[]): void {
   const upstream = tx.get('execution', edge.upstreamId)
-  if (upstream === undefined) return tx.fault('an edge leads from a member that is missing', edge.downstreamId)
+  if (upstream === undefined) return tx.fault('the upstream of an edge does not exist', edge.downstreamId)
   const state = upstream.state
   const isCompleted = state.phase === 'ended' && state.outcome === 'completed'
   if (state.phase === 'ended' && !isCompleted) return
@@ -74,7 +74,7 @@ function lookAgain(tx: Tx, edge: Edge, changed: Edge[]): void {
 }
 
 export interface MemberReplay {
-  readonly rejudged: Rejudged
+  readonly recomputed: RecomputedGroup
   readonly request: ReplayRequest
   /** Holds the member until all members that were skipped because of it are replayed too. */
   readonly isSubtree: boolean
@@ -85,7 +85,7 @@ export function refuseReplay(
   tx: Tx,
   flow: Flow,
   execution: Execution,
-  { rejudged, isSubtree }: Pick<MemberReplay, 'rejudged' | 'isSubtree'>,
+  { recomputed, isSubtree }: Pick<MemberReplay, 'recomputed' | 'isSubtree'>,
 ): Refused<'flow_ended' | 'flow_busy' | 'upstream_not_replayed' | 'graph_limit_exceeded'> | undefined {
   if (flow.state.phase === 'cancelled' || flow.walk?.purpose === 'remove') {
     return refused('flow_ended', { flowId: flow.id, executionId: execution.id })
@@ -96,33 +96,34 @@ export function refuseReplay(
   }
   // Its pending edges would never be resolved with the outcome of its first end.
   if (execution.member?.owesEdges === true) return refused('flow_busy', { flowId: flow.id, executionId: execution.id })
-  if (rejudged.group?.verdict === 'impossible') {
-    const upstream = rejudged.failedUpstream === undefined ? undefined : tx.get('execution', rejudged.failedUpstream)
+  if (recomputed.group?.verdict === 'impossible') {
+    const upstream =
+      recomputed.failedUpstream === undefined ? undefined : tx.get('execution', recomputed.failedUpstream)
     const nodes = upstream?.member === undefined ? [] : [upstream.member.name]
-    return refused('upstream_not_replayed', { flowId: flow.id, executionId: rejudged.failedUpstream, nodes })
+    return refused('upstream_not_replayed', { flowId: flow.id, executionId: recomputed.failedUpstream, nodes })
   }
-  const limit = tx.room() - EDGES_ASIDE
-  return rejudged.changed.length > limit ? refused('graph_limit_exceeded', { limit }) : undefined
+  const limit = tx.room() - REPLAY_RESERVE
+  return recomputed.changed.length > limit ? refused('graph_limit_exceeded', { limit }) : undefined
 }
 
 /** Records that a replay puts besides edges: the member, its attempt, its flow, and a reserve. */
-const EDGES_ASIDE = 6
+const REPLAY_RESERVE = 6
 
 /** Makes an ended member eligible again, or blocked if its edges are open. The caller puts the flow. */
 export function replayMember(tx: Tx, flow: Flow, execution: Execution, replay: MemberReplay): void {
-  const { rejudged, request, isSubtree } = replay
+  const { recomputed, request, isSubtree } = replay
   const member = memberOf(tx, execution)
   const before = bucketOf(execution)
-  for (const edge of rejudged.changed) tx.put(edge)
-  member.group = rejudged.group
-  member.payloadFrom = rejudged.payloadFrom
+  for (const edge of recomputed.changed) tx.put(edge)
+  member.group = recomputed.group
+  member.payloadFrom = recomputed.payloadFrom
   // From now on upstream results are looked up when the member is claimed: they may have changed.
   member.given = []
   flow.hasReplays = true
   member.delay = undefined
   member.owesEdges = false
   prepareReplay(tx, execution, request)
-  const mustWait = rejudged.group?.verdict === 'pending' && rejudged.group.total > 0
+  const mustWait = recomputed.group?.verdict === 'pending' && recomputed.group.total > 0
   const isHeld = isSubtree || flow.state.phase === 'held'
   reviveMember(tx, execution, request, mustWait ? 'dependencies' : isHeld ? 'hold' : undefined)
   if (flow.state.phase === 'ended') reopenFlow(tx, flow)
@@ -138,23 +139,23 @@ export function replaySkipped(tx: Tx, flow: Flow, execution: Execution, walk: Fl
   if (state.phase !== 'ended' || state.outcome !== 'skipped' || execution.replayCount >= REPLAY_CAP) return true
   const root = walk.rootId === undefined ? undefined : tx.get('execution', walk.rootId)
   const request = root?.lastReplay
-  if (request === undefined) return tx.fault('a replay is not known where it began', execution.id)
-  const rejudged = rejudge(tx, flow, execution, request.requestId)
+  if (request === undefined) return tx.fault('the root of a replay does not know its request', execution.id)
+  const recomputed = recomputeGroup(tx, flow, execution, request.requestId)
   // Members that were skipped because of other upstreams are not part of this replay.
-  if (!rejudged.isReached || rejudged.group?.verdict === 'impossible') return true
+  if (!recomputed.isReached || recomputed.group?.verdict === 'impossible') return true
   const room = tx.room() - RESOLVE_RESERVE
-  if (rejudged.changed.length > room) {
-    reopenSome(tx, execution, rejudged.changed, room)
+  if (recomputed.changed.length > room) {
+    reopenSome(tx, execution, recomputed.changed, room)
     return false
   }
-  replayMember(tx, flow, execution, { rejudged, request, isSubtree: false })
+  replayMember(tx, flow, execution, { recomputed, request, isSubtree: false })
   return true
 }
 
 /** Opens some edges of a member. It stays skipped, and its group impossible, until the last edge is open. */
 function reopenSome(tx: Tx, execution: Execution, edges: readonly Edge[], count: number): void {
   const group = memberOf(tx, execution).group
-  if (group === undefined) return tx.fault('edges lead to a member without a group', execution.id)
+  if (group === undefined) return tx.fault('a member with inbound edges has no group', execution.id)
   for (let i = 0; i < count; i++) {
     const edge = edges[i]
     if (edge === undefined) break

@@ -24,7 +24,7 @@ import type { MemberBucket } from '../../rules/flow-state.ts'
 export const DEPENDENCY_IMPOSSIBLE = 'dependency_impossible'
 
 /** Applies the end of a member to its flow. `before` is the count that the member has left. */
-export function settleMember(tx: Tx, execution: Execution, before: MemberBucket): void {
+export function resolveMember(tx: Tx, execution: Execution, before: MemberBucket): void {
   const flow = flowOf(tx, execution)
   if (flow === undefined) return
   shiftCount(tx, flow, execution, before)
@@ -33,11 +33,11 @@ export function settleMember(tx: Tx, execution: Execution, before: MemberBucket)
 }
 
 /** Resolves the pending edges of a member, where the operation that ended it had no room for all of them. */
-export function dispatchEdges(tx: Tx, execution: Execution): void {
+export function resolvePendingEdges(tx: Tx, execution: Execution): void {
   const flow = flowOf(tx, execution)
   const member = execution.member
   if (flow === undefined || member === undefined)
-    return tx.fault('an execution without a flow owes edges', execution.id)
+    return tx.fault('an execution without a flow has pending edges', execution.id)
   member.owesEdges = false
   tx.put(execution)
   // Some members of a flow that is being removed are gone already, and none waits.
@@ -47,11 +47,11 @@ export function dispatchEdges(tx: Tx, execution: Execution): void {
 }
 
 /** Continues the pending cancels of a decided group. */
-export function dispatchSiblingCancels(tx: Tx, execution: Execution): void {
+export function cancelPendingLosers(tx: Tx, execution: Execution): void {
   const flow = flowOf(tx, execution)
   const group = execution.member?.group
   if (flow === undefined || group === undefined)
-    return tx.fault('an execution without a flow owes cancels', execution.id)
+    return tx.fault('an execution without a flow has pending cancels', execution.id)
   if (flow.walk?.purpose === 'remove') {
     group.owedFrom = undefined
     tx.put(execution)
@@ -84,11 +84,11 @@ export function followEnds(tx: Tx, flow: Flow, ends: readonly Execution[]): void
     const cascade: Cascade = { flow, ended: next }
     for (const upstream of level) {
       resolveEdgesOf(tx, cascade, upstream)
-      if (flow.cancelsLosers && movesMembers(flow)) freeUpstreams(tx, cascade, upstream.id)
+      if (flow.cancelsLosers && movesMembers(flow)) cancelUnneededUpstreams(tx, cascade, upstream.id)
     }
     level = next
   }
-  for (const upstream of level) oweEdges(tx, upstream)
+  for (const upstream of level) markEdgesPending(tx, upstream)
 }
 
 function resolveEdgesOf(tx: Tx, cascade: Cascade, upstream: Execution): void {
@@ -100,12 +100,13 @@ function resolveEdgesOf(tx: Tx, cascade: Cascade, upstream: Execution): void {
   if (edges.length !== open.length) return tx.fault('an edge is missing', upstream.id)
   for (let i = 0; i < edges.length; i++) {
     if (i === RESOLVE_PAGE_COUNT || tx.room() < RESOLVE_EDGE_WORK + RESOLVE_RESERVE) {
-      oweEdges(tx, upstream)
+      markEdgesPending(tx, upstream)
       return
     }
     const edge = edges[i]
     const downstream = edge === undefined ? undefined : tx.get('execution', edge.downstreamId)
-    if (edge === undefined || downstream === undefined) return tx.fault('an edge leads nowhere', upstream.id)
+    if (edge === undefined || downstream === undefined)
+      return tx.fault('an edge or its downstream does not exist', upstream.id)
     resolveEdge(tx, cascade, { edge, upstream, downstream })
   }
 }
@@ -113,7 +114,7 @@ function resolveEdgesOf(tx: Tx, cascade: Cascade, upstream: Execution): void {
 /**
  * A member that ended before its group was decided needs its upstreams no more: they may be cancelled as losers now.
  */
-function freeUpstreams(tx: Tx, cascade: Cascade, executionId: ExecutionId): void {
+function cancelUnneededUpstreams(tx: Tx, cascade: Cascade, executionId: ExecutionId): void {
   const execution = tx.get('execution', executionId)
   const group = execution?.member?.group
   if (execution === undefined || group === undefined || group.verdict !== 'pending') return
@@ -123,7 +124,7 @@ function freeUpstreams(tx: Tx, cascade: Cascade, executionId: ExecutionId): void
 }
 
 /** Reads the member again, because inbound edges may have been counted since. Putting it again takes no room. */
-function oweEdges(tx: Tx, upstream: Execution): void {
+function markEdgesPending(tx: Tx, upstream: Execution): void {
   const current = tx.get('execution', upstream.id)
   if (current?.member === undefined || current.member.owesEdges) return
   current.member.owesEdges = true
@@ -134,7 +135,7 @@ function oweEdges(tx: Tx, upstream: Execution): void {
 export function resolveEdge(tx: Tx, cascade: Cascade, edge: OpenEdge): void {
   const { upstream, downstream } = edge
   countEdge(tx, upstream, edge.edge, downstream)
-  if (movesMembers(cascade.flow)) judge(tx, cascade, downstream, upstream.id)
+  if (movesMembers(cascade.flow)) decideGroup(tx, cascade, downstream, upstream.id)
   else tx.put(downstream)
 }
 
@@ -146,8 +147,10 @@ export function countEdge(tx: Tx, upstream: Execution, edge: Edge, downstream: E
   const state = upstream.state
   const member = downstream.member
   const group = member?.group
-  if (state.phase !== 'ended' || edge.state !== 'open') return tx.fault('an edge is resolved out of turn', upstream.id)
-  if (member === undefined || group === undefined) return tx.fault('an edge leads to no group', downstream.id)
+  if (state.phase !== 'ended' || edge.state !== 'open')
+    return tx.fault('an edge is resolved before its upstream has ended, or twice', upstream.id)
+  if (member === undefined || group === undefined)
+    return tx.fault('the downstream of an edge has no group', downstream.id)
   if (group.completed + group.failed + group.skipped >= group.total) {
     return tx.fault('a group counts more edges than it has', downstream.id)
   }
@@ -171,10 +174,10 @@ export function enterEdgeState(tx: Tx, edge: Edge, state: EdgeState, upstream: E
 }
 
 /** Decides a pending group and applies the verdict to its member. Puts the member in any case. */
-export function judge(tx: Tx, cascade: Cascade, downstream: Execution, cause: ExecutionId): void {
+export function decideGroup(tx: Tx, cascade: Cascade, downstream: Execution, cause: ExecutionId): void {
   const flow = cascade.flow
   const group = downstream.member?.group
-  if (group === undefined) return tx.fault('a member without a group is judged', downstream.id)
+  if (group === undefined) return tx.fault('a member has no group to decide', downstream.id)
   const verdict = group.verdict === 'pending' ? verdictOf(group, mayGrow(flow)) : 'pending'
   if (verdict === 'pending') {
     tx.put(downstream)
@@ -229,8 +232,7 @@ export function enterSkipped(tx: Tx, execution: Execution, cause: ExecutionId): 
 function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
   const group = downstream.member?.group
   const from = group?.owedFrom
-  if (group === undefined || from === undefined)
-    return tx.fault('a group that owes no cancels is to cancel', downstream.id)
+  if (group === undefined || from === undefined) return tx.fault('a group has no pending cancels', downstream.id)
   const open = tx.range({
     index: inboundIndex(downstream.id),
     from: from === '' ? undefined : { score: OPEN_EDGES, id: from },
@@ -253,7 +255,7 @@ function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
 
 function cancelLoser(tx: Tx, { flow, ended }: Cascade, siblingId: string, downstream: Execution): void {
   const sibling = tx.get('execution', siblingId)
-  if (sibling === undefined) return tx.fault('an edge leads from a member that is missing', downstream.id)
+  if (sibling === undefined) return tx.fault('the upstream of an edge does not exist', downstream.id)
   if (sibling.state.phase === 'ended') return
   const reason = reasonForLoser(tx, sibling, downstream)
   if (reason === undefined) return
@@ -278,7 +280,7 @@ function reasonForLoser(tx: Tx, sibling: Execution, decided: Execution): string 
   for (const entry of open) {
     const fed = entry.id === decided.id ? decided : tx.get('execution', entry.id)
     const group = fed?.member?.group
-    if (fed === undefined || group === undefined) return tx.fault('an edge leads to no group', sibling.id)
+    if (fed === undefined || group === undefined) return tx.fault('the downstream of an edge has no group', sibling.id)
     if (group.verdict === 'pending' && fed.state.phase !== 'ended') return undefined
     // Losing to a satisfied group takes precedence: it is not a failure.
     if (reason !== LOST_TO_SIBLING) reason = reasonToCancel(group) ?? reason

@@ -26,7 +26,7 @@ export interface InputPage {
   readonly from: ExecutionId | undefined
 }
 
-const NOTHING: FoundInputs = { inputs: [], from: undefined, bytes: 0 }
+const NO_INPUTS: FoundInputs = { inputs: [], from: undefined, bytes: 0 }
 
 /** Inputs that were found and not attached to a reply yet. */
 export interface FoundInputs {
@@ -38,7 +38,7 @@ export interface FoundInputs {
 /** Returns the inputs that a claim sends: those stored in the membership, or the first page of a look-up. */
 export function findInputs(tx: Tx, flow: Flow | undefined, execution: Execution): FoundInputs {
   const member = execution.member
-  if (flow === undefined || member === undefined || member.inputCount === 0) return NOTHING
+  if (flow === undefined || member === undefined || member.inputCount === 0) return NO_INPUTS
   let bytes = 0
   for (const given of member.given) bytes = bytes + (given.result?.size ?? 0)
   const isNoted = member.inputCount <= GIVEN_INPUT_MAX && !flow.hasReplays && bytes <= CLAIM_INPUT_BYTES
@@ -47,7 +47,7 @@ export function findInputs(tx: Tx, flow: Flow | undefined, execution: Execution)
 
 /** Returns the next inputs of a member, up to a count and a number of bytes; at least one if any is left. */
 export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined): FoundInputs {
-  if ((execution.member?.inputCount ?? 0) === 0) return NOTHING
+  if ((execution.member?.inputCount ?? 0) === 0) return NO_INPUTS
   const edges = resolvedEdges(tx, execution.id, from, CLAIM_INPUT_COUNT + 1)
   const inputs: GivenInput[] = []
   let bytes = 0

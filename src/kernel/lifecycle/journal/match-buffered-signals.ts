@@ -8,7 +8,7 @@ import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../limits.ts'
 import { mergeOrdered } from '../../model/order.ts'
 import type { Tx } from '../../tx.ts'
 import { beginCounting, countSignal } from '../../rules/condition.ts'
-import type { WaitPlaces } from './wait-targets.ts'
+import type { WaitTargets } from './wait-targets.ts'
 
 export interface WaitInput {
   readonly nodes: readonly ConditionNode[]
@@ -19,9 +19,9 @@ export interface WaitInput {
 }
 
 /** A new wait, and the buffered signals that counted for it. */
-export interface Heard {
+export interface BufferedMatch {
   readonly wait: Wait
-  readonly taken: Signal[]
+  readonly matched: Signal[]
   readonly waitpoints: readonly Waitpoint[]
 }
 
@@ -29,14 +29,19 @@ export interface Heard {
  * Matches buffered signals against a new wait. Writes nothing. `earlier` are signals that had counted for the same wait
  * before the end of its execution closed it. Signals that do not count stay buffered for another wait.
  */
-export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces, earlier: readonly Signal[]): Heard {
+export function matchBufferedSignals(
+  tx: Tx,
+  input: WaitInput,
+  targets: WaitTargets,
+  earlier: readonly Signal[],
+): BufferedMatch {
   const nodes = beginCounting(input.nodes)
   const wait: Wait = {
     reason: input.reason,
     until: undefined,
     onTimeout: input.onTimeout,
     nodes,
-    targets: places.targets,
+    targets: targets.all,
     resumeDelayMs: input.resumeDelayMs,
     remindEveryMs: input.remindEveryMs,
     reminderCount: 0,
@@ -44,59 +49,59 @@ export function hearBuffered(tx: Tx, input: WaitInput, places: WaitPlaces, earli
     closer: undefined,
     isEscalated: false,
   }
-  const inboxes: KeptSignal[][] = [keptOf(earlier)]
-  for (const waitpoint of places.waitpoints) {
-    if (places.fresh.includes(waitpoint.target)) continue
+  const buffers: OrderedSignal[][] = [inOrder(earlier)]
+  for (const waitpoint of targets.waitpoints) {
+    if (targets.fresh.includes(waitpoint.target)) continue
     // Signals at a closed waitpoint are not in its count any more.
-    if (waitpoint.bufferedCount > 0 || waitpoint.closedAt !== undefined) inboxes.push(readInbox(tx, waitpoint))
+    if (waitpoint.bufferedCount > 0 || waitpoint.closedAt !== undefined) buffers.push(readBuffered(tx, waitpoint))
   }
-  const taken: Signal[] = []
-  for (const { signal } of mergeOrdered(inboxes, BUFFERED_SIGNAL_MAX + CONDITION_NEED_MAX)) {
+  const matched: Signal[] = []
+  for (const { signal } of mergeOrdered(buffers, BUFFERED_SIGNAL_MAX + CONDITION_NEED_MAX)) {
     // A newly opened waitpoint has received no signals.
-    if (places.fresh.includes(signal.target)) continue
+    if (targets.fresh.includes(signal.target)) continue
     const effect = countSignal(nodes, signal)
     if (effect !== 'counted' && effect !== 'resumed') continue
-    if (signal.isWaiting) taken.push(signal)
+    if (signal.isWaiting) matched.push(signal)
     wait.satisfiers.push(signal.sequence)
     if (effect !== 'resumed') continue
     wait.closer = signal.sequence
     break
   }
-  return { wait, taken, waitpoints: places.waitpoints }
+  return { wait, matched, waitpoints: targets.waitpoints }
 }
 
 /** Removes the matched signals from the buffer. Call before waitpoints are closed or opened. */
-export function takeHeard(tx: Tx, journal: Journal, heard: Heard): void {
-  for (const signal of heard.taken) {
+export function consumeMatched(tx: Tx, journal: Journal, match: BufferedMatch): void {
+  for (const signal of match.matched) {
     signal.isWaiting = false
     tx.put(signal)
   }
-  for (const waitpoint of heard.waitpoints) {
-    let takenCount = 0
-    for (const { target } of heard.taken) if (target === waitpoint.target) takenCount = takenCount + 1
-    if (takenCount === 0 || waitpoint.closedAt !== undefined) continue
-    waitpoint.bufferedCount = waitpoint.bufferedCount - takenCount
-    journal.bufferedCount = journal.bufferedCount - takenCount
+  for (const waitpoint of match.waitpoints) {
+    let matchedCount = 0
+    for (const { target } of match.matched) if (target === waitpoint.target) matchedCount = matchedCount + 1
+    if (matchedCount === 0 || waitpoint.closedAt !== undefined) continue
+    waitpoint.bufferedCount = waitpoint.bufferedCount - matchedCount
+    journal.bufferedCount = journal.bufferedCount - matchedCount
     tx.put(waitpoint)
   }
 }
 
 /** A signal in the order of arrival. */
-interface KeptSignal {
+interface OrderedSignal {
   readonly score: number
   readonly id: string
   readonly signal: Signal
 }
 
-function readInbox(tx: Tx, waitpoint: Waitpoint): KeptSignal[] {
+function readBuffered(tx: Tx, waitpoint: Waitpoint): OrderedSignal[] {
   const from = { score: waitpoint.openedAfter + 1 }
-  return keptOf(tx.scan({ index: inboxIndex(waitpoint.id), from, limit: BUFFERED_SIGNAL_MAX }, 'signal'))
+  return inOrder(tx.scan({ index: inboxIndex(waitpoint.id), from, limit: BUFFERED_SIGNAL_MAX }, 'signal'))
 }
 
-function keptOf(signals: readonly Signal[]): KeptSignal[] {
-  const kept: KeptSignal[] = []
-  for (const signal of signals) kept.push({ score: signal.sequence, id: signal.id, signal })
-  return kept
+function inOrder(signals: readonly Signal[]): OrderedSignal[] {
+  const ordered: OrderedSignal[] = []
+  for (const signal of signals) ordered.push({ score: signal.sequence, id: signal.id, signal })
+  return ordered
 }
 
 /**

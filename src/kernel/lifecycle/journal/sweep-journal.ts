@@ -22,7 +22,7 @@ export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): vo
   const index = stepsIndex(scopeOf(execution.id, journal))
   const page = tx.scan({ index, from: { score: cut.from }, to: cut.to - 1, limit: SWEEP_PAGE_COUNT }, 'step')
   for (const step of page) {
-    if (tx.room() <= SWEEP_ASIDE) return
+    if (tx.room() <= SWEEP_RESERVE) return
     tx.remove('step', step.id)
     tx.forget(stepValueKey(step.id))
     journal.stepCount = journal.stepCount - 1
@@ -32,7 +32,7 @@ export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): vo
 }
 
 /** Records that are put besides the removed ones. */
-const SWEEP_ASIDE = 4
+const SWEEP_RESERVE = 4
 
 /**
  * Removes the journal of an execution, as far as the operation has room. Returns true once nothing is left. The caller
@@ -59,11 +59,11 @@ function removeScope(tx: Tx, scope: string): boolean {
   for (const id of removable(tx, waitpointsIndex(scope))) {
     if (tx.has('waitpoint', id)) tx.remove('waitpoint', id)
   }
-  return tx.room() > SWEEP_ASIDE
+  return tx.room() > SWEEP_RESERVE
 }
 
 /** Returns as many ids of an index as there is room to remove. */
 function removable(tx: Tx, index: string): string[] {
-  const limit = tx.room() - SWEEP_ASIDE
+  const limit = tx.room() - SWEEP_RESERVE
   return limit <= 0 ? [] : idsOf(tx.range({ index, limit }))
 }

@@ -7,21 +7,21 @@ import type { Tx } from '../../tx.ts'
 import { hasExpired, isMailbox, openWaitpointOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 
 /** A waitpoint that was closed before a wait was answered there. Signals that arrived in time still count. */
-export interface ClosedPlace {
+export interface ClosedTarget {
   readonly target: string
   readonly reason: string | undefined
 }
 
-export interface WaitPlaces {
-  readonly kind: 'places'
-  readonly targets: string[]
+export interface WaitTargets {
+  readonly kind: 'targets'
+  readonly all: string[]
   /** Mailboxes and open waitpoints. */
   readonly live: string[]
   /** Waitpoints that the wait opens as new ones. */
   readonly fresh: string[]
   /** Waitpoints that were closed by the end of the execution alone, and are reopened. */
   readonly reopened: string[]
-  readonly closed: ClosedPlace[]
+  readonly closed: ClosedTarget[]
   /** The records of the targets that exist. */
   readonly waitpoints: Waitpoint[]
 }
@@ -35,42 +35,50 @@ export interface WaitRequest {
 }
 
 /** Finds the state of each target of a wait. Writes nothing. */
-export function placesOf(
+export function waitTargetsOf(
   tx: Tx,
   execution: Execution,
   { targets, opens, isKnown }: WaitRequest,
-): WaitPlaces | Refused<'waitpoint_not_found' | 'waitpoint_closed'> {
+): WaitTargets | Refused<'waitpoint_not_found' | 'waitpoint_closed'> {
   const journal = execution.journal
   const ids: string[] = []
   for (const target of targets) ids.push(waitpointIdIn(scopeOf(execution.id, journal), target))
   const waitpoints = journal === undefined ? [] : tx.getMany('waitpoint', ids)
-  const places: WaitPlaces = { kind: 'places', targets, live: [], fresh: [], reopened: [], closed: [], waitpoints }
+  const found: WaitTargets = {
+    kind: 'targets',
+    all: targets,
+    live: [],
+    fresh: [],
+    reopened: [],
+    closed: [],
+    waitpoints,
+  }
   for (const target of targets) {
     const open = openWaitpointOf(journal, target)
     if (isMailbox(target) || (open !== undefined && !hasExpired(open, tx.now))) {
-      places.live.push(target)
+      found.live.push(target)
       continue
     }
     if (open !== undefined) {
-      places.closed.push({ target, reason: EXPIRED })
+      found.closed.push({ target, reason: EXPIRED })
       continue
     }
     const waitpoint = waitpointAt(waitpoints, target)
     const isOwn = opens.includes(target)
     if (waitpoint !== undefined && waitpoint.closedAt === undefined && (isKnown || !isOwn)) {
-      places.reopened.push(target)
+      found.reopened.push(target)
       continue
     }
     if (isOwn) {
-      places.fresh.push(target)
+      found.fresh.push(target)
       continue
     }
     const detail = { executionId: execution.id, waitpoint: target }
     if (waitpoint === undefined) return refused('waitpoint_not_found', detail)
     if (waitpoint.answeredBy !== undefined) return refused('waitpoint_closed', detail)
-    places.closed.push({ target, reason: waitpoint.closeReason })
+    found.closed.push({ target, reason: waitpoint.closeReason })
   }
-  return places
+  return found
 }
 
 /** The close reason of a waitpoint whose wait did not begin in time. */

@@ -1,4 +1,4 @@
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { scheduleRetry } from '../../lifecycle/schedule-retry.ts'
 import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import type { Failure } from '../../model/records.ts'
@@ -15,7 +15,7 @@ export const attemptTimeout: DueCase = {
     return state.phase === 'active' && state.timeoutAt !== undefined && state.timeoutAt <= now
   },
   run: (tx, execution, seed) => {
-    if (cancelIfAsked(tx, execution)) return
+    if (cancelIfRequested(tx, execution)) return
     const failure: Failure = {
       category: 'timeout',
       message: 'the attempt ran longer than its timeout',

@@ -1,4 +1,4 @@
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { makeEligible } from '../../lifecycle/phases.ts'
 import type { DueCase } from './due-case.ts'
 
@@ -7,7 +7,7 @@ export const delayedPromoter: DueCase = {
   name: 'delayed_promoter',
   isDue: (execution, now) => execution.state.phase === 'delayed' && execution.state.until <= now,
   run: (tx, execution) => {
-    if (cancelIfAsked(tx, execution)) return
+    if (cancelIfRequested(tx, execution)) return
     makeEligible(tx, execution, { next: execution.next, event: 'execution_promoted' })
   },
 }

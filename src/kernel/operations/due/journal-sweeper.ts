@@ -1,4 +1,4 @@
-import { journalOf, owesSweep } from '../../rules/journal-ids.ts'
+import { journalOf, needsSweep } from '../../rules/journal-ids.ts'
 import { sweepJournal } from '../../lifecycle/journal/sweep-journal.ts'
 import type { DueCase } from './due-case.ts'
 
@@ -6,7 +6,7 @@ import type { DueCase } from './due-case.ts'
 export const journalSweeper: DueCase = {
   name: 'journal_sweeper',
   isDue: (execution) =>
-    execution.state.phase !== 'ended' && execution.journal !== undefined && owesSweep(execution.journal),
+    execution.state.phase !== 'ended' && execution.journal !== undefined && needsSweep(execution.journal),
   run: (tx, execution) => {
     sweepJournal(tx, execution, journalOf(execution))
     tx.put(execution)

@@ -195,7 +195,7 @@ function runDueExecution(tx: Tx, pass: DuePass, found: Execution): DueReport | u
     if (pass.isForClaim || isMember) return undefined
     return tx.fault('the due index names an execution for which nothing is due', execution.id)
   }
-  if (pass.isForClaim && enginesOwn.includes(dueCase.name)) return undefined
+  if (pass.isForClaim && isForEngine.includes(dueCase.name)) return undefined
   const since = dueAt(execution)
   pass.seed = nextSeed(pass.seed)
   dueCase.run(tx, execution, pass.seed)
@@ -275,7 +275,7 @@ function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
 }
 
 /** Work that an earlier call had no room for. The engine continues it, not a claim. */
-const enginesOwn: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
+const isForEngine: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
 
 function firstDue(execution: Execution, now: Instant): DueCase | undefined {
   for (const dueCase of dueCases) if (dueCase.isDue(execution, now)) return dueCase

@@ -1,5 +1,5 @@
 import { endCancelled, endExecution } from '../../lifecycle/endings/end-execution.ts'
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { isMailbox, journalOf, mailboxOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
 import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
@@ -30,9 +30,9 @@ export const suspensionTimeout: DueCase = {
     return state.phase === 'suspended' && state.until !== undefined && state.until <= now
   },
   run: (tx, execution) => {
-    if (cancelIfAsked(tx, execution)) return
+    if (cancelIfRequested(tx, execution)) return
     const step = currentStep(tx, execution)
-    if (step === undefined) return tx.fault('an execution that does not wait has waited too long', execution.id)
+    if (step === undefined) return tx.fault('a wait timed out that the execution is not in', execution.id)
     const wait = step.wait
     if (step.state.phase !== 'open' || wait === undefined) {
       resumeFrom(tx, execution, step, { how: 'timed_out', cause: 'step_retry', by: undefined, reason: undefined })
@@ -50,7 +50,7 @@ function timeOut(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
       resumeFrom(tx, execution, step, TIMED_OUT)
       return
     case 'resume_with_signal':
-      tellOfTimeout(tx, execution, step, wait)
+      recordTimeoutSignal(tx, execution, step, wait)
       resumeFrom(tx, execution, step, TIMED_OUT)
       return
     case 'escalate':
@@ -97,7 +97,7 @@ function escalate(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
 }
 
 /** Records the timeout as a signal, so that the handler can recognise it. */
-function tellOfTimeout(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
+function recordTimeoutSignal(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
   const journal = journalOf(execution)
   const target = firstOwn(wait.targets) ?? TIMEOUT_MAILBOX
   const existing = tx.get('waitpoint', waitpointIdIn(scopeOf(execution.id, journal), target))

@@ -5,7 +5,7 @@
  */
 import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import { isHeldNow, requestCancel } from '../../lifecycle/cancel-request.ts'
+import { hasLiveLease, requestCancel } from '../../lifecycle/cancel-request.ts'
 import { endCancelled } from '../../lifecycle/endings/end-execution.ts'
 import type { ExecutionId, Fence, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
@@ -40,7 +40,7 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
     if (refusal !== undefined) return refusal
   }
 
-  if (isHeldNow(tx, execution) && input.fence === undefined && !input.force) {
+  if (hasLiveLease(tx, execution) && input.fence === undefined && !input.force) {
     return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input) }
   }
   endCancelled(tx, execution, input)

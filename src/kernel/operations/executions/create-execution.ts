@@ -1,6 +1,6 @@
 /** Creates an execution. Idempotent per id; `ifExists` decides how a repeated id is handled. */
 import { payloadKey } from '../../model/blob-keys.ts'
-import { forgetEmptyQueues, queueOf, registerQueue } from '../../lifecycle/queues.ts'
+import { removeEmptyQueues, queueOf, registerQueue } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { newJournal } from '../../rules/journal-ids.ts'
 import { removeAllButJournal } from '../../lifecycle/endings/remove-execution.ts'
@@ -63,7 +63,7 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   }
   registerQueue(tx, execution)
   storeExecution(tx, execution, input)
-  if (queueOf(existing) !== queueOf(execution)) forgetEmptyQueues(tx, existing.lane)
+  if (queueOf(existing) !== queueOf(execution)) removeEmptyQueues(tx, existing.lane)
   tx.emit('execution_replaced', execution, { until: delayOf(execution) })
   return answer('replaced', execution)
 }

@@ -3,7 +3,7 @@
  * a flow, resolved outbound edges stay as they are; with `subtree`, the members that were skipped because of it are
  * replayed too.
  */
-import { refuseReplay, rejudge, replayMember } from '../../lifecycle/flows/replay-member.ts'
+import { refuseReplay, recomputeGroup, replayMember } from '../../lifecycle/flows/replay-member.ts'
 import { flowOf, putFlow } from '../../lifecycle/flow-counts.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 import { memberOf } from '../../lifecycle/flows/rank-order.ts'
@@ -67,7 +67,7 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
   const flow = flowOf(tx, execution)
   if (flow !== undefined) return replayInFlow(tx, flow, execution, input, position)
 
-  setAside(execution, position)
+  cutSteps(execution, position)
   prepareReplay(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by })
   makeEligible(tx, execution, { next: execution.next, event: 'execution_replayed', reason: input.reason, by: input.by })
   return { kind: 'replayed', replayCount: execution.replayCount }
@@ -87,7 +87,7 @@ function firstPosition(tx: Tx, execution: Execution, from: ReplayFrom): number |
   return first
 }
 
-function setAside(execution: Execution, position: number | undefined): void {
+function cutSteps(execution: Execution, position: number | undefined): void {
   const journal = execution.journal
   if (position !== undefined && journal !== undefined) cutFrom(journal, position)
 }
@@ -99,14 +99,14 @@ function replayInFlow(
   input: ReplayInput,
   position: number | undefined,
 ): ReplayResult {
-  const rejudged = rejudge(tx, flow, execution, input.requestId)
+  const recomputed = recomputeGroup(tx, flow, execution, input.requestId)
   const isSubtree = input.subtree === true
-  const refusal = refuseReplay(tx, flow, execution, { rejudged, isSubtree })
+  const refusal = refuseReplay(tx, flow, execution, { recomputed, isSubtree })
   if (refusal !== undefined) return refusal
 
-  setAside(execution, position)
+  cutSteps(execution, position)
   const request = { requestId: input.requestId, reason: input.reason, by: input.by }
-  replayMember(tx, flow, execution, { rejudged, request, isSubtree })
+  replayMember(tx, flow, execution, { recomputed, request, isSubtree })
   if (!isSubtree) {
     putFlow(tx, flow)
     return { kind: 'replayed', replayCount: execution.replayCount }

@@ -24,7 +24,7 @@ import { bucketOf, movesMembers } from '../../rules/flow-state.ts'
 import { orderEdge } from '../../lifecycle/flows/rank-order.ts'
 import { link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/attach-member.ts'
 import type { Link } from '../../lifecycle/flows/attach-member.ts'
-import { followEnds, judge } from '../../lifecycle/flows/resolve-edges.ts'
+import { followEnds, decideGroup } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface AddDependencyInput {
   readonly flowId: FlowId
@@ -94,7 +94,7 @@ export function addDependency(tx: Tx, input: AddDependencyInput): AddDependencyR
   for (const moved of order.moved) if (moved.id !== downstream.id) tx.put(moved)
   addEdge(tx, { flow, upstream, downstream, hands: input.hands })
   const edge = tx.get('edge', edgeId(upstream.id, downstream.id))
-  if (edge === undefined) return tx.fault('an edge is missing that was just added', downstream.id)
+  if (edge === undefined) return tx.fault('an edge is missing after it was added', downstream.id)
   return answer('added', flow, edge, downstream)
 }
 
@@ -109,7 +109,7 @@ export function addEdge(tx: Tx, edge: Link): void {
   if (phase === 'eligible' || phase === 'delayed') block(tx, downstream, 'dependencies')
   else waitForDependencies(downstream)
   shiftCount(tx, flow, downstream, before)
-  settleGroup(tx, flow, downstream, upstream.id)
+  decideGrownGroup(tx, flow, downstream, upstream.id)
   putFlow(tx, flow)
 }
 
@@ -117,13 +117,13 @@ export function addEdge(tx: Tx, edge: Link): void {
  * Decides a group that has got new edges, if the flow allows members to move. Puts the member; the caller puts the
  * flow.
  */
-export function settleGroup(tx: Tx, flow: Flow, downstream: Execution, cause: ExecutionId): void {
+export function decideGrownGroup(tx: Tx, flow: Flow, downstream: Execution, cause: ExecutionId): void {
   if (!movesMembers(flow)) {
     tx.put(downstream)
     return
   }
   const ended: Execution[] = []
-  judge(tx, { flow, ended }, downstream, cause)
+  decideGroup(tx, { flow, ended }, downstream, cause)
   followEnds(tx, flow, ended)
 }
 

@@ -14,7 +14,7 @@ import type { Refused } from '../../results.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
-import { addEdge, settleGroup } from './add-dependency.ts'
+import { addEdge, decideGrownGroup } from './add-dependency.ts'
 import { ALL_OF, newGroup } from '../../rules/edge-group.ts'
 import type { PolicyInput } from '../../rules/edge-group.ts'
 import { countNew, putFlow } from '../../lifecycle/flow-counts.ts'
@@ -27,7 +27,7 @@ import {
   revisionOf,
 } from '../../lifecycle/flows/flow-guards.ts'
 import type { HolderInput } from '../../lifecycle/flows/flow-guards.ts'
-import { memberOf, nextRank, raise } from '../../lifecycle/flows/rank-order.ts'
+import { memberOf, nextRank, raiseRank } from '../../lifecycle/flows/rank-order.ts'
 import { attachMember, link, mayHandPayload, refuseTooMany } from '../../lifecycle/flows/attach-member.ts'
 
 export interface UpstreamInput {
@@ -170,7 +170,7 @@ function refuseMember(
 }
 
 function newMember(tx: Tx, input: AddExecutionInput): Execution {
-  if (input.create === undefined) return tx.fault('nothing to create a member from', input.executionId)
+  if (input.create === undefined) return tx.fault('a new member has no input to create it from', input.executionId)
   const execution = newExecution(tx, input.create, 0)
   registerQueue(tx, execution)
   storeExecution(tx, execution, input.create)
@@ -188,7 +188,7 @@ function linkUpstreams(tx: Tx, flow: Flow, execution: Execution, upstreams: read
   countNew(flow, execution)
   const last = upstreams[upstreams.length - 1]
   if (last === undefined) tx.put(execution)
-  else settleGroup(tx, flow, execution, last.execution.id)
+  else decideGrownGroup(tx, flow, execution, last.execution.id)
   putFlow(tx, flow)
 }
 
@@ -220,7 +220,7 @@ function findPlace(
     if (upstream.execution.id === holder.id) return refused('cycle_detected', { path: [memberOf(tx, holder).name] })
   }
   const executions = upstreams.map(({ execution }) => execution)
-  const order = raise(tx, executions, holder, lowest + 2)
+  const order = raiseRank(tx, executions, holder, lowest + 2)
   if (order.kind === 'refused') return order
   const limit = tx.room() - upstreams.length - RESOLVE_RESERVE
   if (order.moved.length > limit) return refused('graph_limit_exceeded', { limit })

@@ -9,7 +9,7 @@ import type { Tx } from '../../tx.ts'
 import { beginCancel } from '../../lifecycle/flows/begin-cancel.ts'
 import type { FlowCancel } from '../../lifecycle/flows/begin-cancel.ts'
 import { findFlow, flowNotFound } from '../../lifecycle/flows/flow-guards.ts'
-import { isFlowSettled, liveCount, newWalk } from '../../rules/flow-state.ts'
+import { isFlowFinished, liveCount, newWalk } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 
 export interface CancelFlowInput extends FlowCancel {
@@ -34,7 +34,7 @@ export function cancelFlow(tx: Tx, input: CancelFlowInput): CancelFlowResult {
   if (flow === undefined) return flowNotFound(input.flowId)
   if (flow.state.phase === 'ended') return refused('flow_ended', { flowId: flow.id, outcome: flow.state.outcome })
   if (flow.state.phase === 'cancelled') {
-    if (input.force) hurry(tx, flow)
+    if (input.force) forceCancel(tx, flow)
     return answer(tx, 'already_cancelled', flow)
   }
 
@@ -43,7 +43,7 @@ export function cancelFlow(tx: Tx, input: CancelFlowInput): CancelFlowResult {
 }
 
 /** A repeated cancel with force does not wait for holders that were asked before. */
-function hurry(tx: Tx, flow: Flow): void {
+function forceCancel(tx: Tx, flow: Flow): void {
   const state = flow.state
   if (state.phase !== 'cancelled' || state.force || state.policy !== 'cancel_all') return
   if (liveCount(flow.counts) === 0) return
@@ -59,7 +59,7 @@ function answer(tx: Tx, kind: 'cancelled' | 'already_cancelled', flow: Flow): Ca
     kind,
     policy: state.policy,
     reason: state.reason,
-    settled: isFlowSettled(flow),
+    settled: isFlowFinished(flow),
     liveCount: liveCount(flow.counts),
     at: state.at,
   }

@@ -10,7 +10,7 @@ import type { Refused } from '../../results.ts'
 import type { Range, Tx } from '../../tx.ts'
 import type { Position } from '../../model/order.ts'
 import { findFlow, flowNotFound, revisionOf } from '../../lifecycle/flows/flow-guards.ts'
-import { isFlowSettled, liveCount, publicFlowState } from '../../rules/flow-state.ts'
+import { isFlowFinished, liveCount, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
 
@@ -42,7 +42,7 @@ function viewOf(flow: Flow): FlowView {
     state: publicFlowState(flow),
     revision: revisionOf(flow),
     liveCount: liveCount(flow.counts),
-    settled: isFlowSettled(flow),
+    settled: isFlowFinished(flow),
   }
 }
 

@@ -91,7 +91,7 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   const tooLarge = refuseTooLarge(input)
   if (tooLarge !== undefined) return tooLarge
   const flow = existing ?? newSubmission(tx, input)
-  // Earlier nodes are stored already, or missing: the counts of the answer tell the caller where to continue.
+  // Earlier nodes are stored already, or missing: the caller continues from the counts of the answer.
   if (input.nodesBefore > flow.memberCount || input.edgesBefore > flow.edgeCount) return answer('accepted', flow)
   const graph: Graph = { flow, byId: {}, touched: [], created: [], links: [] }
   const nodes = input.nodes.slice(flow.memberCount - input.nodesBefore)

@@ -2,7 +2,7 @@
  * Parks a holder until its dependencies have ended, without a lease; the same attempt continues then. If nothing is
  * pending, the holder keeps its lease.
  */
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { park } from '../../lifecycle/phases.ts'
@@ -37,7 +37,7 @@ export function waitForChildren(tx: Tx, input: WaitForChildrenInput): WaitForChi
   const flow = flowOf(tx, execution)
   if (flow === undefined) return refused('execution_not_in_flow', { executionId: execution.id })
 
-  if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
   const group = execution.member?.group
   const verdict = group === undefined || group.total === 0 ? 'satisfied' : group.verdict
   if (verdict === 'satisfied') return { kind: 'not_blocked' }

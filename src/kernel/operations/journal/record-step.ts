@@ -6,7 +6,7 @@
 import { stepValueKey } from '../../model/blob-keys.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
 import { expectAbsent } from '../../lifecycle/expect-absent.ts'
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import type { Execution, ExecutionId, Failure, FailureInput, Fence, Instant } from '../../model/records.ts'
 import type { Journal, Step, StepState } from '../../model/journal-schema.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
@@ -77,7 +77,7 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
 
   const outcome = input.outcome
   const isParking = outcome.kind === 'retry' && outcome.park
-  if (isParking && cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  if (isParking && cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
   const until = outcome.kind === 'retry' ? tx.now + Math.max(0, outcome.delayMs) : undefined
   const step = putStep(tx, execution, existing, {
     kind: input.stepKind,

@@ -1,4 +1,4 @@
-/** Resumes a suspended execution by an operator, whatever it waits for. */
+/** Resumes a suspended execution by an operator, from any wait. */
 import type { ExecutionId } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'

@@ -2,7 +2,7 @@
  * Suspends an execution until a signal, a time or an operator ends its wait. Keeps the lease if buffered signals meet
  * the condition. Idempotent: a repeated call, also by a later holder, returns how the wait ended.
  */
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import type {
   ConditionNode,
   CountedNode,
@@ -20,7 +20,7 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { isMet, targetsOf } from '../../rules/condition.ts'
-import { hearBuffered, satisfiersOf, takeHeard } from '../../lifecycle/journal/match-buffered-signals.ts'
+import { matchBufferedSignals, satisfiersOf, consumeMatched } from '../../lifecycle/journal/match-buffered-signals.ts'
 import {
   isCut,
   isMailbox,
@@ -33,8 +33,8 @@ import {
 import { isFinal, putStep, refuseStep } from './record-step.ts'
 import type { StepLimitRefusal } from './record-step.ts'
 import { currentStep, findStep } from '../../lifecycle/find-step.ts'
-import { EXPIRED, placesOf, waitpointAt } from '../../lifecycle/journal/wait-targets.ts'
-import type { WaitPlaces } from '../../lifecycle/journal/wait-targets.ts'
+import { EXPIRED, waitTargetsOf, waitpointAt } from '../../lifecycle/journal/wait-targets.ts'
+import type { WaitTargets } from '../../lifecycle/journal/wait-targets.ts'
 import { closeWaitpoints, openWaitpoint, reopenWaitpoint, viewOf } from '../../lifecycle/journal/waitpoint-records.ts'
 import type { WaitpointView } from '../../lifecycle/journal/waitpoint-records.ts'
 import { closeWait } from '../../lifecycle/journal/end-wait.ts'
@@ -93,35 +93,35 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const existing = findStep(tx, execution, input.stepKind, input.name)
   if (existing !== undefined && isFinal(existing, execution.journal)) return { kind: 'answered', step: existing }
   const isKnown = triesOf(execution.journal, existing) > 0
-  const places = placesOf(tx, execution, { targets: targetsOf(input.nodes), opens: input.opens, isKnown })
-  if (places.kind === 'refused') return places
+  const targets = waitTargetsOf(tx, execution, { targets: targetsOf(input.nodes), opens: input.opens, isKnown })
+  if (targets.kind === 'refused') return targets
   const limit = refuseStep(execution, existing, 0)
   if (limit !== undefined) return limit
-  const openCount = (execution.journal?.open.length ?? 0) + places.fresh.length + places.reopened.length
+  const openCount = (execution.journal?.open.length ?? 0) + targets.fresh.length + targets.reopened.length
   if (openCount > OPEN_WAITPOINT_MAX) {
     return refused('waitpoint_limit_exceeded', { executionId: execution.id, limit: OPEN_WAITPOINT_MAX })
   }
   const scope = scopeOf(execution.id, execution.journal)
   const earlier = isKnown ? satisfiersOf(tx, scope, existing?.wait) : []
-  const heard = hearBuffered(tx, input, places, earlier)
-  const answer = answerOf(heard.wait.nodes, places, input.onTimeout)
+  const match = matchBufferedSignals(tx, input, targets, earlier)
+  const answer = answerOf(match.wait.nodes, targets, input.onTimeout)
   if (answer?.how === 'satisfied' && input.strict === true) {
     return refused('already_satisfied', { executionId: execution.id })
   }
 
-  if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
   const journal = journalOf(execution)
-  const until = untilOf(tx, journal, input, places)
-  heard.wait.until = until
-  takeHeard(tx, journal, heard)
-  const bound = bind(tx, execution, input, places)
+  const until = untilOf(tx, journal, input, targets)
+  match.wait.until = until
+  consumeMatched(tx, journal, match)
+  const bound = bindWaitpoints(tx, execution, input, targets)
   const step = putStep(tx, execution, existing, {
     kind: input.stepKind,
     name: input.name,
     attemptCount: triesOf(journal, existing) + 1,
     size: 0,
     state: { phase: 'open', since: tx.now },
-    wait: heard.wait,
+    wait: match.wait,
   })
   if (answer !== undefined) {
     closeWait(tx, execution, step, answer)
@@ -146,26 +146,30 @@ function triesOf(journal: Journal | undefined, existing: Step | undefined): numb
  * Returns the answer of a wait that ends at once: buffered signals meet its condition, or no signal can arrive any
  * more.
  */
-function answerOf(nodes: readonly CountedNode[], places: WaitPlaces, onTimeout: TimeoutBehaviour): Answer | undefined {
+function answerOf(
+  nodes: readonly CountedNode[],
+  targets: WaitTargets,
+  onTimeout: TimeoutBehaviour,
+): Answer | undefined {
   if (isMet(nodes)) return { how: 'satisfied', cause: 'signal', by: undefined, reason: undefined }
-  const closed = places.closed[0]
-  if (closed === undefined || canHear(places)) return undefined
+  const closed = targets.closed[0]
+  if (closed === undefined || canReceive(targets)) return undefined
   const reason = closed.reason
   if (reason !== EXPIRED) return { how: 'operator', cause: 'operator', by: undefined, reason }
   return onTimeout === 'resume' ? { how: 'timed_out', cause: 'timeout', by: undefined, reason } : undefined
 }
 
 /** Whether a signal can still arrive. */
-function canHear(places: WaitPlaces): boolean {
-  return places.closed.length === 0 || places.live.length + places.fresh.length + places.reopened.length > 0
+function canReceive(targets: WaitTargets): boolean {
+  return targets.closed.length === 0 || targets.live.length + targets.fresh.length + targets.reopened.length > 0
 }
 
-function untilOf(tx: Tx, journal: Journal, input: SuspendInput, places: WaitPlaces): Instant | undefined {
+function untilOf(tx: Tx, journal: Journal, input: SuspendInput, targets: WaitTargets): Instant | undefined {
   // A wait that nothing can answer times out at once.
-  if (!canHear(places)) return tx.now
+  if (!canReceive(targets)) return tx.now
   if (input.timeoutMs !== undefined) return tx.now + Math.max(0, input.timeoutMs)
   if (input.untilExpiry !== true) return undefined
-  for (const target of places.targets) {
+  for (const target of targets.all) {
     const expiresAt = openWaitpointOf(journal, target)?.expiresAt
     if (expiresAt !== undefined) return expiresAt
   }
@@ -189,21 +193,21 @@ function viewsOf(waitpoints: readonly Waitpoint[], journal: Journal): WaitpointV
 }
 
 /** Binds the waitpoints of a wait: from now on the wait decides how long they are open. */
-function bind(tx: Tx, execution: Execution, input: SuspendInput, places: WaitPlaces): Waitpoint[] {
+function bindWaitpoints(tx: Tx, execution: Execution, input: SuspendInput, targets: WaitTargets): Waitpoint[] {
   const journal = journalOf(execution)
   const expired: string[] = []
-  for (const { target } of places.closed) if (openWaitpointOf(journal, target) !== undefined) expired.push(target)
+  for (const { target } of targets.closed) if (openWaitpointOf(journal, target) !== undefined) expired.push(target)
   closeWaitpoints(tx, execution, { targets: expired, reason: EXPIRED })
   const bound: Waitpoint[] = []
-  for (const target of places.targets) {
-    if (places.fresh.includes(target)) {
+  for (const target of targets.all) {
+    if (targets.fresh.includes(target)) {
       bound.push(openWaitpoint(tx, execution, { target, keyId: input.keyId }))
       continue
     }
-    if (places.reopened.includes(target)) reopenWaitpoint(tx, execution, target, undefined)
+    if (targets.reopened.includes(target)) reopenWaitpoint(tx, execution, target, undefined)
     const open = openWaitpointOf(journal, target)
     if (open !== undefined) open.expiresAt = undefined
-    const waitpoint = waitpointAt(places.waitpoints, target)
+    const waitpoint = waitpointAt(targets.waitpoints, target)
     if (waitpoint !== undefined && !isMailbox(target)) bound.push(waitpoint)
   }
   return bound

@@ -3,7 +3,7 @@
  * lease an execution.
  */
 import { payloadKey, resultKey } from '../../model/blob-keys.ts'
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { stopsMembers } from '../../rules/flow-state.ts'
 import { findInputs, handedPayload, sendInputs } from '../../lifecycle/flows/upstream-results.ts'
@@ -148,13 +148,13 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
     if (flow !== undefined && stopsMembers(flow)) {
       // A member of a cancelled flow that the cancel walk has not reached yet ends here and does not start.
       if (tx.room() < FLOW_ITEM_WORK) return
-      cancelIfAsked(tx, execution)
+      cancelIfRequested(tx, execution)
       hasEnded = true
       continue
     }
-    const cargo = cargoOf(tx, flow, execution)
-    payloadBytes = payloadBytes + cargo.bytes
-    blobCount = blobCount + cargo.inputs.inputs.length + 1
+    const payload = claimPayloadOf(tx, flow, execution)
+    payloadBytes = payloadBytes + payload.bytes
+    blobCount = blobCount + payload.inputs.inputs.length + 1
     if (claimed.length > 0 && (payloadBytes > CLAIM_PAYLOAD_BYTES || blobCount > CLAIM_BLOB_MAX)) return
     activate(tx, execution, {
       id: input.requestId,
@@ -167,7 +167,7 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
       shiftCount(tx, flow, execution, 'waiting')
       putFlow(tx, flow)
     }
-    claimed.push(handOver(tx, execution, cargo))
+    claimed.push(toClaimed(tx, execution, payload))
   }
 }
 
@@ -191,7 +191,7 @@ export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
         const state = execution.state
         if (state.phase !== 'active' || state.lease.id !== input.requestId || state.lease.expiresAt <= tx.now) continue
         if (state.lease.workerInstanceId === input.workerInstanceId) {
-          claimed.push(handOver(tx, execution, cargoOf(tx, flowOf(tx, execution), execution)))
+          claimed.push(toClaimed(tx, execution, claimPayloadOf(tx, flowOf(tx, execution), execution)))
         }
       }
       scanned = scanned + page.length
@@ -204,28 +204,28 @@ export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
 }
 
 /** The payload and inputs that a claim sends with an execution. */
-interface Cargo {
+interface ClaimPayload {
   readonly handed: HandedPayload | undefined
   readonly inputs: FoundInputs
   readonly bytes: number
 }
 
-function cargoOf(tx: Tx, flow: Flow | undefined, execution: Execution): Cargo {
+function claimPayloadOf(tx: Tx, flow: Flow | undefined, execution: Execution): ClaimPayload {
   const handed = handedPayload(tx, execution)
   const inputs = findInputs(tx, flow, execution)
   const payload = handed === undefined ? execution.payload : handed.info
   return { handed, inputs, bytes: (payload?.size ?? 0) + inputs.bytes }
 }
 
-function handOver(tx: Tx, execution: Execution, cargo: Cargo): Claimed {
+function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed {
   const state = execution.state
   const attempt = execution.attempt
   if (state.phase !== 'active' || attempt === undefined)
     return tx.fault('a claimed execution is not active', execution.id)
-  const handed = cargo.handed
+  const handed = payload.handed
   const info = handed === undefined ? execution.payload : handed.info
   const blobKey = handed === undefined ? payloadKey(execution.id) : resultKey(handed.upstreamId)
-  const inputs = sendInputs(tx, cargo.inputs)
+  const inputs = sendInputs(tx, payload.inputs)
   return {
     executionId: execution.id,
     key: execution.key,

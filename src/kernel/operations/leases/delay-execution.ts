@@ -1,5 +1,5 @@
 /** Delays an execution at the request of its holder. The same attempt continues afterwards, under a new lease. */
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { delayExecutionUntil } from '../../lifecycle/phases.ts'
@@ -30,7 +30,7 @@ export function delayExecution(tx: Tx, input: DelayInput): DelayResult {
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
-  if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
   const until = tx.now + Math.max(0, input.delayMs)
   delayExecutionUntil(tx, execution, { until, cause: 'worker', how: 'delayed', event: 'execution_delayed' })
   return { kind: 'delayed', until }

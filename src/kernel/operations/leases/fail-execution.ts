@@ -7,7 +7,7 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { scheduleRetry } from '../../lifecycle/schedule-retry.ts'
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 
 export interface FailInput {
   readonly executionId: ExecutionId
@@ -37,7 +37,7 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
-  if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
   const failure: Failure = {
     category: input.failure.category,
     message: input.failure.message,

@@ -1,5 +1,5 @@
 /** Releases an execution, as at shutdown: another worker continues the same attempt, which costs no retry. */
-import { cancelIfAsked } from '../../lifecycle/endings/pending-cancel.ts'
+import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { makeEligible } from '../../lifecycle/phases.ts'
@@ -29,7 +29,7 @@ export function releaseExecution(tx: Tx, input: ReleaseInput): ReleaseResult {
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
-  if (cancelIfAsked(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
   const state = execution.state
   if (input.isUnstarted === true && state.phase === 'active') state.runningSince = tx.now
   makeEligible(tx, execution, { next: 'continue', how: 'released', event: 'execution_released', reason: input.reason })

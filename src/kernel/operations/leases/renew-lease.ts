@@ -31,7 +31,7 @@ export function renewLease(tx: Tx, input: RenewInput): RenewResult {
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
   const state = execution.state
-  if (state.phase !== 'active') return tx.fault('a held execution is not active', execution.id)
+  if (state.phase !== 'active') return tx.fault('a leased execution is not active', execution.id)
 
   state.lease.expiresAt = tx.now + input.leaseTtlMs
   if (input.beginsNow === true) {

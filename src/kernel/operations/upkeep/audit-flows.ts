@@ -108,14 +108,14 @@ function countMember(count: Count, execution: Execution): void {
 }
 
 function compare(flow: Flow, count: Count, drifts: FlowDrift[]): void {
-  for (const bucket of BUCKETS) note(flow, bucket, flow.counts[bucket], count.counts[bucket], drifts)
-  note(flow, 'members', flow.memberCount, count.members, drifts)
-  note(flow, 'edges', flow.edgeCount, count.edges, drifts)
-  note(flow, 'short_groups', flow.shortGroupCount, count.shortGroups, drifts)
+  for (const bucket of BUCKETS) addDrift(flow, bucket, flow.counts[bucket], count.counts[bucket], drifts)
+  addDrift(flow, 'members', flow.memberCount, count.members, drifts)
+  addDrift(flow, 'edges', flow.edgeCount, count.edges, drifts)
+  addDrift(flow, 'short_groups', flow.shortGroupCount, count.shortGroups, drifts)
   const hasToEnd = flow.state.phase === 'sealed' && flow.walk === undefined && liveCount(count.counts) === 0
-  note(flow, 'not_ended', 0, hasToEnd ? 1 : 0, drifts)
+  addDrift(flow, 'not_ended', 0, hasToEnd ? 1 : 0, drifts)
 }
 
-function note(flow: Flow, what: FlowDrift['what'], recorded: number, counted: number, drifts: FlowDrift[]): void {
+function addDrift(flow: Flow, what: FlowDrift['what'], recorded: number, counted: number, drifts: FlowDrift[]): void {
   if (recorded !== counted) drifts.push({ flowId: flow.id, what, recorded, counted })
 }

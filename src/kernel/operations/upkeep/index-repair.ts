@@ -16,14 +16,14 @@ export interface IndexProblem {
 }
 
 /** What a check covers. */
-export interface ProofInput {
+export interface CheckInput {
   readonly filter?: TenantFilter | undefined
   /** Executions and flows whose records cannot be read: they and their entries stay as they are. */
   readonly skip?: readonly string[] | undefined
 }
 
 /** One page of a walk. */
-export interface Walked {
+export interface WalkedPage {
   readonly examined: number
   /** The entry after which to continue; undefined on the last page. */
   readonly position: Position | undefined
@@ -37,9 +37,9 @@ export function walkIndex(
   tx: Tx,
   index: string,
   from: Position | undefined,
-  input: ProofInput,
+  input: CheckInput,
   repaired: IndexProblem[],
-): Walked {
+): WalkedPage {
   const entries = tx.range({ index, from, limit: RECONCILE_SCAN_COUNT })
   let stoppedAt: string | undefined = undefined
   for (const entry of entries) {
@@ -48,7 +48,7 @@ export function walkIndex(
     if (input.skip?.includes(ownerId) === true) continue
     const record = recordOf(tx, ownerId)
     if (record === undefined || matchesFilter(record, input.filter)) {
-      proveEntry(tx, entry, record, repaired)
+      checkEntry(tx, entry, record, repaired)
       if (isWaitpoint) completeWaitpoint(tx, entry.id, repaired)
     }
     if (hasRepairedEnough(repaired)) {
@@ -70,7 +70,7 @@ function recordOf(tx: Tx, id: string): Execution | Flow | undefined {
 }
 
 /** Corrects an entry by the record that should derive it, and adds the record's missing entries. */
-export function proveEntry(tx: Tx, entry: IndexEntry, record: AnyRecord | undefined, repaired: IndexProblem[]): void {
+export function checkEntry(tx: Tx, entry: IndexEntry, record: AnyRecord | undefined, repaired: IndexProblem[]): void {
   const derived = record === undefined ? undefined : derivedScore(record, entry)
   if (derived !== entry.score) {
     tx.repair(entry.index, entry.id, derived, entry.score)

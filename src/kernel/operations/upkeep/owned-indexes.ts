@@ -2,8 +2,8 @@
  * Checks the indexes that belong to one record. They are reached through their owners; one step covers many small
  * owners.
  */
-import { hasRepairedEnough, proveEntry } from './index-repair.ts'
-import type { IndexProblem, ProofInput } from './index-repair.ts'
+import { hasRepairedEnough, checkEntry } from './index-repair.ts'
+import type { IndexProblem, CheckInput } from './index-repair.ts'
 import { RECONCILE_SCAN_COUNT } from '../../limits.ts'
 import type { AnyRecord } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
@@ -12,7 +12,7 @@ import type { IndexEntry, Position } from '../../model/order.ts'
 /** Records that own indexes, in the order of an index of their own. */
 export interface Owners {
   readonly index: string
-  readonly ownedBy: (tx: Tx, ownerId: string, input: ProofInput) => OwnedIndex[]
+  readonly ownedBy: (tx: Tx, ownerId: string, input: CheckInput) => OwnedIndex[]
 }
 
 /** One index of an owner, and how to find the record of an entry. */
@@ -52,7 +52,7 @@ export interface OwnersWalked {
 /** The work of one call. */
 interface Walk {
   readonly tx: Tx
-  readonly input: ProofInput
+  readonly input: CheckInput
   readonly repaired: IndexProblem[]
   examined: number
 }
@@ -61,7 +61,7 @@ export function walkOwners(
   tx: Tx,
   owners: Owners,
   cursor: OwnerCursor,
-  input: ProofInput,
+  input: CheckInput,
   repaired: IndexProblem[],
 ): OwnersWalked {
   const walk: Walk = { tx, input, repaired, examined: 0 }
@@ -73,7 +73,7 @@ export function walkOwners(
     const isSkipped = input.skip?.includes(owner.id) === true
     const owned = isSkipped ? [] : owners.ownedBy(tx, owner.id, input)
     for (let index = owned[step]; index !== undefined; index = owned[step]) {
-      if (isSpent(walk)) {
+      if (isExhausted(walk)) {
         return { examined: walk.examined, cursor: { owner: before, step, position: at.position, inside: at.inside } }
       }
       const left = walkOwned(walk, index, at)
@@ -96,7 +96,7 @@ function walkOwned(walk: Walk, index: OwnedIndex, from: IndexCursor): IndexCurso
     const left = walkPage(walk, index.inside(inside.id), inside.position)
     const position = from.position
     if (left !== undefined) return { position, inside: { id: inside.id, position: left } }
-    if (isSpent(walk)) return { position }
+    if (isExhausted(walk)) return { position }
   }
   // The page size is constant, so that a store can load the pages of many owners at once.
   const entries = walk.tx.range({ index: index.name, from: from.position, limit: RECONCILE_SCAN_COUNT })
@@ -104,15 +104,15 @@ function walkOwned(walk: Walk, index: OwnedIndex, from: IndexCursor): IndexCurso
   walk.examined = walk.examined + 1
   for (const entry of entries) {
     walk.examined = walk.examined + 1
-    prove(walk, index, entry)
+    check(walk, index, entry)
     if (index.inside !== undefined) {
       const left = walkPage(walk, index.inside(entry.id), undefined)
       if (left !== undefined) return { position: positionOf(entry), inside: { id: entry.id, position: left } }
-      if (isSpent(walk)) return { position: positionOf(entry) }
+      if (isExhausted(walk)) return { position: positionOf(entry) }
     }
     if (hasRepairedEnough(walk.repaired)) return { position: positionOf(entry) }
   }
-  return behindPage(entries)
+  return afterPage(entries)
 }
 
 /** Checks one page of an index whose entries own nothing. */
@@ -120,18 +120,18 @@ function walkPage(walk: Walk, index: OwnedIndex, from: Position | undefined): Po
   const entries = walk.tx.range({ index: index.name, from, limit: RECONCILE_SCAN_COUNT })
   walk.examined = walk.examined + 1 + entries.length
   for (const entry of entries) {
-    prove(walk, index, entry)
+    check(walk, index, entry)
     if (hasRepairedEnough(walk.repaired)) return positionOf(entry)
   }
-  return behindPage(entries)?.position
+  return afterPage(entries)?.position
 }
 
-function prove({ tx, input, repaired }: Walk, index: OwnedIndex, entry: IndexEntry): void {
+function check({ tx, input, repaired }: Walk, index: OwnedIndex, entry: IndexEntry): void {
   if (input.skip?.includes(entry.id) === true) return
-  proveEntry(tx, entry, index.recordOf(tx, entry.id), repaired)
+  checkEntry(tx, entry, index.recordOf(tx, entry.id), repaired)
 }
 
-function isSpent({ examined, repaired }: Walk): boolean {
+function isExhausted({ examined, repaired }: Walk): boolean {
   return examined >= RECONCILE_SCAN_COUNT || hasRepairedEnough(repaired)
 }
 
@@ -139,7 +139,7 @@ function positionOf({ score, id }: IndexEntry): Position {
   return { score, id }
 }
 
-function behindPage(entries: readonly IndexEntry[]): IndexCursor | undefined {
+function afterPage(entries: readonly IndexEntry[]): IndexCursor | undefined {
   const last = entries[entries.length - 1]
   return entries.length < RECONCILE_SCAN_COUNT || last === undefined ? undefined : { position: positionOf(last) }
 }

@@ -1,9 +1,9 @@
 /** Removes ended executions and flows after their retention, oldest first, with everything that belongs to them. */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
-import { isFlowSettled } from '../../rules/flow-state.ts'
+import { isFlowFinished } from '../../rules/flow-state.ts'
 import { removeFlow } from '../../lifecycle/endings/remove-flow.ts'
-import { forgetEmptyQueues } from '../../lifecycle/queues.ts'
+import { removeEmptyQueues } from '../../lifecycle/queues.ts'
 import { PURGE_INDEX } from '../../model/indexes.ts'
 import { PURGE_COUNT_MAX } from '../../limits.ts'
 import type { Execution, Instant } from '../../model/records.ts'
@@ -55,7 +55,7 @@ export function purgeExecutions(tx: Tx, input: PurgeInput): PurgeResult {
   for (const id of ids) if (!isFlowId(id) && !purge.isShortOfRoom) tx.part(() => purgeExecution(tx, purge, id))
   for (const id of ids) if (isFlowId(id) && !purge.isShortOfRoom) tx.part(() => purgeFlow(tx, purge, id))
   const reports = inDueOrder(purge.reports, input.applied)
-  for (const lane of new Set(reports.flatMap((report) => report.lanes))) forgetEmptyQueues(tx, lane)
+  for (const lane of new Set(reports.flatMap((report) => report.lanes))) removeEmptyQueues(tx, lane)
   const next = nextPosition(due, limit, purge)
   const first =
     next === undefined ? tx.range({ index: PURGE_INDEX, from: { score: tx.now + 1 }, limit: 1 })[0] : undefined
@@ -94,7 +94,7 @@ function purgeExecution(tx: Tx, purge: Purge, id: string): PurgeReport | undefin
 function purgeFlow(tx: Tx, purge: Purge, id: string): PurgeReport | undefined {
   const [flow] = tx.getMany('flow', [id])
   if (flow === undefined) return undefined
-  if (!isFlowSettled(flow)) return tx.fault('a flow that has not settled is due to be purged', flow.id)
+  if (!isFlowFinished(flow)) return tx.fault('a flow that has not finished is due to be purged', flow.id)
   if (!matchesFilter(flow, purge.input.filter)) return undefined
   const removed: Execution[] = []
   const isGone = removeFlow(tx, flow, removed)

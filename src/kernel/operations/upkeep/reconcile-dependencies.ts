@@ -14,7 +14,7 @@ import { verdictOf } from '../../rules/edge-group.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { bucketOf, mayGrow, movesMembers } from '../../rules/flow-state.ts'
 import { firstFailedUpstream } from '../../lifecycle/flows/inbound.ts'
-import { followEnds, judge, resolveEdge } from '../../lifecycle/flows/resolve-edges.ts'
+import { followEnds, decideGroup, resolveEdge } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface DependencyCursor {
   readonly lane: string
@@ -50,11 +50,11 @@ export interface ReconcileDependenciesResult {
  * Sorts after every queue of a lane and before those of the next: the separator of its parts is the preceding
  * character.
  */
-const BEHIND_LANE = ' '
+const AFTER_LANE = ' '
 
 export function reconcileDependencies(tx: Tx, input: ReconcileDependenciesInput): ReconcileDependenciesResult {
   const repaired: DependencyProblem[] = []
-  const cursor = input.cursor ?? laneBehind(tx, undefined)
+  const cursor = input.cursor ?? laneAfter(tx, undefined)
   if (cursor === undefined) return { kind: 'dependencies_reconciled', examined: 0, repaired, cursor: undefined }
   const { lane, state } = cursor
   const entries = tx.range({ index: laneIndex(lane, state), from: cursor.position, limit: FLOW_RECONCILE_COUNT })
@@ -68,23 +68,23 @@ export function reconcileDependencies(tx: Tx, input: ReconcileDependenciesInput)
     }
     const execution = tx.getMany('execution', [entry.id])[0]
     const isLeftOut = execution === undefined || input.skip?.includes(entry.id) === true
-    if (!isLeftOut && matchesFilter(execution, input.filter)) prove(tx, execution, repaired)
+    if (!isLeftOut && matchesFilter(execution, input.filter)) reconcileMember(tx, execution, repaired)
     position = { score: entry.score, id: entry.id }
     examined = examined + 1
   }
   let next: DependencyCursor | undefined
   if (isCut) next = { lane, state, position }
-  else next = state === 'waiting_children' ? { lane, state: 'waiting' } : laneBehind(tx, lane)
+  else next = state === 'waiting_children' ? { lane, state: 'waiting' } : laneAfter(tx, lane)
   return { kind: 'dependencies_reconciled', examined, repaired, cursor: next }
 }
 
-function laneBehind(tx: Tx, lane: string | undefined): DependencyCursor | undefined {
-  const from = lane === undefined ? undefined : { score: 0, id: lane + BEHIND_LANE }
+function laneAfter(tx: Tx, lane: string | undefined): DependencyCursor | undefined {
+  const from = lane === undefined ? undefined : { score: 0, id: lane + AFTER_LANE }
   const queue = tx.scan({ index: QUEUES_INDEX, from, limit: 1 }, 'queue')[0]
   return queue === undefined ? undefined : { lane: queue.lane, state: 'waiting_children' }
 }
 
-function prove(tx: Tx, execution: Execution, repaired: DependencyProblem[]): void {
+function reconcileMember(tx: Tx, execution: Execution, repaired: DependencyProblem[]): void {
   const state = execution.state
   const flow = flowOf(tx, execution)
   if (state.phase !== 'blocked' || flow === undefined) return
@@ -110,7 +110,7 @@ function prove(tx: Tx, execution: Execution, repaired: DependencyProblem[]): voi
   })
   group.verdict = 'pending'
   const ended: Execution[] = []
-  judge(tx, { flow, ended }, execution, firstFailedUpstream(tx, execution.id) ?? execution.id)
+  decideGroup(tx, { flow, ended }, execution, firstFailedUpstream(tx, execution.id) ?? execution.id)
   followEnds(tx, flow, ended)
   putFlow(tx, flow)
 }

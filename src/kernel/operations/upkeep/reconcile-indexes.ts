@@ -5,7 +5,7 @@
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { flowOwners, memberOwners } from './reconcile-graph.ts'
 import { hasRepairedEnough, positionAfter, repairEntriesOf, walkIndex } from './index-repair.ts'
-import type { IndexProblem, ProofInput } from './index-repair.ts'
+import type { IndexProblem, CheckInput } from './index-repair.ts'
 import { idsOf } from '../../model/order.ts'
 import {
   CANCEL_BACKLOG_INDEX,
@@ -37,7 +37,7 @@ export interface ReconcileCursor extends OwnerCursor {
   readonly queue?: string | undefined
 }
 
-export interface ReconcileInput extends ProofInput {
+export interface ReconcileInput extends CheckInput {
   readonly cursor?: ReconcileCursor | undefined
 }
 

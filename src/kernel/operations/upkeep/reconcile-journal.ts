@@ -17,13 +17,17 @@ export const journalOwners: Owners = {
     for (let life = journal.firstLife; life <= journal.life; life++) {
       const scope = scopeIn(execution.id, life)
       owned.push({ name: stepsIndex(scope), recordOf: (at, id) => at.get('step', id) })
-      owned.push({ name: waitpointsIndex(scope), recordOf: (at, id) => at.get('waitpoint', id), inside: inboxOf })
+      owned.push({
+        name: waitpointsIndex(scope),
+        recordOf: (at, id) => at.get('waitpoint', id),
+        inside: bufferedSignalsOf,
+      })
       owned.push({ name: signalsIndex(scope), recordOf: (at, id) => at.get('signal', id) })
     }
     return owned
   },
 }
 
-function inboxOf(waitpointId: string): OwnedIndex {
+function bufferedSignalsOf(waitpointId: string): OwnedIndex {
   return { name: inboxIndex(waitpointId), recordOf: (tx, id) => tx.get('signal', id) }
 }
