@@ -45,7 +45,7 @@ export const CLAIM_COUNT_MAX = 50
 export const CLAIM_QUEUE_COUNT_MAX = 64
 /** Records that claiming one execution puts at most: the execution and its flow. */
 export const CLAIM_ITEM_WORK = 2
-/** Blobs one claim may hand out: payloads and inputs. */
+/** Blobs one claim may send: payloads and inputs. */
 export const CLAIM_BLOB_MAX = 200
 /** Bytes of payload after which a claim takes no further execution. */
 export const CLAIM_PAYLOAD_BYTES = 1_048_576
@@ -111,13 +111,13 @@ export const GIVEN_INPUT_MAX = 8
 export const CLAIM_INPUT_COUNT = 32
 /** Bytes of inputs that a claim sends with one execution. */
 export const CLAIM_INPUT_BYTES = 65_536
-/** Members that one listing of a flow looks at. */
+/** Members that one listing of a flow examines. */
 export const MEMBER_PAGE_MAX = 200
 /** Edges that one listing returns. */
 export const EDGE_PAGE_MAX = 1_000
 /** Groups that a refused seal names, and upstreams that an explanation names. */
 export const NAMED_MEMBER_MAX = 10
-/** Entries that one step of a flow's reconcilers looks at. */
+/** Entries that one step of a flow's reconcilers examines. */
 export const FLOW_RECONCILE_COUNT = 50
 
 /** Steps that one execution may have recorded. */

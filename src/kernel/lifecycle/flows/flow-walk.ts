@@ -14,7 +14,7 @@ import { putFlow, shiftCount } from '../flow-counts.ts'
 import { bucketOf, mayGrow } from '../../rules/flow-state.ts'
 import { firstFailedUpstream } from './inbound.ts'
 import { replaySkipped } from './replay-member.ts'
-import { followEnds, decideGroup } from './resolve-edges.ts'
+import { decideGroup, followEnds } from './resolve-edges.ts'
 
 /** Runs one step of the walk, as far as the operation has room. Puts the flow. */
 export function walkFlow(tx: Tx, flow: Flow): void {

@@ -30,7 +30,7 @@ export interface WaitRequest {
   readonly targets: string[]
   /** Targets that the wait opens itself. */
   readonly opens: readonly string[]
-  /** Whether the wait was begun before and was cut short by the end of its execution. */
+  /** Whether the wait was started before and was closed by the end of its execution. */
   readonly isKnown: boolean
 }
 

@@ -1,6 +1,6 @@
 /** Creates an execution. Idempotent per id; `ifExists` decides how a repeated id is handled. */
 import { payloadKey } from '../../model/blob-keys.ts'
-import { removeEmptyQueues, queueOf, registerQueue } from '../../lifecycle/queues.ts'
+import { queueOf, registerQueue, removeEmptyQueues } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { newJournal } from '../../rules/journal-ids.ts'
 import { removeAllButJournal } from '../../lifecycle/endings/remove-execution.ts'

@@ -3,7 +3,7 @@
  * a flow, resolved outbound edges stay as they are; with `subtree`, the members that were skipped because of it are
  * replayed too.
  */
-import { refuseReplay, recomputeGroup, replayMember } from '../../lifecycle/flows/replay-member.ts'
+import { recomputeGroup, refuseReplay, replayMember } from '../../lifecycle/flows/replay-member.ts'
 import { flowOf, putFlow } from '../../lifecycle/flow-counts.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 import { memberOf } from '../../lifecycle/flows/rank-order.ts'
@@ -65,12 +65,18 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
     return refused('step_not_found', { executionId: execution.id, step: input.from.name })
   }
   const flow = flowOf(tx, execution)
-  if (flow !== undefined) return replayInFlow(tx, flow, execution, input, position)
+  if (flow !== undefined) return replayInFlow(tx, flow, execution, { input, position })
 
   cutSteps(execution, position)
   prepareReplay(tx, execution, { requestId: input.requestId, reason: input.reason, by: input.by })
   makeEligible(tx, execution, { next: execution.next, event: 'execution_replayed', reason: input.reason, by: input.by })
   return { kind: 'replayed', replayCount: execution.replayCount }
+}
+
+interface Replay {
+  readonly input: ReplayInput
+  /** The first position to cut. */
+  readonly position: number | undefined
 }
 
 const STEP_KINDS: readonly StepKind[] = ['call', 'now', 'waitpoint', 'sleep', 'wait']
@@ -92,13 +98,7 @@ function cutSteps(execution: Execution, position: number | undefined): void {
   if (position !== undefined && journal !== undefined) cutFrom(journal, position)
 }
 
-function replayInFlow(
-  tx: Tx,
-  flow: Flow,
-  execution: Execution,
-  input: ReplayInput,
-  position: number | undefined,
-): ReplayResult {
+function replayInFlow(tx: Tx, flow: Flow, execution: Execution, { input, position }: Replay): ReplayResult {
   const recomputed = recomputeGroup(tx, flow, execution, input.requestId)
   const isSubtree = input.subtree === true
   const refusal = refuseReplay(tx, flow, execution, { recomputed, isSubtree })

@@ -1,5 +1,6 @@
 /** Adds an edge between two members, and resolves it if the upstream has ended. */
 import { edgeId } from '../../model/indexes.ts'
+import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { block, waitForDependencies } from '../../lifecycle/phases.ts'
 import type {
@@ -15,7 +16,6 @@ import type {
 } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { Tx } from '../../tx.ts'
 import { ALL_OF } from '../../rules/edge-group.ts'
 import { putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
@@ -24,7 +24,7 @@ import { bucketOf, movesMembers } from '../../rules/flow-state.ts'
 import { orderEdge } from '../../lifecycle/flows/rank-order.ts'
 import { link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/attach-member.ts'
 import type { Link } from '../../lifecycle/flows/attach-member.ts'
-import { followEnds, decideGroup } from '../../lifecycle/flows/resolve-edges.ts'
+import { decideGroup, followEnds } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface AddDependencyInput {
   readonly flowId: FlowId

@@ -20,7 +20,7 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 import { isMet, targetsOf } from '../../rules/condition.ts'
-import { matchBufferedSignals, satisfiersOf, consumeMatched } from '../../lifecycle/journal/match-buffered-signals.ts'
+import { consumeMatched, matchBufferedSignals, satisfiersOf } from '../../lifecycle/journal/match-buffered-signals.ts'
 import {
   isCut,
   isMailbox,
@@ -135,7 +135,7 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   return { kind: 'suspended', until, waitpoints: viewsOf(bound, journal) }
 }
 
-/** How often the wait was begun before, unless a replay has cut it. */
+/** How often the wait was started before, unless a replay has cut it. */
 function triesOf(journal: Journal | undefined, existing: Step | undefined): number {
   return existing === undefined || journal === undefined || isCut(journal, existing.position)
     ? 0

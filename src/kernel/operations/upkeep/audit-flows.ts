@@ -63,16 +63,15 @@ interface Count {
 
 /** Counts one page of a flow's members. */
 export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
-  const drifts: FlowDrift[] = []
   const from = input.cursor?.from
   const flow = tx.scan({ index: FLOWS_INDEX, from, limit: 1 }, 'flow')[0]
-  if (flow === undefined) return { kind: 'audited', audited: 0, unsteady: 0, drifts, cursor: undefined }
-  const behind: AuditCursor = { from: { score: flow.createdAt, id: flow.id } }
+  if (flow === undefined) return { kind: 'audited', audited: 0, unsteady: 0, drifts: [], cursor: undefined }
+  const after: AuditCursor = { from: { score: flow.createdAt, id: flow.id } }
   const tally = input.cursor?.tally
   const isUnsteady = tally !== undefined && tally.version !== flow.version
   const isLeftOut = flow.walk?.purpose === 'remove' || !matchesFilter(flow, input.filter)
   if (isUnsteady || isLeftOut) {
-    return { kind: 'audited', audited: 0, unsteady: isUnsteady ? 1 : 0, drifts, cursor: behind }
+    return { kind: 'audited', audited: 0, unsteady: isUnsteady ? 1 : 0, drifts: [], cursor: after }
   }
   const count: Count = {
     counts: tally === undefined ? noMembers() : { ...tally.counts },
@@ -90,12 +89,11 @@ export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
       kind: 'audited',
       audited: 0,
       unsteady: 0,
-      drifts,
+      drifts: [],
       cursor: { from, tally: { ...count, version: flow.version, position } },
     }
   }
-  compare(flow, count, drifts)
-  return { kind: 'audited', audited: 1, unsteady: 0, drifts, cursor: behind }
+  return { kind: 'audited', audited: 1, unsteady: 0, drifts: compare(flow, count), cursor: after }
 }
 
 function countMember(count: Count, execution: Execution): void {
@@ -107,15 +105,16 @@ function countMember(count: Count, execution: Execution): void {
   if (isShort(execution)) count.shortGroups = count.shortGroups + 1
 }
 
-function compare(flow: Flow, count: Count, drifts: FlowDrift[]): void {
-  for (const bucket of BUCKETS) addDrift(flow, bucket, flow.counts[bucket], count.counts[bucket], drifts)
-  addDrift(flow, 'members', flow.memberCount, count.members, drifts)
-  addDrift(flow, 'edges', flow.edgeCount, count.edges, drifts)
-  addDrift(flow, 'short_groups', flow.shortGroupCount, count.shortGroups, drifts)
+function compare(flow: Flow, count: Count): FlowDrift[] {
+  const drifts: FlowDrift[] = []
+  const add = (what: FlowDrift['what'], recorded: number, counted: number): void => {
+    if (recorded !== counted) drifts.push({ flowId: flow.id, what, recorded, counted })
+  }
+  for (const bucket of BUCKETS) add(bucket, flow.counts[bucket], count.counts[bucket])
+  add('members', flow.memberCount, count.members)
+  add('edges', flow.edgeCount, count.edges)
+  add('short_groups', flow.shortGroupCount, count.shortGroups)
   const hasToEnd = flow.state.phase === 'sealed' && flow.walk === undefined && liveCount(count.counts) === 0
-  addDrift(flow, 'not_ended', 0, hasToEnd ? 1 : 0, drifts)
-}
-
-function addDrift(flow: Flow, what: FlowDrift['what'], recorded: number, counted: number, drifts: FlowDrift[]): void {
-  if (recorded !== counted) drifts.push({ flowId: flow.id, what, recorded, counted })
+  add('not_ended', 0, hasToEnd ? 1 : 0)
+  return drifts
 }

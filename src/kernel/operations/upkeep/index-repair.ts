@@ -22,6 +22,12 @@ export interface CheckInput {
   readonly skip?: readonly string[] | undefined
 }
 
+/** The work of one call. */
+export interface Check {
+  readonly input: CheckInput
+  readonly repaired: IndexProblem[]
+}
+
 /** One page of a walk. */
 export interface WalkedPage {
   readonly examined: number
@@ -33,13 +39,7 @@ export interface WalkedPage {
  * Corrects entries of executions and flows that no record derives, and adds the missing entries of the records it
  * finds.
  */
-export function walkIndex(
-  tx: Tx,
-  index: string,
-  from: Position | undefined,
-  input: CheckInput,
-  repaired: IndexProblem[],
-): WalkedPage {
+export function walkIndex(tx: Tx, index: string, from: Position | undefined, { input, repaired }: Check): WalkedPage {
   const entries = tx.range({ index, from, limit: RECONCILE_SCAN_COUNT })
   let stoppedAt: string | undefined = undefined
   for (const entry of entries) {

@@ -2,8 +2,8 @@
  * Checks the indexes that belong to one record. They are reached through their owners; one step covers many small
  * owners.
  */
-import { hasRepairedEnough, checkEntry } from './index-repair.ts'
-import type { IndexProblem, CheckInput } from './index-repair.ts'
+import { checkEntry, hasRepairedEnough } from './index-repair.ts'
+import type { Check, CheckInput } from './index-repair.ts'
 import { RECONCILE_SCAN_COUNT } from '../../limits.ts'
 import type { AnyRecord } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
@@ -50,20 +50,12 @@ export interface OwnersWalked {
 }
 
 /** The work of one call. */
-interface Walk {
+interface Walk extends Check {
   readonly tx: Tx
-  readonly input: CheckInput
-  readonly repaired: IndexProblem[]
   examined: number
 }
 
-export function walkOwners(
-  tx: Tx,
-  owners: Owners,
-  cursor: OwnerCursor,
-  input: CheckInput,
-  repaired: IndexProblem[],
-): OwnersWalked {
+export function walkOwners(tx: Tx, owners: Owners, cursor: OwnerCursor, { input, repaired }: Check): OwnersWalked {
   const walk: Walk = { tx, input, repaired, examined: 0 }
   const page = tx.range({ index: owners.index, from: cursor.owner, limit: RECONCILE_SCAN_COUNT })
   let before = cursor.owner

@@ -14,7 +14,7 @@ import { verdictOf } from '../../rules/edge-group.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { bucketOf, mayGrow, movesMembers } from '../../rules/flow-state.ts'
 import { firstFailedUpstream } from '../../lifecycle/flows/inbound.ts'
-import { followEnds, decideGroup, resolveEdge } from '../../lifecycle/flows/resolve-edges.ts'
+import { decideGroup, followEnds, resolveEdge } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface DependencyCursor {
   readonly lane: string

@@ -5,7 +5,7 @@
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { flowOwners, memberOwners } from './reconcile-graph.ts'
 import { hasRepairedEnough, positionAfter, repairEntriesOf, walkIndex } from './index-repair.ts'
-import type { IndexProblem, CheckInput } from './index-repair.ts'
+import type { Check, CheckInput, IndexProblem } from './index-repair.ts'
 import { idsOf } from '../../model/order.ts'
 import {
   CANCEL_BACKLOG_INDEX,
@@ -65,13 +65,14 @@ const FIRST_OWNERS: ReconcileCursor = { stage: 'member_indexes', step: 0 }
 export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult {
   const cursor = input.cursor ?? { stage: 'records', step: 0 }
   const repaired: IndexProblem[] = []
+  const check: Check = { input, repaired }
   switch (cursor.stage) {
     case 'records':
     case 'flows':
-      return reconcileRecords(tx, cursor, input, repaired)
+      return reconcileRecords(tx, cursor, check)
     case 'shared_indexes': {
       const index = SHARED_INDEXES[cursor.step] ?? CREATED_INDEX
-      const { examined, position } = walkIndex(tx, index, cursor.position, input, repaired)
+      const { examined, position } = walkIndex(tx, index, cursor.position, check)
       const next: ReconcileCursor =
         cursor.step + 1 < SHARED_INDEXES.length
           ? { stage: 'shared_indexes', step: cursor.step + 1 }
@@ -80,21 +81,17 @@ export function reconcileIndexes(tx: Tx, input: ReconcileInput): ReconcileResult
       return { kind: 'reconciled', examined, repaired, cursor: position === undefined ? next : again }
     }
     case 'queue_indexes':
-      return reconcileQueue(tx, cursor, input, repaired)
+      return reconcileQueue(tx, cursor, check)
     case 'member_indexes':
     case 'edge_indexes':
     case 'journal_indexes':
-      return reconcileOwners(tx, cursor.stage, cursor, input, repaired)
+      return reconcileOwners(tx, cursor.stage, cursor, check)
   }
 }
 
 /** All executions with the steps that they wait in, then all flows: missing entries are added. */
-function reconcileRecords(
-  tx: Tx,
-  cursor: ReconcileCursor,
-  input: ReconcileInput,
-  repaired: IndexProblem[],
-): ReconcileResult {
+function reconcileRecords(tx: Tx, cursor: ReconcileCursor, check: Check): ReconcileResult {
+  const repaired = check.repaired
   const isOfFlows = cursor.stage === 'flows'
   const index = isOfFlows ? FLOWS_INDEX : CREATED_INDEX
   const entries = tx.range({ index, from: cursor.position, limit: RECONCILE_SCAN_COUNT })
@@ -103,7 +100,7 @@ function reconcileRecords(
     : tx.getMany('execution', idsOf(entries))
   let stoppedAt: string | undefined = undefined
   for (const record of records) {
-    if (matchesFilter(record, input.filter)) {
+    if (matchesFilter(record, check.input.filter)) {
       repairEntriesOf(tx, record, repaired)
       if (record.type === 'execution') completeStep(tx, record, repaired)
     }
@@ -131,17 +128,13 @@ function completeStep(tx: Tx, execution: Execution, repaired: IndexProblem[]): v
 }
 
 /** The indexes of a queue: its ready index, and one for each state of its lane. */
-function reconcileQueue(
-  tx: Tx,
-  cursor: ReconcileCursor,
-  input: ReconcileInput,
-  repaired: IndexProblem[],
-): ReconcileResult {
+function reconcileQueue(tx: Tx, cursor: ReconcileCursor, check: Check): ReconcileResult {
+  const repaired = check.repaired
   const queue = currentQueue(tx, cursor)
   if (queue === undefined) return { kind: 'reconciled', examined: 0, repaired, cursor: FIRST_OWNERS }
   const state = publicStates[cursor.step - 1]
   const index = state === undefined ? readyIndex(queue.lane, queue.class) : laneIndex(queue.lane, state)
-  const { examined, position } = walkIndex(tx, index, cursor.position, input, repaired)
+  const { examined, position } = walkIndex(tx, index, cursor.position, check)
   if (position !== undefined) {
     const again: ReconcileCursor = { stage: 'queue_indexes', step: cursor.step, position, queue: queue.id }
     return { kind: 'reconciled', examined, repaired, cursor: again }
@@ -167,14 +160,9 @@ function nextQueueCursor(tx: Tx, queue: Queue): ReconcileCursor {
   return next === undefined ? FIRST_OWNERS : { stage: 'queue_indexes', step: 0, queue: next.id }
 }
 
-function reconcileOwners(
-  tx: Tx,
-  stage: OwnerStage,
-  cursor: ReconcileCursor,
-  input: ReconcileInput,
-  repaired: IndexProblem[],
-): ReconcileResult {
-  const walked = walkOwners(tx, ownersOf(stage), cursor, input, repaired)
+function reconcileOwners(tx: Tx, stage: OwnerStage, cursor: ReconcileCursor, check: Check): ReconcileResult {
+  const repaired = check.repaired
+  const walked = walkOwners(tx, ownersOf(stage), cursor, check)
   const again = walked.cursor
   if (again !== undefined) {
     const { owner, step, position, inside } = again
