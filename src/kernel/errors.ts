@@ -1,7 +1,4 @@
-/**
- * Every error code that a caller can receive. HTTP status, retry advice, CLI text and the error reference are derived
- * from it.
- */
+/** Every error code that a caller can receive. HTTP status, retry advice, CLI text and the error reference use it. */
 
 export interface ErrorEntry {
   readonly status: number

@@ -71,10 +71,7 @@ export const COUNT_MAX = 100_000
 export const QUEUE_SCAN_COUNT = 200
 /** Executions ahead of one that `explain` counts before it reports "at least". */
 export const AHEAD_COUNT_MAX = 1_000
-/**
- * Attempts in the history of an execution; older ones are removed, so that removing the execution always fits one
- * operation.
- */
+/** Attempts in the history of an execution; older ones are removed, so that its removal fits one operation. */
 export const ATTEMPT_HISTORY_MAX = 50
 /** Records that handling one due execution puts or removes at most. */
 export const DUE_ITEM_WORK = 10

@@ -1,6 +1,4 @@
-/**
- * How each operation may run concurrently: what its reads must agree with, and whether it needs the partition's lock.
- */
+/** How each operation may run concurrently: what its reads must agree with, and whether it needs the lock. */
 import type { OperationInput, OperationName } from './operations.ts'
 
 /**

@@ -38,17 +38,11 @@ export interface Plan {
   /** A record that is expected to be absent: a store may assume so, and check it at the commit. */
   readonly absent: (type: RecordType, id: string) => void
   readonly blob: (key: string) => void
-  /**
-   * The first entries of an index, with the executions that they name. Operations of one batch with the same index each
-   * get their own entries.
-   */
+  /** The first entries of an index, with their executions. Operations of one batch each get their own entries. */
   readonly head: (index: string, limit: number) => void
   /** The same together with the executions' payloads. */
   readonly work: (index: string, limit: number) => void
-  /**
-   * The head of a ready index from which a claim takes up to `count` executions, with their payloads. One entry more
-   * shows whether anything remains.
-   */
+  /** The head of a ready index for a claim of `count`, with payloads. One entry more shows whether anything remains. */
   readonly claim: (index: string, count: number) => void
   /** Up to `count` due records, and the entry after them, which is the next timer. */
   readonly due: (count: number) => void

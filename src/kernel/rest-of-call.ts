@@ -3,8 +3,8 @@ import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
 import type { OperationInput, OperationName } from './operations.ts'
 
 /**
- * Returns a claim of nothing, which handles due records as the claim of this call would have. Undefined for a call
- * whose answer depends on all its parts.
+ * Returns a claim of nothing, which handles due records like the claim of this call. Undefined if the answer needs all
+ * parts.
  */
 export function restOf<N extends OperationName>(name: N, input: OperationInput<N>): ClaimInput | undefined {
   if (name === 'claimForWorker') return ofNothing(input as ClaimInput)

@@ -32,10 +32,7 @@ export interface Tx {
   /** Reads a range together with the records of its entries. */
   readonly scan: <T extends RecordType>(range: Range, type: T) => RecordTypes[T][]
   readonly countUpTo: (range: Range) => number
-  /**
-   * Whether the store has hidden entries of an advisory index from this read, because another claimer has just read
-   * them.
-   */
+  /** Whether entries of an advisory index are hidden from this read, because another claimer has just read them. */
   readonly hides: (index: string) => boolean
   /** Returns the score of an id in an index. `expected` is the likely score, which is checked first. */
   readonly score: (index: string, id: string, expected: number) => number | undefined
@@ -53,10 +50,7 @@ export interface Tx {
    * `size` is the size in the record, so that a store can count the bytes before it loads them.
    */
   readonly send: (key: string, size: number) => number | undefined
-  /**
-   * Returns how many records this operation may still put or remove; a record that it has put may be put again. Reads
-   * take a little of the room too.
-   */
+  /** Returns how many records may still be put or removed; a repeated put is free. Reads take a little room too. */
   readonly room: () => number
   /**
    * Runs a part of the operation that stands alone, such as the work on one record of a due pass. It decides only by
@@ -66,10 +60,7 @@ export interface Tx {
    * depend on a part without a report: if such a part is not applied, `restOf` names what is left to do.
    */
   readonly part: (run: () => object | undefined) => void
-  /**
-   * Fails this operation with `corruption`, because of an impossible state. Writes nothing. `recordId` names the record
-   * at fault.
-   */
+  /** Fails this operation with `corruption` and writes nothing. `recordId` names the record at fault. */
   readonly fault: (reason: string, recordId: string) => never
 }
 

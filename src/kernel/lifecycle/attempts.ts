@@ -35,10 +35,7 @@ export function attemptRecord(execution: Execution, end: AttemptEnd): Attempt | 
   }
 }
 
-/**
- * Writes the current attempt to the history and removes the record that exceeds its limit. The caller puts the
- * execution.
- */
+/** Writes the current attempt to the history, and removes the one beyond its limit. The caller puts the execution. */
 export function recordAttempt(tx: Tx, execution: Execution, end: AttemptEnd): void {
   const record = attemptRecord(execution, end)
   if (record === undefined) return

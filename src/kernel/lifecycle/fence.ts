@@ -11,10 +11,7 @@ export function isCurrent(execution: Execution, fence: Fence): boolean {
   return execution.epoch === fence.epoch && execution.attempt?.number === fence.attempt
 }
 
-/**
- * Returns undefined if the fence matches the live lease. Expiry is inclusive: a lease has expired at exactly
- * `expiresAt`.
- */
+/** Returns undefined if the fence matches the live lease. Expiry is inclusive: at `expiresAt` a lease has expired. */
 export function refuseUnlessHeld(tx: Tx, execution: Execution, fence: Fence): LeaseRefusal | undefined {
   const state = execution.state
   if (state.phase !== 'active') return refusedFor(lossOf(execution, fence), execution)
@@ -29,9 +26,7 @@ function lossOf(execution: Execution, fence: Fence): 'lease_expired' | 'lease_re
   return 'execution_not_active'
 }
 
-/**
- * Whether the lease of this fence ended in this way. A repeated call of its holder then gets the first answer again.
- */
+/** Whether the lease of this fence ended in this way. A repeated call of its holder then gets the same answer. */
 export function leaseEnded(execution: Execution, fence: Fence, how: LeaseEnd): boolean {
   const last = execution.lastLease
   if (last === undefined || last.how !== how || last.id !== fence.leaseId) return false

@@ -8,9 +8,7 @@ import { payloadKey } from '../model/blob-keys.ts'
 export interface CreateInput {
   readonly executionId: ExecutionId
   readonly key?: string | undefined
-  /**
-   * Minted by the caller, the same for every repetition of one submit. Not needed if the id was minted for this submit.
-   */
+  /** Minted by the caller, the same for every repetition of one submit. Not needed if the id was minted for it. */
   readonly requestId?: string | undefined
   readonly namespace: string
   readonly task: string

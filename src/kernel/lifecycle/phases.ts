@@ -98,10 +98,7 @@ export function delayExecutionUntil(tx: Tx, execution: Execution, delay: Delay):
   if (execution.member !== undefined) countChange(tx, execution, before)
 }
 
-/**
- * Unblocks a member whose dependencies are met or whose flow is no longer held; the rest of its delay applies. The
- * caller counts it.
- */
+/** Unblocks a member. The rest of its delay applies. The caller counts it. */
 export function unblock(tx: Tx, execution: Execution): void {
   const member = execution.member
   const delay = member?.delay
@@ -152,8 +149,8 @@ export function reviveMember(
 }
 
 /**
- * Ends the lease of a holder that waits for its dependencies. The same attempt continues after they have ended. The
- * caller counts and puts the execution.
+ * Ends the lease of a holder that waits for its dependencies; its attempt continues later. The caller counts and puts
+ * it.
  */
 export function park(tx: Tx, execution: Execution): void {
   leaveLease(tx, execution, 'parked', undefined)
@@ -214,8 +211,7 @@ export function resume(tx: Tx, execution: Execution, resumption: Resumption): vo
 }
 
 /**
- * Gives an execution to a worker: a new epoch, and a new attempt unless a parked one continues. The caller counts it in
- * its flow, which the caller has read already.
+ * Gives an execution to a worker: a new epoch, and a new attempt unless a parked one continues. The caller counts it.
  */
 export function activate(tx: Tx, execution: Execution, lease: Lease): void {
   const previous = execution.attempt
@@ -273,10 +269,7 @@ function hasOpenAttempt(execution: Execution): boolean {
   return execution.state.phase === 'active' || execution.next === 'continue'
 }
 
-/**
- * Enters the last phase from any other: closes the lease, the attempt and the journal. Only the retention remains. The
- * caller applies the consequences in its flow.
- */
+/** Enters the last phase: closes the lease, the attempt and the journal. The caller updates the flow. */
 export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
   if (ending.attemptOutcome !== undefined && hasOpenAttempt(execution)) {
     recordAttempt(tx, execution, { outcome: ending.attemptOutcome, endedAt: tx.now, failure: ending.failure })

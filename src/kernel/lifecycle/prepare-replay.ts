@@ -10,10 +10,7 @@ export interface ReplayRequest {
   readonly by: string | undefined
 }
 
-/**
- * Resets the counters of the run; history, numbering and epoch continue. The caller sets the state and puts the
- * execution.
- */
+/** Resets the counters of the run; history, numbering and epoch continue. The caller sets and puts the state. */
 export function prepareReplay(tx: Tx, execution: Execution, request: ReplayRequest): void {
   const state = execution.state
   // A completed attempt is part of the execution's record; the next attempt replaces it there.

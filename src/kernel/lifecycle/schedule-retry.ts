@@ -13,10 +13,7 @@ export interface FailedAttempt {
   readonly seed: number
 }
 
-/**
- * Ends the attempt and delays the execution until its retry. Returns undefined, and writes nothing, if the policy
- * allows none.
- */
+/** Ends the attempt and delays the execution until its retry. Returns undefined, and writes nothing, without one. */
 export function scheduleRetry(tx: Tx, execution: Execution, attempt: FailedAttempt): Instant | undefined {
   const { failure, how, retryAfterMs, seed } = attempt
   if (!mayRetry(execution, failure.category)) return undefined

@@ -69,9 +69,7 @@ const FLOW = named('flow')
 const SIGNAL = named('signal')
 const WAITPOINT = named('waitpoint')
 
-/**
- * An entry of `due` or `purge` names one of the two records, distinguished by `isFlowId`; any other entry names all.
- */
+/** An entry of `due` or `purge` names one of the two records, by `isFlowId`; any other entry names all. */
 export function recordsNamedBy(index: string): readonly NamedRecord[] {
   const first = nameStart(index)
   const owner = ownerIn(index, first)
@@ -133,8 +131,7 @@ function recordsReadWith(execution: Execution): RecordKey[] {
   const member = execution.member
   const phase = execution.state.phase
   if (member === undefined) return []
-  // A blocked member is reached from its flow or from its neighbours; an ended one is not read unless its edges are
-  // pending.
+  // A blocked member is reached from its flow or its neighbours; an ended one only if its edges are pending.
   if (phase === 'blocked' || (phase === 'ended' && !member.owesEdges)) return []
   const brought: RecordKey[] = [{ type: 'flow', id: member.flowId }]
   // A claim reads the payload from there.

@@ -1,7 +1,4 @@
-/**
- * The order of every index: by score, then by id. Ids are ASCII, so their order is the order of their bytes in every
- * store.
- */
+/** The order of every index: by score, then by id. Ids are ASCII, so all stores order them by bytes. */
 export interface Keyed {
   readonly score: number
   readonly id: string
@@ -39,9 +36,7 @@ export interface IndexEntry {
   readonly id: string
 }
 
-/**
- * A position in an index: entries are ordered by score, then by id. With an id, a range begins just after that entry.
- */
+/** A position in an index, ordered by score, then by id. With an id, a range begins just after that entry. */
 export interface Position {
   readonly score: number
   readonly id?: string | undefined

@@ -8,10 +8,7 @@ export type PublicFlowState = (typeof publicFlowStates)[number]
 
 export type MemberBucket = keyof MemberCounts
 
-/**
- * The reason of upstreams that a satisfied group no longer needs. They count as superseded and do not affect the
- * outcome.
- */
+/** The reason of upstreams that a satisfied group no longer needs. They count as superseded, not as failed. */
 export const LOST_TO_SIBLING = 'sibling_quorum_satisfied'
 
 /** The reason of upstreams that a group no longer needs because it cannot be satisfied. */

@@ -23,10 +23,7 @@ export function refuseTooMany(
   return inDegree > IN_DEGREE_MAX ? refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX }) : undefined
 }
 
-/**
- * Whether one result can be the payload: for `all_of` from a single edge, for `any_of` from the first. A quorum has no
- * single result.
- */
+/** Whether one result can be the payload: of a single `all_of` edge, or of the first to complete for `any_of`. */
 export function mayHandPayload(policy: PolicyInput, need: number, payloadEdgeCount: number): boolean {
   if (policy.policy === 'all_of') return payloadEdgeCount <= 1
   return need <= 1 || payloadEdgeCount === 0

@@ -1,6 +1,4 @@
-/**
- * Starts the cancel of a flow. The walk cancels as many members as the operation has room for; the due pass resumes it.
- */
+/** Starts the cancel of a flow. The walk cancels as many members as there is room for; the due pass resumes it. */
 import type { Flow, FlowCancelPolicy } from '../../model/records.ts'
 import { liveCount, newWalk } from '../../rules/flow-state.ts'
 import type { Tx } from '../../tx.ts'
@@ -18,10 +16,7 @@ export interface FlowCancel {
   readonly graceMs: number
 }
 
-/**
- * Moves a flow to `cancelled` and starts the walk over its members. Also used for submissions that were abandoned
- * before all members arrived.
- */
+/** Moves a flow to `cancelled` and starts the walk over its members. Also cancels abandoned submissions. */
 export function beginCancel(tx: Tx, flow: Flow, input: FlowCancel): void {
   const wasHeld = flow.state.phase === 'held'
   // No member of an incomplete graph may run.

@@ -6,10 +6,7 @@ import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
 
-/**
- * A running member that acts for itself. It may extend a sealed flow, because the flow cannot end while the member
- * runs.
- */
+/** A running member that acts for itself. It may extend a sealed flow, which cannot end while the member runs. */
 export interface HolderInput {
   readonly executionId: ExecutionId
   readonly fence: Fence

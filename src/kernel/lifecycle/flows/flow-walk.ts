@@ -87,8 +87,8 @@ function release(tx: Tx, flow: Flow, member: Execution): void {
 }
 
 /**
- * Cancels one member. Under `cancel_pending` a running member continues; under `cancel_all` its holder is asked to
- * stop, or its lease ends with `force`.
+ * Cancels one member. A running one continues under `cancel_pending`; otherwise its holder is asked first, unless
+ * forced.
  */
 function cancelMember(tx: Tx, flow: Flow, member: Execution): void {
   const cancel = flow.state

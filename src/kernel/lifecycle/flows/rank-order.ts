@@ -56,10 +56,7 @@ export function orderEdge(
   return raiseRank(tx, [upstream], downstream, above.rank + 1)
 }
 
-/**
- * Moves a member to a rank, and everything after it to higher ranks. Reaching one of the upstreams means that the edge
- * would close a cycle.
- */
+/** Moves a member to a rank, and everything after it to higher ranks. Reaching one of the upstreams is a cycle. */
 export function raiseRank(
   tx: Tx,
   upstreams: readonly Execution[],
@@ -70,8 +67,7 @@ export function raiseRank(
   let levelStart = 0
   for (let depth = 0; levelStart < steps.length; depth++) {
     const levelEnd = steps.length
-    // All steps of a level have one rank, so a second path to a member changes nothing. A dense graph has very many
-    // paths.
+    // All steps of a level have one rank, so a second path to a member changes nothing. Dense graphs have many paths.
     const reached = new Set<string>()
     if (depth === RESOLVE_LEVEL_MAX) return tooLarge(RESOLVE_LEVEL_MAX)
     for (let i = levelStart; i < levelEnd; i++) {

@@ -1,7 +1,4 @@
-/**
- * Replays members of a flow. The state of a replayed member follows from its edges, as does that of members skipped
- * because of it.
- */
+/** Replays members of a flow. The state of a replayed member follows from its edges. */
 import { prepareReplay } from '../prepare-replay.ts'
 import type { ReplayRequest } from '../prepare-replay.ts'
 import { REPLAY_CAP, RESOLVE_RESERVE } from '../../limits.ts'
@@ -28,10 +25,7 @@ export interface RecomputedGroup {
   readonly isReached: boolean
 }
 
-/**
- * Recomputes the group of a member. Impossible edges are checked again: their upstream may run again or have completed.
- * Writes nothing.
- */
+/** Recomputes a group. Impossible edges are checked again: their upstream may have been replayed. Writes nothing. */
 export function recomputeGroup(tx: Tx, flow: Flow, execution: Execution, requestId: string): RecomputedGroup {
   const member = memberOf(tx, execution)
   const old = member.group

@@ -111,9 +111,7 @@ function resolveEdgesOf(tx: Tx, cascade: Cascade, upstream: Execution): void {
   }
 }
 
-/**
- * A member that ended before its group was decided needs its upstreams no more: they may be cancelled as losers now.
- */
+/** A member that ended before its group was decided needs its upstreams no more: they may be losers now. */
 function cancelUnneededUpstreams(tx: Tx, cascade: Cascade, executionId: ExecutionId): void {
   const execution = tx.get('execution', executionId)
   const group = execution?.member?.group
@@ -140,8 +138,8 @@ export function resolveEdge(tx: Tx, cascade: Cascade, edge: OpenEdge): void {
 }
 
 /**
- * Resolves an open edge by the outcome of its upstream, and counts it in the group of the downstream. Puts the edge;
- * the caller puts the downstream. Each edge is counted once.
+ * Resolves an open edge by the outcome of its upstream, and counts it once in the group. The caller puts the
+ * downstream.
  */
 export function countEdge(tx: Tx, upstream: Execution, edge: Edge, downstream: Execution): void {
   const state = upstream.state
@@ -226,8 +224,8 @@ export function enterSkipped(tx: Tx, execution: Execution, cause: ExecutionId): 
 }
 
 /**
- * Cancels upstreams that are no longer needed, as far as the operation has room. Puts the member with the position to
- * resume from.
+ * Cancels upstreams that are no longer needed, as far as there is room. Puts the member with the position to resume
+ * from.
  */
 function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
   const group = downstream.member?.group

@@ -1,7 +1,4 @@
-/**
- * Collects the upstream results of a member. A result is passed by reference: it is stored once for all members that
- * read it.
- */
+/** Collects the upstream results of a member. A result is passed by reference and stored once. */
 import { CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT, GIVEN_INPUT_MAX } from '../../limits.ts'
 import type { BlobInfo, ExecutionId } from '../../model/base-records.ts'
 import type { Tx } from '../../tx.ts'

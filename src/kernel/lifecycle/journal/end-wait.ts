@@ -14,9 +14,7 @@ export interface Answer {
   readonly reason: string | undefined
 }
 
-/**
- * Closes an answered wait, and the waitpoints that were opened for it. Puts the step; the caller puts the execution.
- */
+/** Closes an answered wait, and the waitpoints opened for it. Puts the step; the caller puts the execution. */
 export function closeWait(tx: Tx, execution: Execution, step: Step, answer: Answer): void {
   closeStep(tx, step, answer.how, answer)
   const own: string[] = []

@@ -1,7 +1,4 @@
-/**
- * Matches signals that arrived before a wait against its condition, in the order of arrival, until the condition is
- * met.
- */
+/** Matches signals that arrived before a wait against its condition, in the order of arrival, until it is met. */
 import { inboxIndex, signalsIndex } from '../../model/indexes.ts'
 import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../../model/journal-schema.ts'
 import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../limits.ts'
@@ -104,10 +101,7 @@ function inOrder(signals: readonly Signal[]): OrderedSignal[] {
   return ordered
 }
 
-/**
- * Returns the signals that had counted for a wait. They are few and may lie far apart, so each is looked up by its
- * number.
- */
+/** Returns the signals that had counted for a wait. They are few and far apart, so each is looked up by number. */
 export function satisfiersOf(tx: Tx, scope: string, wait: Wait | undefined): Signal[] {
   const ids: string[] = []
   for (const sequence of wait?.satisfiers ?? []) {

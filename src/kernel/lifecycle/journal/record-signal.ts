@@ -1,6 +1,4 @@
-/**
- * Writes signals. The only way a signal is written: numbered, counted at its waitpoint, and recorded in the event log.
- */
+/** Writes signals, which no other code does: numbered, counted at the waitpoint, and recorded in the event log. */
 import { expectAbsent } from '../expect-absent.ts'
 import type { Signal, SignalEffect, SignalSource, Waitpoint } from '../../model/journal-schema.ts'
 import type { BlobInfo, Execution } from '../../model/records.ts'

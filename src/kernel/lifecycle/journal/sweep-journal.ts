@@ -1,7 +1,4 @@
-/**
- * Removes records of a journal that are not used any more: steps that a replay has cut, and everything of earlier
- * lives.
- */
+/** Removes unused records of a journal: steps that a replay has cut, and everything of earlier lives. */
 import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
 import { idsOf } from '../../model/order.ts'
 import { signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
@@ -34,10 +31,7 @@ export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): vo
 /** Records that are put besides the removed ones. */
 const SWEEP_RESERVE = 4
 
-/**
- * Removes the journal of an execution, as far as the operation has room. Returns true once nothing is left. The caller
- * puts the execution.
- */
+/** Removes a journal as far as the operation has room; true once nothing is left. The caller puts the execution. */
 export function removeJournal(tx: Tx, execution: Execution): boolean {
   const journal = execution.journal
   if (journal === undefined) return true

@@ -50,9 +50,7 @@ export function openWaitpoint(tx: Tx, execution: Execution, opening: Opening): W
   return waitpoint
 }
 
-/**
- * Reopens a waitpoint that was closed by the end of its execution alone. Its tokens and buffered signals stay valid.
- */
+/** Reopens a waitpoint that only the end of its execution closed. Its tokens and buffered signals stay valid. */
 export function reopenWaitpoint(tx: Tx, execution: Execution, target: string, expiresAt: Instant | undefined): void {
   journalOf(execution).open.push({ target, since: tx.now, expiresAt })
   tx.emit('waitpoint_opened', execution, { waitpoint: target, until: expiresAt })

@@ -4,10 +4,7 @@ import { endExecution } from '../../lifecycle/endings/end-execution.ts'
 import type { Failure } from '../../model/records.ts'
 import type { DueCase } from './due-case.ts'
 
-/**
- * Fails an attempt that ran longer than its timeout. The retry policy decides about another; without one the execution
- * expires.
- */
+/** Fails an attempt that exceeded its timeout. Without a retry the execution expires. */
 export const attemptTimeout: DueCase = {
   name: 'attempt_timeout',
   isDue: (execution, now) => {

@@ -1,6 +1,4 @@
-/**
- * The due pass: handles everything in a partition that time alone changes, earliest first. Each case has its own file.
- */
+/** The due pass: handles everything in a partition that time alone changes, earliest first. */
 import { attemptTimeout } from './attempt-timeout.ts'
 import { cancelGrace } from './cancel-grace.ts'
 import { delayedPromoter } from './delayed-promoter.ts'

@@ -43,10 +43,7 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   }
 }
 
-/**
- * Replaces an execution that has not started in place, and an ended one by a new life. Refuses anything between, which
- * has had side effects.
- */
+/** Replaces an execution that has not started, or an ended one. Any other has had side effects and is refused. */
 function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
   const phase = existing.state.phase
   // A member cannot be replaced without its flow.

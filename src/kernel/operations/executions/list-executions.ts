@@ -1,6 +1,4 @@
-/**
- * Lists executions by their attributes, newest first, from the most selective index. Pages may be short, even empty.
- */
+/** Lists executions by their attributes, newest first, from the most selective index. Pages may be short. */
 import { CREATED_INDEX, laneIndex, tagIndex } from '../../model/indexes.ts'
 import { LIST_PAGE_MAX, LIST_SCAN_COUNT } from '../../limits.ts'
 import type { Execution, Instant } from '../../model/records.ts'

@@ -26,10 +26,7 @@ export interface ReplayInput {
   readonly by?: string | undefined
   /** Replays the members of its flow that were skipped because of it, transitively. */
   readonly subtree?: boolean | undefined
-  /**
-   * Cuts the recorded steps from here on, so that they run again: from a step, or from the start. If absent, all steps
-   * are kept.
-   */
+  /** Cuts the steps from here on, so that they run again: from a step, or all. If absent, all steps are kept. */
   readonly from?: ReplayFrom | undefined
 }
 

@@ -98,9 +98,7 @@ export function addDependency(tx: Tx, input: AddDependencyInput): AddDependencyR
   return answer('added', flow, edge, downstream)
 }
 
-/**
- * Adds an edge whose ranks agree: links the members, blocks the downstream unless it is leased, and decides its group.
- */
+/** Adds an edge whose ranks agree: links the members, blocks the downstream unless leased, and decides its group. */
 export function addEdge(tx: Tx, edge: Link): void {
   const { flow, upstream, downstream } = edge
   const before = bucketOf(downstream)
@@ -113,10 +111,7 @@ export function addEdge(tx: Tx, edge: Link): void {
   putFlow(tx, flow)
 }
 
-/**
- * Decides a group that has got new edges, if the flow allows members to move. Puts the member; the caller puts the
- * flow.
- */
+/** Decides a group with new edges, if the flow allows members to move. Puts the member; the caller puts the flow. */
 export function decideGrownGroup(tx: Tx, flow: Flow, downstream: Execution, cause: ExecutionId): void {
   if (!movesMembers(flow)) {
     tx.put(downstream)

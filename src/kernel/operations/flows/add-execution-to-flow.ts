@@ -199,10 +199,7 @@ interface Place {
   readonly moved: Execution[]
 }
 
-/**
- * Finds a rank after all upstreams and before the holder that waits for the member. Moves the holder if there is no
- * rank between.
- */
+/** Finds a rank after all upstreams and before the waiting holder, which moves if there is no rank between. */
 function findPlace(
   tx: Tx,
   flow: Flow,

@@ -1,6 +1,5 @@
 /**
- * Cancels a flow. From then on no member starts. Cancels as many members as the operation has room for; the due pass
- * cancels the others.
+ * Cancels a flow, so that no member starts any more. Members beyond the limit of the operation follow in the due pass.
  */
 import type { Flow, FlowCancelPolicy, FlowId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'

@@ -1,6 +1,4 @@
-/**
- * Creates a flow without members. If held, nothing in it runs before it is sealed, so it can be built in several calls.
- */
+/** Creates a flow without members. If held, nothing runs before it is sealed, so it can be built in several calls. */
 import { flowSubject } from '../../model/events.ts'
 import type { Flow, FlowId, FlowState, Instant, OutcomeRule, Submission, Tag } from '../../model/records.ts'
 import { refused } from '../../results.ts'

@@ -1,7 +1,4 @@
-/**
- * Describes flows: one with its counts, its members in the order of the graph, the edges of one member, all of a
- * partition.
- */
+/** Describes flows: one with its counts, its members in graph order, the edges of one member, all of a partition. */
 import { FLOWS_INDEX, OPEN_EDGES, edgeId, inboundIndex, membersIndex, outboundIndex } from '../../model/indexes.ts'
 import { EDGE_PAGE_MAX, LIST_PAGE_MAX, LIST_SCAN_COUNT, MEMBER_PAGE_MAX } from '../../limits.ts'
 import type { Edge, Execution, ExecutionId, Flow, FlowId, Instant } from '../../model/records.ts'

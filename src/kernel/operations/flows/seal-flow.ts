@@ -1,7 +1,4 @@
-/**
- * Seals the graph of a flow: it accepts no more members or edges, its held members start, and it ends with the last
- * one.
- */
+/** Seals a flow: it accepts no more members or edges, its held members start, and it ends with the last one. */
 import { membersIndex } from '../../model/indexes.ts'
 import { MEMBER_PAGE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
 import type { Flow, FlowId } from '../../model/records.ts'

@@ -1,7 +1,4 @@
-/**
- * Parks a holder until its dependencies have ended, without a lease; the same attempt continues then. If nothing is
- * pending, the holder keeps its lease.
- */
+/** Parks a holder until its dependencies have ended; its attempt continues then. Keeps the lease if none is pending. */
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'

@@ -142,10 +142,7 @@ function triesOf(journal: Journal | undefined, existing: Step | undefined): numb
     : existing.attemptCount
 }
 
-/**
- * Returns the answer of a wait that ends at once: buffered signals meet its condition, or no signal can arrive any
- * more.
- */
+/** Returns the answer of a wait that ends at once: its condition is met, or no signal can arrive any more. */
 function answerOf(
   nodes: readonly CountedNode[],
   targets: WaitTargets,

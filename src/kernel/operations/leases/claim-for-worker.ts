@@ -1,7 +1,4 @@
-/**
- * Claims executions for a worker: takes leases and returns everything that the handlers need to start. The only way to
- * lease an execution.
- */
+/** Claims executions: takes leases and returns what the handlers need. The only way to lease an execution. */
 import { payloadKey, resultKey } from '../../model/blob-keys.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
@@ -49,10 +46,7 @@ export interface ClaimInput {
   readonly queues: readonly QueueName[]
   readonly count: number
   readonly leaseTtlMs: number
-  /**
-   * Set when the reply to an earlier call with this request id was lost: the executions of that call are returned
-   * again.
-   */
+  /** Set when the reply to an earlier call with this request id was lost: its executions are returned again. */
   readonly repeated?: boolean | undefined
   readonly seed: number
 }
@@ -172,8 +166,7 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
 }
 
 /**
- * Returns again the executions of a claim whose reply was lost. Writes nothing. Bounded: executions that it does not
- * find are requeued when their leases expire.
+ * Returns again the executions of a claim whose reply was lost. Writes nothing. Bounded: leases of the others expire.
  */
 export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
   const claimed: Claimed[] = []

@@ -35,10 +35,7 @@ export interface WalkedPage {
   readonly position: Position | undefined
 }
 
-/**
- * Corrects entries of executions and flows that no record derives, and adds the missing entries of the records it
- * finds.
- */
+/** Corrects entries that no record derives, and adds the missing entries of the records it finds. */
 export function walkIndex(tx: Tx, index: string, from: Position | undefined, { input, repaired }: Check): WalkedPage {
   const entries = tx.range({ index, from, limit: RECONCILE_SCAN_COUNT })
   let stoppedAt: string | undefined = undefined

@@ -1,7 +1,4 @@
-/**
- * Checks the indexes that belong to one record. They are reached through their owners; one step covers many small
- * owners.
- */
+/** Checks the indexes that belong to one record, through their owners; one step covers many small owners. */
 import { checkEntry, hasRepairedEnough } from './index-repair.ts'
 import type { Check, CheckInput } from './index-repair.ts'
 import { RECONCILE_SCAN_COUNT } from '../../limits.ts'

@@ -19,10 +19,7 @@ export interface ReconcileCancelsInput {
   readonly skip?: readonly string[] | undefined
 }
 
-/**
- * `removed_stale`: nothing was pending. `completed_drain`: all had ended. `no_op`: one lives. `malformed`: not even an
- * id.
- */
+/** `removed_stale`: nothing was pending. `completed_drain`: all had ended. `no_op`: one lives. `malformed`: no id. */
 export type SiblingCancelOutcome = 'removed_stale' | 'completed_drain' | 'no_op' | 'malformed'
 
 export interface ReconcileSiblingCancelsResult {

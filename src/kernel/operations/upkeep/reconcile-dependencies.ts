@@ -46,10 +46,7 @@ export interface ReconcileDependenciesResult {
   readonly cursor: DependencyCursor | undefined
 }
 
-/**
- * Sorts after every queue of a lane and before those of the next: the separator of its parts is the preceding
- * character.
- */
+/** Sorts after every queue of a lane and before those of the next: the preceding character is the separator. */
 const AFTER_LANE = ' '
 
 export function reconcileDependencies(tx: Tx, input: ReconcileDependenciesInput): ReconcileDependenciesResult {

@@ -1,7 +1,4 @@
-/**
- * The indexes of one flow or member: the members of a flow, the edges of a member. An edge that is missing at one of
- * its members is found at the other.
- */
+/** The indexes of a flow or member. An edge that is missing at one of its members is found at the other. */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { CREATED_INDEX, FLOWS_INDEX, edgeId, inboundIndex, membersIndex, outboundIndex } from '../../model/indexes.ts'
 import type { OwnedIndex, Owners } from './owned-indexes.ts'
