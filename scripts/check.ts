@@ -1,7 +1,7 @@
 /** Runs all static checks, two at a time, and shows the output of those that failed. */
 import { captureScript, seconds } from './run.ts'
 
-const checks = ['lint', 'types', 'deadcode', 'imports', 'format', 'docs:check']
+const checks = ['lint', 'types', 'deadcode', 'imports', 'format', 'words', 'docs:check']
 const PARALLEL = 2
 
 /** Returns the names of the checks that failed. Prints the outcome of each check when it ends. */
