@@ -1,6 +1,6 @@
 /**
- * The main job in small: a worker and an engine on a SQLite file, four executions, and what becomes of them. One succeeds,
- * one fails twice before it does, one waits for its time, one is cancelled while it runs.
+ * Runs a worker and an engine on a SQLite file, with four executions. One completes, one fails twice before it completes,
+ * one is delayed, and one is cancelled while it runs.
  *
  *   npm run demo
  */
@@ -29,7 +29,7 @@ const handlers = [
   }),
   chargeCard.handle(async ({ cents }, ctx) => {
     await sleep(150, undefined, { signal: ctx.signal })
-    if (ctx.failureCount < 2) throw new Error('the bank does not answer')
+    if (ctx.failureCount < 2) throw new Error('the bank did not respond')
     return { receipt: `${cents} cents, charged once` }
   }),
   sendReminder.handle(({ to }) => `sent to ${to}`),
@@ -42,7 +42,7 @@ const handlers = [
   }),
 ]
 
-/** The whole demo, unless somebody interrupts it. */
+/** Runs the demo until all executions have ended or the demo is interrupted. */
 async function demonstrate(fabric: Fabric, signal: AbortSignal): Promise<void> {
   const failed = new AbortController()
   const watching = watch(fabric, AbortSignal.any([signal, failed.signal]))
@@ -69,7 +69,7 @@ async function runAll(fabric: Fabric, signal: AbortSignal): Promise<ExecutionDes
   return await Promise.all([...executions, video].map((execution) => execution.wait({ signal })))
 }
 
-/** Tells events as they come, from the same log that a dashboard or a webhook would read, until everything has ended. */
+/** Prints events from the event log as they are written, until all executions have ended. */
 async function watch(fabric: Fabric, signal: AbortSignal): Promise<void> {
   const startedAt = Date.now()
   let endedCount = 0
@@ -88,20 +88,20 @@ function lineOf(event: StoredEvent, startedAt: number): string {
 function storyOf(event: StoredEvent): string {
   switch (event.type) {
     case 'execution_created':
-      return event.until === undefined ? 'submitted' : `submitted, to run in ${waitOf(event)}`
+      return event.until === undefined ? 'submitted' : `submitted with a delay of ${waitOf(event)}`
     case 'attempt_started':
-      return `attempt ${event.attempt ?? 1} begins`
+      return `attempt ${event.attempt ?? 1} started`
     case 'progress_updated':
       return `${bar(event.percent ?? 0)} ${event.reason ?? ''}`
     case 'attempt_failed':
       return styleText(
         'yellow',
-        `attempt ${event.attempt ?? 1} failed: ${event.reason ?? ''}; the next in ${waitOf(event)}`,
+        `attempt ${event.attempt ?? 1} failed: ${event.reason ?? ''}; retry in ${waitOf(event)}`,
       )
     case 'execution_promoted':
-      return 'its time has come'
+      return 'delay is over'
     case 'cancel_requested':
-      return styleText('magenta', `${event.by ?? ''} wants it cancelled: ${event.reason ?? ''}`)
+      return styleText('magenta', `cancel requested by ${event.by ?? ''}: ${event.reason ?? ''}`)
     case 'execution_ended':
       return styleText(event.outcome === 'completed' ? 'green' : 'magenta', event.outcome ?? 'ended')
     default:
@@ -153,11 +153,11 @@ console.log(`\nA worker and an engine on one SQLite file, in this process. Four 
 try {
   await demonstrate(fabric, interrupt.signal)
   console.log(
-    '\nA first program of your own: examples/first-program.ts. Kill it at any moment; started again, it goes on.\n',
+    '\nNext: examples/first-program.ts. Kill it at any moment and start it again; it resumes where it stopped.\n',
   )
 } catch (error) {
   if (!interrupt.signal.aborted) throw error
-  console.log('\nInterrupted. What was running is handed back, and the file is removed.\n')
+  console.log('\nInterrupted. Running executions are released, and the file is removed.\n')
   process.exitCode = 130
 } finally {
   await fabric.close({ drain: 0 })
