@@ -1,33 +1,28 @@
-/** docs/errors.md: every code that a caller can meet. */
+/** Generates docs/errors.md, which lists every error code, from the error catalogue. */
 import { errorCatalogue } from '../../src/kernel/index.ts'
 import type { ErrorEntry } from '../../src/kernel/index.ts'
-import { GENERATED, code, table } from './markdown.ts'
+import { GENERATED, code, list } from './markdown.ts'
 
-const tryAgain: Record<ErrorEntry['retry'], string> = { never: 'no', later: 'yes, later' }
+const retryText: Record<ErrorEntry['retry'], string> = { never: '', later: ', retry later' }
 
 export function errorsPage(): string {
   const entries: [string, ErrorEntry][] = Object.entries(errorCatalogue)
-  const rows = entries.map(([name, entry]) => [
-    code(name),
-    String(entry.status),
-    tryAgain[entry.retry],
-    entry.text,
-    entry.advice,
-  ])
+  const items = entries.map(
+    ([name, { status, retry, text, advice }]) => `${code(name)} (${status}${retryText[retry]}): ${text} ${advice}`,
+  )
   return `${GENERATED}
 
 # Errors
 
-Everything that FlowFabric refuses, and everything that goes wrong, has one code. The code is part of the public contract:
-it is never renamed and never used for anything else. You meet it as \`error.code\` of an \`EngineError\`, as \`code\` in the
-JSON output of the command line, and as \`code\` in a refusal that a store answers.
+Every refusal and every failure has one code. Codes are part of the public contract: they are never renamed or reused.
+A code appears as \`error.code\` of an \`EngineError\`, as \`code\` in the
+JSON output of the command line, and as \`code\` in a refusal of a store.
 
-An error also carries \`error.detail\`: the execution it is about and how that execution stands, or the field that is wrong.
+An error also has \`error.detail\`: the execution and its state, or the invalid field.
 
-- **Status** is the HTTP status that stands for the code.
-- **Try again** says whether the very same call can succeed later without anybody changing anything. Calls are safe to
-  repeat: what has been done once is not done twice.
+Each entry below contains the HTTP status of the code, what happened, and what to do. "Retry later" means that the same call can
+succeed later without a change. Calls are idempotent, so a retry is safe.
 
-${table(['Code', 'Status', 'Try again', 'What happened', 'What to do'], rows)}
+${list(items)}
 `
 }

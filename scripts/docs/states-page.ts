@@ -1,4 +1,4 @@
-/** docs/states.md: what an execution goes through, and what every operation does to it. */
+/** Generates docs/states.md, which describes states, operations, timed cases and events, from the catalogues of the kernel. */
 import {
   dueCases,
   eventTypes,
@@ -10,101 +10,95 @@ import {
 import type { DueCaseName, EventType, OperationName, Phase, PublicState } from '../../src/kernel/index.ts'
 import { places, transitions } from '../../src/kernel/transition-table.ts'
 import type { Place, Transition } from '../../src/kernel/transition-table.ts'
-import { GENERATED, code, codes, table } from './markdown.ts'
+import { GENERATED, code, codes, list, table } from './markdown.ts'
 
 const states: Record<PublicState, { phase: Phase; meaning: string }> = {
-  waiting: {
-    phase: 'eligible',
-    meaning: 'Ready to run as soon as a worker asks for work, or held back by an operator.',
-  },
+  waiting: { phase: 'eligible', meaning: 'Ready to be claimed, or held by an operator or by its flow.' },
   delayed: {
     phase: 'delayed',
-    meaning:
-      'Waits for a time: a delay it was submitted with, a retry, a pause it asked for, or one between a signal and its next turn.',
+    meaning: 'Waits for a time: the delay of a submit, a retry, a postpone, or the delay after a signal.',
   },
-  rate_limited: { phase: 'blocked', meaning: 'Waits for room in a limit or a budget.' },
+  rate_limited: { phase: 'blocked', meaning: 'Waits for capacity of a limit or a budget.' },
   waiting_children: { phase: 'blocked', meaning: 'Waits for the executions that it depends on.' },
-  active: { phase: 'active', meaning: 'A worker holds it.' },
-  suspended: { phase: 'suspended', meaning: 'Waits for a signal, a time or an operator; no worker is held.' },
+  active: { phase: 'active', meaning: 'A worker has the lease.' },
+  suspended: { phase: 'suspended', meaning: 'Waits for a signal, a time or an operator. It occupies no worker.' },
   completed: { phase: 'ended', meaning: 'Its handler returned a result.' },
   failed: { phase: 'ended', meaning: 'Its last attempt failed, or its lease was lost too often.' },
-  cancelled: { phase: 'ended', meaning: 'Somebody cancelled it.' },
-  expired: { phase: 'ended', meaning: 'It ran out of time: its deadline passed, or its last attempt took too long.' },
-  skipped: { phase: 'ended', meaning: 'What it depended on can no longer happen.' },
+  cancelled: { phase: 'ended', meaning: 'It was cancelled.' },
+  expired: { phase: 'ended', meaning: 'Its deadline passed, or its last attempt timed out.' },
+  skipped: { phase: 'ended', meaning: 'Its dependencies can no longer be met.' },
 }
 
 const summaries: Record<OperationName, string> = {
   createExecution:
-    'Accepts a piece of work. If the id exists already, `ifExists` decides: `join` follows the existing execution, `reject` refuses, `replace` changes one that has not started and begins an ended one again.',
+    'Creates an execution. If the id exists, `ifExists` decides: `join` returns the existing execution, `reject` refuses, `replace` changes one that has not started and restarts one that has ended.',
   claimForWorker:
-    'Hands executions to a worker, each under a lease of its own. It first sees to whatever is due, so that an execution whose time has come can be taken at once and one that is past its deadline cannot.',
-  renewLease: 'Extends a lease that is still alive, and tells its holder whether somebody wants the work cancelled.',
+    'Grants a worker leases of executions. Runs due timers first, so that an execution whose delay is over can be claimed and one past its deadline cannot.',
+  renewLease: 'Extends a live lease, and returns a pending cancel request.',
   completeExecution: 'Ends an execution with its result.',
   failExecution:
-    'Reports that an attempt failed. The retry policy decides whether another follows; if a cancel was asked for, the execution ends as cancelled instead.',
-  releaseExecution: 'Hands an execution back, as at shutdown. Another worker goes on with the same attempt.',
-  delayExecution: 'Parks an execution for a while. The same attempt goes on afterwards.',
-  updateProgress: 'Says how far a running execution has come.',
+    'Records a failed attempt. The retry policy decides whether another follows. If a cancel was requested, the execution ends as cancelled.',
+  releaseExecution: 'Returns an execution to its queue, as at shutdown. Another worker continues the same attempt.',
+  delayExecution: 'Postpones an execution. The same attempt continues afterwards.',
+  updateProgress: 'Records the progress of a running execution.',
   cancelExecution:
-    'Cancels an execution. What nobody holds ends at once. The holder of a running one is asked first and has a grace to stop; with force it ends at once.',
-  revokeLease: 'Takes a lease away from its holder. The execution is offered to other workers at once.',
-  changePriority: 'Moves an execution forward or back in its queue.',
+    'Cancels an execution. One that is not running ends immediately. The holder of a running one has a grace to stop; with `force` it ends immediately.',
+  revokeLease: 'Revokes a lease. Other workers can claim the execution immediately.',
+  changePriority: 'Changes the priority of an execution.',
   setTags: 'Adds, changes and removes tags.',
   replayExecution:
-    'Makes an ended execution run again. Its history is kept, and so are its recorded steps: all, those before a chosen one, or none. A member of a flow waits for what it depends on, as at first; with `subtree` everything that was skipped behind it is replayed as well.',
-  runDue: 'Does everything whose time has come; see the timed cases below.',
+    'Runs an ended execution again. Its history is kept, and so are its recorded steps: all, those before a chosen one, or none. A member of a flow waits for its dependencies again; with `subtree` all nodes that were skipped because of it are replayed too.',
+  runDue: 'Handles all timers that are due; see the timed cases below.',
   purgeExecutions:
-    'Removes ended executions and flows whose retention is over, with all that belongs to them. A member stays as long as its flow.',
-  reconcileIndexes: 'Proves that records and indexes agree, and repairs indexes that do not.',
-  describeExecution: 'Tells everything about one execution.',
+    'Removes ended executions and flows after their retention, with all records that belong to them. A member is kept as long as its flow.',
+  reconcileIndexes: 'Verifies that records and indexes agree, and repairs indexes that do not.',
+  describeExecution: 'Returns the full description of one execution.',
   listExecutions: 'Lists executions, newest first.',
   countExecutions: 'Counts the executions of each lane by state.',
-  explainExecution: 'Answers why an execution is not running.',
-  inspectPartition: 'Tells how much a partition holds and what is overdue in it.',
+  explainExecution: 'Returns the reason why an execution is not running.',
+  inspectPartition: 'Returns the size of a partition and its overdue timers.',
   submitFlow:
-    'Accepts a whole graph of executions and begins it. A large graph comes in several calls and is held until the last of them; whoever brings the same content goes on with it.',
-  createFlow: 'Opens a flow without members. In a flow that is held nothing runs before it is sealed.',
+    'Creates a flow with its whole graph. A large graph is sent in several calls and held until the last of them; a repeated submit of the same content resumes.',
+  createFlow: 'Creates a flow without members. In a held flow no member runs before it is sealed.',
   addExecutionToFlow:
-    'Makes an execution a member of a flow: one that exists, or a new one together with the edges that lead to it. A running member may add one that it is going to wait for.',
+    'Adds an execution to a flow: an existing one, or a new one together with its incoming edges. A running member may add one that it is going to wait for.',
   addDependency:
-    'Puts one member of a flow before another, which is the execution of this table. If the first has ended already, the second is let go or skipped at once.',
-  setEdgeGroupPolicy: 'Says whether a member waits for all that lead to it, for any, or for a number of them.',
-  sealFlow:
-    'Closes the graph of a flow: it takes no more members and ends with the last of them. What was held begins.',
+    'Adds an edge between two members; the table is about the downstream. If the upstream has already ended, the downstream is released or skipped immediately.',
+  setEdgeGroupPolicy: 'Sets whether a member waits for all of its upstreams, for any, or for a number of them.',
+  sealFlow: 'Seals a flow: it accepts no more members and ends with the last of them. Held members are released.',
   cancelFlow:
-    'Cancels a flow and, as its policy says, all members, those that do not run, or none. Unless it is cancelled alone, no member is begun from then on; those that it has no room for are cancelled in the background.',
+    'Cancels a flow and, depending on its policy, all members, those that are not running, or none. With the first two policies no member starts afterwards. Members beyond the limit of one operation are cancelled in the background.',
   setFlowTags: 'Adds, changes and removes tags of a flow.',
   waitForChildren:
-    'Lets go of an execution until what it depends on has ended. The same attempt goes on afterwards; if there is nothing to wait for, the holder keeps its lease.',
-  readInputs: 'Tells what a member is given of those that it waited for.',
-  describeFlow: 'Tells everything about one flow.',
+    'Parks an execution until its dependencies have ended. The same attempt continues afterwards. If there is nothing to wait for, the holder keeps its lease.',
+  readInputs: 'Returns the results of the upstreams of a member.',
+  describeFlow: 'Returns the full description of one flow.',
   listFlows: 'Lists flows, newest first.',
-  listFlowMembers: 'Lists the members of a flow in the order of its graph.',
-  listEdges: 'Lists the edges that lead to a member or from it.',
-  reconcileDependencies: 'Proves that no member waits for what has happened already, and moves those on that do.',
-  reconcileSiblingCancels:
-    'Finishes the paperwork of groups that owe cancels to those that lost. It cancels nobody itself.',
-  reconcileFlowCancels: 'Goes on with cancelled flows whose members have not all been cancelled.',
-  auditFlows: 'Counts the members of flows anew and compares with what the flows say of themselves.',
+  listFlowMembers: 'Lists the members of a flow in topological order.',
+  listEdges: 'Lists the incoming or outgoing edges of a member.',
+  reconcileDependencies: 'Verifies that no member waits for upstreams that have ended, and releases those that do.',
+  reconcileSiblingCancels: 'Removes the marks of groups whose losers have all been cancelled. Cancels nothing itself.',
+  reconcileFlowCancels: 'Continues the cancel of flows whose members have not all been cancelled.',
+  auditFlows: 'Recounts the members of flows and compares the result with the stored counts.',
   recordStep:
-    'Keeps what a step of a handler came to. What was recorded is not overwritten: the answer then says what counts. A step that is to be tried again later may let go of the execution until then.',
+    'Records the outcome of a step. A recorded outcome is not overwritten; the result then contains the recorded one. A step that is retried later may park the execution until then.',
   suspendExecution:
-    'Lets go of an execution until signals meet a condition, a time has come or an operator says so. The same attempt goes on afterwards. If what came early has met the condition, or the wait has ended before, the holder keeps its lease and is answered.',
+    'Parks an execution until signals meet a condition, a time has come, or an operator resumes it. The same attempt continues afterwards. If buffered signals meet the condition, or the wait has already ended, the holder keeps its lease and gets the answer.',
   createWaitpoint:
-    'Opens a place for signals ahead of the wait for them, so that links to it can be handed out. Said again, also by a later attempt, it is the same waitpoint.',
+    'Opens a waitpoint before the wait, so that links to it can be sent. Idempotent, also for later attempts.',
   deliverSignal:
-    'Tells an execution something. What comes early is kept, what comes twice is answered as at first, what meets the condition of a wait lets the execution go on, and what comes late is refused.',
-  resumeExecution: 'Lets a suspended execution go on, whatever it waits for.',
+    'Delivers a signal. An early signal is buffered, a duplicate returns the first result, one that meets the condition of a wait resumes the execution, and a late one is refused.',
+  resumeExecution: 'Resumes a suspended execution before its wait is answered.',
   closeWaitpoint:
-    'Closes a waitpoint: it takes no more signals. The last one that could answer a wait is closed only with force.',
-  reissueWaitpoint: 'Makes all tokens worthless that were handed out for an open waitpoint, so that new ones can be.',
-  readSteps: 'Tells what the steps of an execution came to, in the order in which they were first recorded.',
-  readSignals: 'Tells the signals that an execution has accepted, in the order of arrival.',
-  listWaitpoints: 'Lists the waitpoints of one execution, never with tokens.',
-  listOpenWaitpoints: 'Lists the open waitpoints of all executions, those that have been open longest first.',
+    'Closes a waitpoint: it accepts no more signals. The last one that could answer a wait is closed only with `force`.',
+  reissueWaitpoint: 'Revokes all tokens of an open waitpoint, so that new ones can be issued.',
+  readSteps: 'Returns the steps of an execution with their outcomes, in the order of recording.',
+  readSignals: 'Returns the accepted signals of an execution, in the order of arrival.',
+  listWaitpoints: 'Lists the waitpoints of one execution, without tokens.',
+  listOpenWaitpoints: 'Lists the open waitpoints of all executions, the oldest first.',
 }
 
-/** Operations that write, and yet leave every execution as it is. */
+/** Operations that write, but change no execution. */
 const asideFromExecutions: readonly OperationName[] = [
   'reconcileIndexes',
   'createFlow',
@@ -113,64 +107,64 @@ const asideFromExecutions: readonly OperationName[] = [
 ]
 
 const timedCases: Record<DueCaseName, string> = {
-  execution_deadline: 'The total deadline has passed: the execution expires, whatever retries remain.',
-  cancel_grace: 'A holder was asked to stop and its grace is over: the execution ends as cancelled.',
+  execution_deadline: 'The total deadline has passed: the execution expires, even if retries remain.',
+  cancel_grace: 'The grace of a cancel request is over: the execution ends as cancelled.',
   lease_expiry:
-    'A worker has gone silent: the execution is offered to other workers, for a new attempt. It ends as cancelled if that was asked for, and as failed if leases were lost too often.',
+    'A lease has expired: other workers can claim the execution, for a new attempt. It ends as cancelled if a cancel was requested, and as failed if leases were lost too often.',
   attempt_timeout:
-    'An attempt has run too long: it has failed, and the retry policy decides whether another follows. If none does, the execution expires.',
+    'An attempt has timed out: it counts as failed, and the retry policy decides whether another follows. If none does, the execution expires.',
   delayed_promoter: 'A delay is over: the execution can be claimed.',
   suspension_timeout:
-    'The time of a wait is over. A sleep has come to its end, and a step is tried again; any other wait ends in the way that was asked for: the execution goes on, with or without a signal that tells of it, waits on for an operator, or ends as failed, cancelled or expired.',
-  wait_reminder: 'Somebody is still being waited for: the event log says so.',
-  pending_waitpoint_expiry: 'No wait has come for a waitpoint that was opened ahead of one: it closes.',
+    'The time of a wait is over. A sleep ends, and a step is retried. Any other wait ends as its `onTimeout` declares: the execution resumes, with or without a signal, keeps waiting for an operator, or ends as failed, cancelled or expired.',
+  wait_reminder: 'A wait is not answered yet: an event is written.',
+  pending_waitpoint_expiry: 'A waitpoint that was opened ahead has expired without a wait: it closes.',
   journal_sweeper:
-    'A replay has set steps aside, or an execution was replaced: what nobody will look at again is removed.',
-  edge_dispatcher: 'A member of a flow has ended and has not told all that depend on it: the others are told.',
-  edge_cancel_dispatcher:
-    'Enough of those that a member depends on have ended, and not all others have been cancelled: they are.',
-  flow_release: 'A flow is held no more, and not all of its members may run yet: the others are let go.',
-  flow_cancel: 'A flow was cancelled, and not all of its members have been: the others are.',
-  flow_replay: 'A member of a flow is replayed, and not all that was skipped behind it is: the rest is.',
-  submission_abandoned: 'A flow was submitted in part, and nobody has sent the rest: it is cancelled.',
+    'A replay has set steps aside, or an execution was replaced: records that are no longer used are removed.',
+  edge_dispatcher:
+    'A member of a flow has ended, and not all of its outgoing edges are resolved: the rest is resolved.',
+  edge_cancel_dispatcher: 'A group has decided, and not all of its losers are cancelled: the rest is cancelled.',
+  flow_release: 'A flow is no longer held, and not all of its members are released: the rest is released.',
+  flow_cancel: 'A flow was cancelled, and not all of its members are: the rest is cancelled.',
+  flow_replay: 'A member was replayed, and not all nodes that were skipped because of it are: the rest is replayed.',
+  submission_abandoned: 'A flow was submitted in part, and the rest has not arrived: it is cancelled.',
 }
 
 const events: Record<EventType, string> = {
-  execution_created: 'An execution was accepted.',
-  execution_replaced: 'An execution was submitted again and replaced the one with the same id.',
-  attempt_started: 'A worker took the execution.',
-  attempt_failed: 'An attempt failed or ran too long, and another follows at `until`.',
-  lease_expired: 'The holder did not renew its lease; the execution is offered to others.',
-  lease_revoked: 'An operator took the lease away; the execution is offered to others.',
-  execution_released: 'The holder handed the execution back.',
-  execution_delayed: 'The holder parked the execution until `until`.',
+  execution_created: 'An execution was created.',
+  execution_replaced: 'A submit with the same id replaced the execution.',
+  attempt_started: 'A worker claimed the execution.',
+  attempt_failed: 'An attempt failed or timed out, and another follows at `until`.',
+  lease_expired: 'The holder did not renew its lease; other workers can claim the execution.',
+  lease_revoked: 'An operator revoked the lease; other workers can claim the execution.',
+  execution_released: 'The holder released the execution.',
+  execution_delayed: 'The holder postponed the execution until `until`.',
   execution_promoted: 'A delay is over; the execution can be claimed.',
-  cancel_requested: 'The holder was asked to stop; at `until` the execution is ended without it.',
+  cancel_requested: 'The holder was asked to stop; at `until` the execution ends in any case.',
   execution_ended: 'The execution ended, with this `outcome`.',
-  execution_replayed: 'An ended execution was made runnable again.',
+  execution_replayed: 'An ended execution runs again.',
   execution_purged: 'An ended execution was removed after its retention.',
-  progress_updated: 'The holder said how far it has come.',
+  progress_updated: 'The holder reported progress.',
   priority_changed: 'The priority changed.',
   tags_set: 'The tags changed.',
-  execution_blocked: 'The execution waits for others that it depends on, or for its flow to be released.',
-  execution_unblocked: 'Nothing holds the execution back any more; it can be claimed, at `until` if that is set.',
-  flow_created: 'A flow was accepted.',
-  flow_sealed: 'The flow takes no more members: it ends with the last of them.',
+  execution_blocked: 'The execution waits for its dependencies, or its flow is held.',
+  execution_unblocked: 'The execution can be claimed, at `until` if that is set.',
+  flow_created: 'A flow was created.',
+  flow_sealed: 'The flow accepts no more members and ends with the last of them.',
   flow_ended: 'All members of a sealed flow have ended, and so has the flow, with this `outcome`.',
   flow_cancelled: 'The flow was cancelled.',
   flow_reopened: 'A member of an ended flow runs again, and so does the flow.',
   flow_purged: 'An ended flow was removed after its retention, with all its members.',
-  step_recorded: 'A step of the handler came to something, as `effect` says.',
-  execution_suspended: 'The holder let go of the execution, to wait in `step`, at most until `until`.',
+  step_recorded: 'A step was recorded, with this `effect`.',
+  execution_suspended: 'The execution waits in `step`, at most until `until`. It occupies no worker.',
   execution_resumed: 'The wait in `step` is over; the execution can be claimed, at `until` if that is set.',
-  wait_reminded: 'Somebody is still being waited for in `step`.',
-  wait_escalated: 'The time of a wait is over, and it goes on until an operator ends it.',
-  waitpoint_opened: 'A waitpoint takes signals, or its tokens were issued anew.',
+  wait_reminded: 'The wait in `step` is not answered yet.',
+  wait_escalated: 'A wait timed out and now waits for an operator.',
+  waitpoint_opened: 'A waitpoint accepts signals, or its tokens were reissued.',
   waitpoint_closed: 'A waitpoint was closed before a wait was answered there.',
-  signal_received: 'A signal was accepted; `effect` says what it did.',
+  signal_received: 'A signal was accepted, with this `effect`.',
 }
 
-/** Changes of phase by what brings them about, drawn from the transitions. */
+/** Draws the changes of phase, labelled with the operations that cause them. */
 function diagram(names: readonly OperationName[]): string {
   const edges = new Map<string, Set<string>>()
   for (const name of names) {
@@ -192,7 +186,7 @@ function placeText(place: Place): string {
 
 function leadsTo(from: Place, { to }: Transition): string {
   if (to.length === 0) return '—'
-  if (from === 'absent' && to.every((place) => place === 'absent')) return 'nothing happens'
+  if (from === 'absent' && to.every((place) => place === 'absent')) return 'no change'
   return to.map((place) => (place === from ? 'stays' : place === 'absent' ? 'is removed' : code(place))).join(', ')
 }
 
@@ -200,22 +194,21 @@ function refusedWith({ refused }: Transition): string {
   return refused.length === 0 ? '—' : codes(refused)
 }
 
-/** The phases to which some way leads from nothing. */
+/** Returns the phases that are reachable from `absent`. */
 function reachable(names: readonly OperationName[]): Set<Place> {
   const reached = new Set<Place>(['absent'])
-  // A set that grows while it is walked is walked to its end.
+  // The iteration includes elements that are added during it.
   for (const place of reached) {
     for (const name of names) for (const to of transitions[name][place].to) reached.add(to)
   }
   return reached
 }
 
-function notYetMet(names: readonly OperationName[]): string {
+function unreachablePhases(names: readonly OperationName[]): string {
   const reached = reachable(names)
   const unreached = places.filter((place) => !reached.has(place))
   if (unreached.length === 0) return ''
-  return `No operation of this version leads to ${unreached.map(code).join(' or ')}. A program that names all states is ready
-for that.`
+  return `No operation of this version leads to ${unreached.map(code).join(' or ')}.`
 }
 
 function section(name: OperationName): string {
@@ -223,74 +216,62 @@ function section(name: OperationName): string {
     const cell: Transition = transitions[name][place]
     return [placeText(place), leadsTo(place, cell), refusedWith(cell)]
   })
-  return `### ${name}\n\n${summaries[name]}\n\n${table(['An execution that', 'goes to', 'or the call is refused with'], rows)}`
+  return `### ${name}\n\n${summaries[name]}\n\n${table(['An execution that', 'changes to', 'or the call is refused with'], rows)}`
 }
 
 function phaseText(state: PublicState): string {
-  // Two causes of being held back are shown to users as waiting.
+  // An execution that is held by an operator or by its flow is blocked, and its public state is `waiting`.
   return state === 'waiting' ? `${code('eligible')}, ${code('blocked')}` : code(states[state].phase)
 }
 
 export function statesPage(): string {
   const names = Object.keys(operations) as OperationName[]
-  const looking = names.filter((name) => isReadOperation(name) || asideFromExecutions.includes(name))
-  const changing = names.filter((name) => !looking.includes(name))
+  const reading = names.filter((name) => isReadOperation(name) || asideFromExecutions.includes(name))
+  const changing = names.filter((name) => !reading.includes(name))
   return `${GENERATED}
 
 # States
 
-An execution is always in one of six phases. Users see a finer word, its state. The state is derived from the record and
-never stored, so the two cannot disagree.
+An execution is always in one of six phases. The API shows its state, which is more specific. The state is derived from the record and
+not stored, so the two cannot disagree.
 
-${table(
-  ['State', 'Phase', 'Meaning'],
-  publicStates.map((state) => [code(state), phaseText(state), states[state].meaning]),
-)}
+${list(publicStates.map((state) => `${code(state)} (${phaseText(state)}): ${states[state].meaning}`))}
 
-## How the phase changes
+## Transitions
 
 ${diagram(changing)}
 
-${notYetMet(changing)}
+${unreachablePhases(changing)}
 
-What has ended stays as it ended: only a replay or a replacement makes it run again, and after its retention it is removed.
+An ended execution does not change: only a replay or a replacement runs it again, and after its retention it is purged.
 
-## What every operation does
+## Operations
 
-Each operation can be repeated safely. Said twice with the same input it is done once, and the second answer says so, for
-instance \`already_completed\`. A call that is refused has changed nothing.
+Every operation is idempotent. A repeat with the same input has no further effect, and its result states that, for
+instance \`already_completed\`. A refused call has changed nothing.
 
-A worker proves with its fence (lease, epoch and attempt) that it still holds an execution. Once the lease is over, or
-somebody else has the execution, its calls are refused with \`lease_expired\`, \`lease_revoked\`, \`stale_lease\` or
-\`execution_not_active\`, and it must stop. [Errors](errors.md) says what each code means.
+A worker sends its fence (lease, epoch and attempt) with every call. Once the lease has ended, or
+another worker has the execution, its calls are refused with \`lease_expired\`, \`lease_revoked\`, \`stale_lease\` or
+\`execution_not_active\`, and it must stop. [Errors](errors.md) lists all codes.
 
-"Stays" means that the execution remains in its phase: the operation changed something else, or found its work done.
+"Stays" means that the execution remains in its phase: the operation changed something else, or was a no-op.
 
 ${changing.map(section).join('\n\n')}
 
 ### Operations that change no execution
 
-${table(
-  ['Operation', 'What it does'],
-  looking.map((name) => [code(name), summaries[name]]),
-)}
+${list(reading.map((name) => `${code(name)}: ${summaries[name]}`))}
 
 ## Timed cases
 
-Whatever time alone changes is one of these. If several are due at once, the first in this list is done.
+These are the changes that depend on time alone. If several are due at once, the first in this list applies.
 
-${table(
-  ['Case', 'What happens'],
-  [...dueCases, ...flowDueCases].map(({ name }) => [code(name), timedCases[name]]),
-)}
+${list([...dueCases, ...flowDueCases].map(({ name }) => `${code(name)}: ${timedCases[name]}`))}
 
 ## Events
 
-Every change leaves an event in the log of its partition, in order.
+Every change appends an event to the log of its partition.
 
-${table(
-  ['Event', 'Meaning'],
-  eventTypes.map((type) => [code(type), events[type]]),
-)}
+${list(eventTypes.map((type) => `${code(type)}: ${events[type]}`))}
 `
 }
