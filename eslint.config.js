@@ -2,7 +2,7 @@ import eslint from '@eslint/js'
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-const fromRuntime = 'take it from src/runtime, which is passed in, so that tests can move time and repeat chance.'
+const fromRuntime = 'take it from src/runtime, which is passed in, so that tests can control time and randomness.'
 const clockMessage = `The clock is an input: ${fromRuntime}`
 const timerMessage = `Timers are an input: ${fromRuntime}`
 const randomMessage = `Randomness is an input: ${fromRuntime}`
@@ -33,7 +33,7 @@ const skippedTests = {
   message: 'Every test runs, always.',
 }
 
-/** Time and chance come from src/runtime alone. */
+/** Clock, timers and randomness come from src/runtime alone. */
 const inputsOnly = {
   'no-restricted-globals': ['error', ...timers.map((name) => ({ name, message: timerMessage }))],
   'no-restricted-properties': [
@@ -83,7 +83,7 @@ const unavailableInKernel = {
   Date: 'The time is tx.now.',
   Promise: 'The kernel is synchronous.',
   queueMicrotask: 'The kernel is synchronous.',
-  console: 'Emit an event, or return what happened.',
+  console: 'Emit an event, or return a result.',
   crypto: 'Ids and hashes are inputs.',
   fetch: 'The kernel does no I/O.',
   globalThis: 'The kernel shares no state.',
@@ -91,7 +91,7 @@ const unavailableInKernel = {
   process: 'Settings are inputs.',
 }
 
-/** The kernel is pure, synchronous and deterministic. That it imports nothing else is checked by dependency-cruiser.config.js. */
+/** The kernel is pure, synchronous and deterministic. dependency-cruiser.config.js checks its imports. */
 const kernelRules = {
   'no-extend-native': 'error',
   'no-restricted-globals': [
@@ -157,11 +157,11 @@ export default defineConfig(
         { allowConstantLoopConditions: 'only-allowed-literals' },
       ],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      // The compiler reports what is unused, and lets a leading underscore say that a parameter is there on purpose.
+      // The compiler reports unused names, and allows unused parameters with a leading underscore.
       '@typescript-eslint/no-unused-vars': 'off',
-      // A function that answers an async interface is async even if it has nothing to wait for: its errors become rejections.
+      // An implementation of an async interface is async even without an await, so that its errors become rejections.
       '@typescript-eslint/require-await': 'off',
-      // A type parameter that appears once still names what a caller may ask for, as in get<T>(type: T).
+      // A type parameter that appears once can still be useful, as in get<T>(type: T).
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
     },
   },

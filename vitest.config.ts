@@ -11,7 +11,7 @@ const SUITE_SERVERS = 'test/servers/suite-servers.ts'
 /** Checks every operation that runs in a test process against the rules of the kernel, and closes what a file leaves open. */
 const EACH_FILE = 'test/each-file.ts'
 
-/** A test file that needs a server says so in its name: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
+/** The names of test files that need a server: `valkey.test.ts`, or `<subject>.postgres.test.ts`. */
 const SERVER_TESTS = '**/{*.,}{valkey,postgres}.test.ts'
 
 /** Files of stores that no test takes the power from: in memory they need not wait for a disk. */

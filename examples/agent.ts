@@ -1,7 +1,6 @@
 /**
- * An agent that survives its own death. A worker process is killed with SIGKILL while the agent is at work; another one
- * takes over and goes on behind the last step that was recorded: what was answered is not asked again. Only the question
- * that was under way at that moment is.
+ * An agent that survives a crash. A worker process is killed with SIGKILL while the agent runs. Another process resumes
+ * after the last recorded step: recorded answers are reused, and only the interrupted question is asked again.
  *
  *   npx node examples/agent.ts [location of a store that processes can share]
  */
@@ -13,7 +12,7 @@ import { openFabric } from './open-fabric.ts'
 
 const research = task<{ question: string }, string>('research')
 
-/** Stands for a model that takes its time and money. */
+/** Simulates a slow and expensive model. */
 async function ask(model: string, prompt: string, signal: AbortSignal): Promise<string> {
   console.log(`  process ${process.pid} asks the ${model}`)
   await pause(300, undefined, { signal })
@@ -31,7 +30,7 @@ const workAt = process.env.EXAMPLE_WORKER
 if (workAt === undefined) await main()
 else await work(workAt)
 
-/** The worker process. Others take over three seconds after it has gone silent. */
+/** Runs the worker process. Its leases expire three seconds after it is killed. */
 async function work(location: string): Promise<void> {
   const fabric = await createFabric(location)
   const worker = await fabric.work([researchHandler], { leaseTtl: '3s', signals: true })

@@ -1,13 +1,13 @@
 /**
- * A graph that nobody knows beforehand: a crawler adds a node for every page that it finds, and waits for them without
- * holding a worker. After each wait its handler runs again from the top; what it adds a second time is there already.
+ * A graph that grows while it runs: a crawler adds a node for every page that it finds, and waits for them without
+ * occupying a worker. After each wait its handler runs again from its first line; adding a node is idempotent.
  *
  *   npx node examples/crawl.ts [location of a store]
  */
 import { flow, task } from '../src/index.ts'
 import { openFabric } from './open-fabric.ts'
 
-/** Stands in for the web. Pages link in circles, as they do there. */
+/** Simulates the web, with circular links. */
 const site: Readonly<Record<string, readonly string[]>> = {
   '/': ['/bees', '/honey'],
   '/bees': ['/', '/bees/dance'],
@@ -46,7 +46,7 @@ const crawlHandler = crawl.handle(async ({ start }, ctx) => {
 
 await using opened = await openFabric()
 const { fabric } = opened
-// One slot is enough: while the crawler waits, it needs none.
+// One slot is enough: a waiting crawler occupies none.
 await fabric.work([fetchHandler, crawlHandler], { concurrency: 1 })
 
 const handle = await fabric.submit(crawlSite, { start: '/' })

@@ -1,6 +1,6 @@
 /**
- * A deployment that two of three people have to approve. Each of them is sent a signed link. A link speaks for the person
- * whom it was made for and for nobody else: voting twice counts once, and a link that was tampered with is worth nothing.
+ * A deployment that two of three people have to approve. Each person gets a signed link, which identifies the voter: a
+ * second vote does not count, and a forged link is refused.
  *
  *   npx node examples/deploy-approval.ts [location of a store]
  */
@@ -12,11 +12,11 @@ const PEOPLE = ['ada', 'bob', 'eve']
 
 const deploy = task<{ version: string; patience: Duration }, string>('deploy')
 
-/** What would be their mail: whom a link was sent to, and for which version. */
+/** Simulates mail: the link for each version and person. */
 const inbox = new Map<string, string>()
 
 const deployHandler = deploy.handle(async ({ version, patience }, ctx) => {
-  // Opened ahead of the wait, so that links exist before anybody waits for them. They survive a crash of the worker.
+  // The waitpoint is opened before the wait, so that links can be sent. They stay valid after a crash of the worker.
   const gate = await ctx.waitpoint('gate')
   for (const person of PEOPLE) {
     await ctx.step(`ask ${person}`, () => {
@@ -35,7 +35,7 @@ await using opened = await openFabric({ keys: KeyRing.begin(Date.now()) })
 const { fabric } = opened
 await fabric.work([deployHandler])
 
-/** Starts a deployment and waits until everybody has their link. */
+/** Starts a deployment and waits until all links are sent. */
 async function start(version: string, patience: Duration) {
   const execution = await fabric.submit(deploy, { version, patience })
   for await (const item of execution.events({ fromStart: true })) {
@@ -44,20 +44,20 @@ async function start(version: string, patience: Duration) {
   return execution
 }
 
-/** What a page behind the link would do. */
+/** Does what the page behind the link would do. */
 async function click(version: string, person: string, verdict: 'approve' | 'reject', pretendsToBe?: string) {
   const link = inbox.get(`${version} ${person}`) ?? ''
-  const says = `${version}: ${person}${pretendsToBe === undefined ? '' : ` as ${pretendsToBe}`} says ${verdict}`
+  const vote = `${version}: ${person}${pretendsToBe === undefined ? '' : ` as ${pretendsToBe}`} says ${verdict}`
   try {
     const { effect } = await fabric.answer(pretendsToBe === undefined ? link : forge(link, pretendsToBe), verdict)
-    console.log(`${says}: ${effect}`)
+    console.log(`${vote}: ${effect}`)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    console.log(`${says}: ${error.code}`)
+    console.log(`${vote}: ${error.code}`)
   }
 }
 
-/** Makes a link say that it is somebody else's. */
+/** Replaces the name in a link. */
 function forge(link: string, person: string): string {
   const [version, key, claims = '', mac] = link.split('.')
   const edited = Buffer.from(claims, 'base64url')

@@ -1,6 +1,6 @@
 /**
- * A pipeline in the shape of a diamond: one node feeds two, and a fourth waits for both. What each hands on is typed: a
- * node whose upstreams do not bring what its handler reads does not compile.
+ * A pipeline in the shape of a diamond: one node feeds two, and a fourth waits for both. Results are typed: a node whose
+ * upstreams do not provide what its handler reads does not compile.
  *
  *   npx node examples/diamond.ts [location of a store]
  */
@@ -12,7 +12,7 @@ interface Order {
   readonly cents: number
 }
 
-// Input, output, and what the handler finds in ctx.inputs.
+// The type parameters: input, output, and the upstream results in ctx.inputs.
 const loadOrders = task<{ month: string }, readonly Order[]>('orders.load')
 const sumUp = task<undefined, number, { orders: readonly Order[] }>('orders.sum')
 const findLargest = task<undefined, Order, { orders: readonly Order[] }>('orders.largest')

@@ -1,6 +1,6 @@
 /**
- * The same question to three models, and the first answer wins. The others are cancelled that moment: their signals abort,
- * so that nobody pays for tokens that nobody reads.
+ * The same question to three models. The first answer wins, and the others are cancelled immediately: their signals abort,
+ * so no tokens are wasted.
  *
  *   npx node examples/llm-race.ts [location of a store]
  */
@@ -11,7 +11,7 @@ import { openFabric } from './open-fabric.ts'
 interface Prompt {
   readonly model: string
   readonly question: string
-  /** How long the model would need for one word. */
+  /** The time that the model needs for one word. */
   readonly wordMs: number
 }
 
@@ -26,7 +26,7 @@ const race = flow('llm-race', (f, input: { question: string }) => {
   return f.node('choose', choose, { after: anyOf([large, small, local]) })
 })
 
-/** Stands in for a provider's streaming API, which takes a signal as this does. */
+/** Simulates the streaming API of a provider, which accepts a signal. */
 async function* wordsOf({ question, wordMs }: Prompt, signal: AbortSignal): AsyncGenerator<string> {
   for (const word of `${question} Because bees dance.`.split(' ')) {
     await sleep(wordMs, undefined, { signal })
@@ -57,7 +57,7 @@ const worker = await fabric.work([askHandler, chooseHandler])
 
 const handle = await fabric.submit(race, { question: 'How do bees find the way?' })
 console.log(await handle.result())
-// The losers have lost their leases; their handlers are on their way out.
+// The losers have lost their leases; their handlers are still ending.
 await worker.close()
 for await (const { node, state, isSuperseded } of handle.members()) {
   console.log(`${node}: ${state}${isSuperseded ? ', not needed any more' : ''}`)

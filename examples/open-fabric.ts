@@ -1,4 +1,4 @@
-/** Where an example keeps its work: at the location on its command line, else in a SQLite file that goes with the program. */
+/** Opens the store of an example: the location on its command line, or a SQLite file that is removed at the end. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,7 +7,7 @@ import type { Fabric, FabricOptions } from '../src/index.ts'
 
 export interface OpenFabric extends AsyncDisposable {
   readonly fabric: Fabric
-  /** For other processes that are to work on the same store. */
+  /** The location, for other processes that use the same store. */
   readonly location: string
 }
 

@@ -1,7 +1,6 @@
 /**
- * A payment that a provider confirms by calling back. The address that it is given ends in a token for exactly this
- * payment. The provider is quick: it calls before the handler has come to wait, and what came early is kept. Whoever
- * guesses at tokens is told nothing.
+ * A payment that a provider confirms with a callback. The callback address contains a token for this payment. The provider
+ * calls before the handler waits, and the early signal is buffered. A guessed token is refused.
  *
  *   npx node examples/payment-callback.ts [location of a store]
  */
@@ -19,7 +18,7 @@ const pay = task<{ order: string; cents: number }, string>('order.pay')
 await using opened = await openFabric({ keys: KeyRing.begin(Date.now()) })
 const { fabric } = opened
 
-// The web server that the provider calls. Its process need not be that of the worker: it needs the store and the keys.
+// The web server that the provider calls. It needs the store and the keys, and may run in another process than the worker.
 const server = createServer((request, response) => {
   void (async () => {
     const token = request.url?.split('/').at(-1) ?? ''
@@ -38,11 +37,11 @@ server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const callbacks = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callbacks`
 
-/** The provider, and somebody who guesses. It repeats its call, as providers do; the key of the signal makes both one. */
+/** Simulates an attacker with a guessed token, then the provider, which repeats its call. The key deduplicates the signal. */
 async function askProvider(cents: number, callback: string): Promise<{ payment: string }> {
-  const said = { method: 'POST', body: JSON.stringify({ cents }) }
+  const payment = { method: 'POST', body: JSON.stringify({ cents }) }
   const guessed = callback.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
-  for (const url of [guessed, callback, callback]) await fetch(url, said)
+  for (const url of [guessed, callback, callback]) await fetch(url, payment)
   return { payment: 'p-1' }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Three of five are enough: a document is kept in five places, and counts as stored once three of them have it. One place
- * is broken and one is slow; neither keeps anybody waiting. If a third had failed, what follows would have been skipped.
+ * Three of five are enough: a document is copied to five places, and counts as stored once three of them have it. One place
+ * is broken and one is slow; neither delays the flow. If a third place failed, the confirmation would be skipped.
  *
  *   npx node examples/quorum.ts [location of a store]
  */
@@ -18,7 +18,7 @@ interface Copy {
 const keep = task<Copy, { place: string }>('copy.keep')
 const confirm = task<{ document: string }, string>('copy.confirm')
 
-// Only the last node decides how the flow comes out: one broken place is no failure of it.
+// Only the last node determines the outcome of the flow, so a broken place does not fail it.
 const store = flow(
   'store-document',
   { outcome: 'sinks' },

@@ -1,7 +1,7 @@
 /**
- * A release in which a branch fails. What depends on it is skipped, the branch beside it goes on, and the flow fails. Once
- * the cause is mended, the failed node is replayed together with everything that was skipped because of it: the flow ends
- * as if nothing had happened.
+ * A release in which a branch fails. Its downstream nodes are skipped, the other branch continues, and the flow fails. After
+ * the cause is fixed, the failed node is replayed together with the nodes that were skipped because of it, and the flow
+ * completes.
  *
  *   npx node examples/release-train.ts [location of a store]
  */
@@ -29,7 +29,7 @@ const release = flow('release', (f, input: { version: string }) => {
   return f.node('announce', announce, { after: allOf(live, notes), input })
 })
 
-/** What somebody has to mend. */
+/** The cause of the failure. */
 let browserStarts = false
 
 const handlers = [
@@ -43,7 +43,7 @@ const handlers = [
   announce.handle(({ version }) => `${version} is out`),
 ]
 
-async function tell(handle: FlowHandle): Promise<void> {
+async function printMembers(handle: FlowHandle): Promise<void> {
   for await (const { node, state } of handle.members()) console.log(`  ${node}: ${state}`)
 }
 
@@ -58,10 +58,10 @@ try {
   if (!(error instanceof EngineError)) throw error
   console.log(`${error.code}: ${error.message}`)
 }
-await tell(handle)
+await printMembers(handle)
 
 browserStarts = true
-console.log('The browser is mended. Once more, from there:')
-await handle.replay('browser', { subtree: true, reason: 'the browser is mended' })
+console.log('The browser is fixed. Replaying from there:')
+await handle.replay('browser', { subtree: true, reason: 'the browser is fixed' })
 console.log(await handle.result())
-await tell(handle)
+await printMembers(handle)

@@ -1,6 +1,6 @@
 /**
- * A trip is booked in three places, or in none. Every booking and every undoing is a step, so a crash in between repeats
- * nothing that was done: the handler runs again from its first line and is told what the steps came to.
+ * A trip is booked in three places, or in none. Every booking and every cancellation is a step, so a crash repeats no
+ * recorded work: the handler runs again from its first line and gets the recorded results.
  *
  *   npx node examples/saga.ts [location of a store]
  */
@@ -9,7 +9,7 @@ import { openFabric } from './open-fabric.ts'
 
 const bookTrip = task<{ to: string }, string>('trip.book')
 
-// What a booking office would do. It recognises a repeated request by its key.
+// Simulates booking offices, which deduplicate requests by key.
 const offices = {
   book(what: string, to: string, key: string): { booking: string } {
     if (what === 'car' && to === 'Venice') throw new PermanentError('no cars in Venice')
@@ -29,7 +29,7 @@ const bookTripHandler = bookTrip.handle(async ({ to }, ctx) => {
       undo.unshift(() => ctx.step(`cancel ${what}`, { retry: { attempts: 10 } }, () => offices.cancel(booking)))
     }
   } catch (error) {
-    // The failure of a step is recorded as its value is: after a crash the handler comes by here again.
+    // The failure of a step is recorded too, so after a crash the handler takes this path again.
     for (const each of undo) await each()
     throw new PermanentError(`the trip to ${to} is off`, { cause: error })
   }

@@ -1,10 +1,10 @@
 /**
- * An order and the work that follows from it are stored together or not at all: the receipt is submitted inside the
- * transaction that writes the order. One order is committed, one is taken back.
+ * An order and its receipt are stored atomically: the receipt is submitted inside the
+ * transaction that writes the order. One order is committed, one is rolled back.
  *
  *   DATABASE_URL=postgres://user:password@localhost/shop npx node examples/submit-in-transaction.ts
  *
- * It keeps its store in the schema `flowfabric` of that database, and its orders in a temporary table.
+ * The store is in the schema `flowfabric` of that database, and the orders are in a temporary table.
  */
 import { Client } from 'pg'
 import { createFabric, task } from '../src/index.ts'
@@ -21,7 +21,7 @@ const sendReceiptHandler = sendReceipt.handle(({ order, to }) => `the receipt fo
 await using fabric = await createFabric(database)
 await fabric.work([sendReceiptHandler])
 
-// The application's own connection, to the same database.
+// The connection of the application, to the same database.
 const client = new Client({ connectionString: database })
 await client.connect()
 await client.query('create temporary table shop_order (name text primary key, quantity integer check (quantity > 0))')
@@ -42,7 +42,7 @@ async function placeOrder(name: string, quantity: number): Promise<ExecutionHand
 
 try {
   const execution = await placeOrder('A-17', 2)
-  // It exists a moment after the commit. What was rolled back never does, so a wait has a limit.
+  // The execution exists shortly after the commit, and never after a rollback. So the wait has a limit.
   console.log(`A-17: ${await execution.result({ signal: AbortSignal.timeout(RECEIPT_LIMIT_MS) })}`)
 
   await placeOrder('B-18', 0).catch((error: unknown) => console.log(`B-18: ${String(error)}`))

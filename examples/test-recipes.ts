@@ -10,7 +10,7 @@ import { stub, testFabric } from '../src/testing/index.ts'
 
 const order = task<{ item: string; cents: number }, { receipt: string }>('order', { retry: { attempts: 5 } })
 
-/** Made anew for every test, with what the outside would see. */
+/** Creates handlers for one test, with a record of their external effects. */
 function makeOrderHandler() {
   const charges: string[] = []
   const parcels: string[] = []

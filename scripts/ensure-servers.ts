@@ -1,7 +1,6 @@
 /**
- * Makes sure that the servers which tests and benchmarks run against can be started. What is missing is installed, if this
- * is Debian and we are root, from the machine's own Debian mirror and without a service being started; elsewhere the
- * person is told how to get it.
+ * Finds the server programs that tests and benchmarks start. On Debian, as root, it installs missing ones from the mirror of
+ * the machine, without starting services. Elsewhere it prints instructions.
  */
 import { access, mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -11,30 +10,30 @@ import { capture, run } from './run.ts'
 
 interface ServerPackage {
   readonly program: string
-  /** Where the machine has it; undefined if it does not. */
+  /** Returns the path of the program; undefined if it is not installed. */
   readonly find: () => Promise<string | undefined>
-  /** The service that the package brings. */
+  /** The service that the package installs. */
   readonly service: string
   readonly packages: readonly string[]
   readonly oldestVersion: string
   readonly brewFormula: string
-  /** A Debian release that has it in its backports only; later ones have it in the release itself. */
+  /** A Debian release that has the package in its backports only. Later releases contain it. */
   readonly backportedTo?: string
-  /** What Debian is to read while it installs it, beside that no service may start. */
+  /** Policies that apply during the installation, in addition to `noServices`. */
   readonly policy?: Policy
 }
 
-/** A file that tells Debian what not to do. */
+/** A file that restricts what Debian does during an installation. */
 interface Policy {
   readonly file: string
   readonly text: string
   readonly mode: number
 }
 
-/** Debian asks this program before it starts a service; 101 says that it may not. */
+/** Debian runs this program before it starts a service; the exit code 101 forbids it. */
 const noServices: Policy = { file: '/usr/sbin/policy-rc.d', text: '#!/bin/sh\nexit 101\n', mode: 0o755 }
 
-/** With PostgreSQL Debian would also make a database for the machine. */
+/** Prevents the creation of a database cluster when PostgreSQL is installed. */
 const noDatabase: Policy = {
   file: '/etc/postgresql-common/createcluster.d/flowfabric.conf',
   text: 'create_main_cluster = false\n',
@@ -89,7 +88,7 @@ function howToInstall({ program, packages, oldestVersion, brewFormula, backporte
     "Install it with your system's package manager and have it on the PATH, for example:",
     `  Debian         apt-get install ${names}`,
     `  macOS          brew install ${brewFormula}`,
-    'Or run only what needs no server: npm run test:embedded',
+    'Or run the tests that need no server: npm run test:embedded',
   ]
   if (backportedTo !== undefined) {
     const command = `apt-get install -t ${backportedTo}-backports ${names}`
@@ -105,7 +104,7 @@ async function exists(file: string): Promise<boolean> {
   )
 }
 
-/** The code name of the Debian release; undefined if this is not Debian. */
+/** Returns the code name of the Debian release; undefined if this is not Debian. */
 async function debianRelease(): Promise<string | undefined> {
   if (!(await exists('/etc/os-release'))) return undefined
   const lines = (await readFile('/etc/os-release', 'utf8')).split('\n')
@@ -120,7 +119,7 @@ async function apt(...args: string[]): Promise<void> {
   if (code !== 0) throw new Error(`apt-get ${args.join(' ')} failed.`)
 }
 
-/** The address of the mirror from which this machine takes its release. Known to apt once it has read its sources. */
+/** Returns the address of the Debian mirror of this machine. Requires that apt has read its sources. */
 async function mirrorOf(release: string): Promise<string> {
   const { output } = await capture('apt-get', [
     'indextargets',
@@ -146,7 +145,7 @@ async function installFromBackports(release: string, packages: readonly string[]
   }
 }
 
-/** Installs while Debian reads a policy. A machine that has one of its own keeps it. */
+/** Runs an installation with a policy in place. An existing policy of the machine is kept. */
 async function withPolicy({ file, text, mode }: Policy, installing: () => Promise<void>): Promise<void> {
   if (await exists(file)) return installing()
   const folder = path.dirname(file)
@@ -160,7 +159,7 @@ async function withPolicy({ file, text, mode }: Policy, installing: () => Promis
   }
 }
 
-/** Removes a folder and those around it, up to the last. A package that was installed may have put files into them. */
+/** Removes a folder and its parents up to `last`, if they are empty: an installed package may have added files. */
 async function removeEmpty(folder: string, last: string): Promise<void> {
   const isGone = await rmdir(folder).then(
     () => true,
@@ -176,11 +175,11 @@ async function install({ packages, service, backportedTo, policy }: ServerPackag
     else await apt('install', '-y', ...packages)
   }
   await withPolicy(noServices, () => (policy === undefined ? installing() : withPolicy(policy, installing)))
-  // Nor is it to start with the machine. Where there are no services at all there is nothing to disable.
+  // The service must not start at boot either. The command fails on a machine without services, which is fine.
   await capture('update-rc.d', [service, 'disable'])
 }
 
-/** Answers where the program is; throws with instructions if there is none and it cannot be installed. */
+/** Returns the path of the program. Throws with instructions if it is missing and cannot be installed. */
 async function ensureServer(server: ServerPackage): Promise<string> {
   const found = await server.find()
   if (found !== undefined) return found
@@ -198,7 +197,7 @@ async function ensureServer(server: ServerPackage): Promise<string> {
   return installed
 }
 
-/** Answers where all server programs are; throws with instructions if one is missing and cannot be installed. */
+/** Returns the paths of all server programs. Throws with instructions if one is missing and cannot be installed. */
 export async function ensureServers(): Promise<string[]> {
   const programs: string[] = []
   for (const server of serverPackages) programs.push(await ensureServer(server))

@@ -1,8 +1,8 @@
 /**
- * Writes the pages of the documentation that repeat what the source says: docs/states.md and docs/errors.md.
+ * Generates docs/states.md and docs/errors.md from the catalogues of the kernel.
  *
  *   node scripts/generate-docs.ts            writes them
- *   node scripts/generate-docs.ts --check    fails if they differ from what would be written
+ *   node scripts/generate-docs.ts --check    fails if they are out of date
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -32,7 +32,7 @@ for (const page of pages) {
   const text = await format(page.write(), { ...(await resolveConfig(file)), filepath: file })
   if ((await read(file)) === text) continue
   if (values.check) {
-    console.error(`${page.file} is not what the source says. Run: npm run docs:generate`)
+    console.error(`${page.file} is out of date. Run: npm run docs:generate`)
     process.exitCode = 1
   } else {
     await mkdir(path.dirname(file), { recursive: true })

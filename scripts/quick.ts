@@ -1,9 +1,9 @@
 /**
- * Checks a change in a minute or two: format, lint and types with what they know from the last time, and the tests that the
- * change concerns of the unit, table and conformance suites, on stores that need no server.
+ * Checks a change in a minute or two: format, lint and types with their caches, and the affected tests of the
+ * unit, table and conformance suites, on stores that need no server.
  *
- *   node scripts/quick.ts                 what is not committed
- *   node scripts/quick.ts --since main    what this branch has changed
+ *   node scripts/quick.ts                 uncommitted changes
+ *   node scripts/quick.ts --since main    changes of this branch
  */
 import { parseArgs } from 'node:util'
 import { runLanes } from './lanes.ts'
@@ -17,7 +17,7 @@ const { values } = parseArgs({ options: { since: { type: 'string', default: 'HEA
 const projects = SUITES.flatMap((name) => ['--project', name])
 const failed: string[] = []
 
-/** Shows what a program has printed only if it fails. */
+/** Prints the output of a program only if it fails. */
 function step(name: string, command: string, args: readonly string[], env: Record<string, string> = {}): Job {
   return async () => {
     const startedAt = performance.now()

@@ -1,23 +1,23 @@
-/** Runs one test suite in a process of its own and counts its tests. */
+/** Runs one test suite in a separate process and counts its tests. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { z } from 'zod'
 import { capture, root, run } from './run.ts'
 
-/** Ends a suite that hangs. Suites run beside each other and beside other programs, so the limit is generous. */
+/** Ends a suite that hangs. The limit is generous, because suites run concurrently. */
 const SUITE_LIMIT_MS = 60 * 60_000
 
 export interface SuiteOptions {
   readonly env: Record<string, string>
-  /** Where the output goes: straight to the terminal, or into the result. */
+  /** The destination of the output. */
   readonly output: 'terminal' | 'result'
 }
 
 export interface TestResult {
   readonly name: string
   readonly durationMs: number
-  /** What went wrong, if anything did. */
+  /** The message of a failed test. */
   readonly failure: string | undefined
 }
 
@@ -50,7 +50,7 @@ type Report = z.infer<typeof reportSchema>
 
 const emptyReport: Report = { numPassedTests: 0, numFailedTests: 0, testResults: [] }
 
-/** A file that could not be loaded has no failed test of its own, and still is a failure. */
+/** Counts files that could not be loaded: they have no failed test, but are failures. */
 function failuresIn(report: Report): number {
   const broken = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
@@ -69,10 +69,10 @@ async function readReport(file: string): Promise<Report> {
 
 function complaintOf(code: number | undefined, passed: number): string {
   if (code === undefined) return 'was ended by a signal or by its time limit'
-  return passed === 0 ? 'ran no tests' : 'did not end well'
+  return passed === 0 ? 'ran no tests' : 'failed outside of its tests'
 }
 
-/** A suite that ends badly or runs no tests counts as a failure. */
+/** Runs a suite. A suite that crashes or runs no tests counts as a failure. */
 export async function runSuite(name: string, { env, output }: SuiteOptions): Promise<SuiteResult> {
   const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-test-'))
   const file = path.join(folder, 'report.json')

@@ -17,11 +17,11 @@ export interface RunOptions {
 export interface Ended {
   /** The exit code; undefined if the program was ended by a signal or could not be started. */
   readonly code: number | undefined
-  /** What it wrote; empty unless it was captured. */
+  /** The captured output; otherwise empty. */
   readonly output: string
 }
 
-/** Runs a program whose output goes straight to the terminal. */
+/** Runs a program with its output on the terminal. */
 export async function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   try {
     return { code: await start(command, args, options, 'inherit'), output: '' }
@@ -31,8 +31,8 @@ export async function run(command: string, args: readonly string[], options: Run
 }
 
 /**
- * Runs a program and keeps what it writes to both outputs. The output goes through a file: a pipe would stay open for as
- * long as a process that the program has left behind.
+ * Runs a program and captures its standard output and standard error. Uses a file instead of a pipe, because a process that
+ * the program leaves behind would keep a pipe open.
  */
 export async function capture(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const folder = await mkdtemp(path.join(tmpdir(), 'flowfabric-output-'))
@@ -50,7 +50,7 @@ export async function capture(command: string, args: readonly string[], options:
 
 const running = new Set<ChildProcess>()
 
-/** Kills a program and what it has started. A program leads a process group of its own. */
+/** Kills the process group of a program. Each program has its own group. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, 'SIGKILL')
 }
@@ -62,7 +62,7 @@ function killAll(): void {
 
 let isGuarding = false
 
-/** Programs end with this process, however it ends, except by SIGKILL. */
+/** Ends all programs when this process ends, except by SIGKILL. */
 function guardPrograms(): void {
   if (isGuarding) return
   isGuarding = true
@@ -99,7 +99,7 @@ async function start(
   }
 }
 
-/** Runs one of the scripts of package.json and keeps what it writes. */
+/** Runs a script of package.json and captures its output. */
 export function captureScript(name: string): Promise<Ended> {
   return capture('npm', ['run', '--silent', name])
 }

@@ -1,12 +1,12 @@
 /**
- * The stored form of every record and event, as `src/kernel/model/schema.lock.json` keeps it, and the comparison of two of them.
+ * Computes the stored form of every record and event for `src/kernel/model/schema.lock.json`, and compares two forms.
  * Stored values are found by their position. So fields, words and variants can only be appended; any other change needs a
  * new data version.
  */
 import { DATA_VERSION, eventFields, fieldsOf, recordTypes } from '../src/kernel/index.ts'
 import type { Field, FieldKind } from '../src/kernel/index.ts'
 
-/** A field, word or variant; with what it consists of, in the stored order. */
+/** A field, word or variant, with its parts in the stored order. */
 export type Form = string | [head: string, parts: Form[]]
 
 export interface SchemaLock {
@@ -14,7 +14,7 @@ export interface SchemaLock {
   readonly forms: Readonly<Record<string, Form[]>>
 }
 
-/** Either nothing differs, or `text` says what differs and what to do. Only a compatible difference may be locked. */
+/** The result of a comparison. `text` contains the difference and what to do. Only a compatible difference may be locked. */
 export type LockVerdict = { kind: 'same' } | { kind: 'appended' | 'raised' | 'incompatible'; text: string }
 
 export function currentLock(): SchemaLock {
@@ -45,7 +45,7 @@ function kindForm(name: string, of: FieldKind): Form {
 
 const LOCK_IT = 'Run npm run schema:lock and commit src/kernel/model/schema.lock.json.'
 
-/** Compares the schema with the lock file and says what to do about a difference. */
+/** Compares the schema with the lock file. */
 export function compareLocks(locked: SchemaLock, current: SchemaLock): LockVerdict {
   const { appended, changed } = differences(locked.forms, current.forms)
   if (current.dataVersion > locked.dataVersion) {

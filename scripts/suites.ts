@@ -8,7 +8,7 @@ export interface Suite {
   readonly server: 'never' | 'unless_embedded' | 'always'
   /** The suite uses the servers that all suites of a run share. */
   readonly sharesServers: boolean
-  /** What limits the suite: the processors, or timers and processes for which it waits. */
+  /** What limits the suite: the CPU, or timers and processes that it waits for. */
   readonly lane: 'computing' | 'waiting'
 }
 
@@ -16,7 +16,7 @@ const none = { needsBuild: false, server: 'never', sharesServers: false } as con
 const shared = { needsBuild: true, server: 'unless_embedded', sharesServers: true } as const
 const own = { needsBuild: true, server: 'unless_embedded', sharesServers: false } as const
 
-/** The longest of each lane come first, so that no lane works alone at the end. */
+/** The longest suites of each lane come first, so that the lanes end at about the same time. */
 const suites: readonly Suite[] = [
   { name: 'conformance', lane: 'computing', ...shared },
   { name: 'differential', lane: 'computing', ...shared },

@@ -1,12 +1,12 @@
 /**
- * Runs the test suites, each in a process of its own, and ends with one line: how many tests passed and how many failed.
+ * Runs the test suites, each in a separate process. The last line contains the numbers of passed and failed tests.
  * A check that fails, a suite that crashes and a suite without tests count as a failure.
  *
  *   node scripts/test.ts               the static checks, the build, every suite
  *   node scripts/test.ts --embedded    every suite, but only the tests that need no server
  *   node scripts/test.ts unit e2e      the suites named
  *
- * Suites run in two lanes: one that waits most of the time beside one that computes. The output of a suite is printed when the
+ * Suites run in two lanes, one for suites that mostly wait and one for suites that mostly compute. The output of a suite is printed when the
  * suite ends. Suites share servers, which are started once. Suites and servers end with this process.
  */
 import { parseArgs } from 'node:util'
@@ -23,7 +23,7 @@ import { chooseSuites } from './suites.ts'
 import type { Suite } from './suites.ts'
 
 const SLOWEST_SHOWN = 10
-/** Lines of the message of each failed test that the summary repeats. */
+/** The number of lines of each failure message in the summary. */
 const FAILURE_LINES = 12
 
 type Outcome = Pick<SuiteResult, 'passed' | 'failed' | 'output'>
@@ -40,7 +40,7 @@ function heading(text: string): void {
   console.log(`\n== ${text}`)
 }
 
-/** Runs a part of the run. Prints when it starts and ends, and its output in one piece. */
+/** Runs one part. Prints its start and its end, and its output in one piece. */
 async function part(name: string, work: () => Promise<Outcome>): Promise<void> {
   const startedAt = performance.now()
   console.log(`started ${name}`)
@@ -64,7 +64,7 @@ function verdictOf({ passed, failed }: Outcome): string {
   return `${passed} passed, ${failed} failed`
 }
 
-/** The outcome of what the suites need. Only a failure counts: preparing is not a test. */
+/** Returns the outcome of a preparation. Only a failure counts, because a preparation is not a test. */
 function prepared(succeeded: boolean, output = ''): Outcome {
   return { passed: 0, failed: succeeded ? 0 : 1, output }
 }
@@ -111,7 +111,7 @@ let servers: SharedServers | undefined
 
 async function installAndStart(): Promise<void> {
   await part('installation', async () => prepared((await ensureServers()).length > 0))
-  // One suite alone starts its servers itself.
+  // A single suite starts its own servers.
   if (chosen.filter((suite) => suite.sharesServers).length < 2) return
   await part('server start', async () => {
     servers = await startSharedServers()
