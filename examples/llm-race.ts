@@ -47,7 +47,7 @@ const askHandler = ask.handle(async (prompt, ctx) => {
 })
 
 const chooseHandler = choose.handle((_input, { inputs }) => {
-  const [model, answer] = Object.entries(inputs)[0] ?? ['nobody', 'no answer']
+  const [model, answer] = Object.entries(inputs)[0] ?? ['no model', 'no answer']
   return `${model} says: ${answer}`
 })
 
