@@ -45,6 +45,7 @@ export type {
   StepFunction,
   StepOptions,
   TaskContext,
+  TokenOptions,
   WaitpointOptions,
 } from './client/define/context.ts'
 export type {
@@ -128,9 +129,8 @@ export type { StagedResult, StagedSubmitOptions } from './client/executions/stag
 export type { SubmitManyItem, SubmitOutcome } from './client/executions/submit-many.ts'
 export type { SubmitOptions } from './client/executions/submit.ts'
 export type { SubscribeOptions, SubscriptionItem } from './client/events/subscription.ts'
-export type { TokenOptions } from './client/tokens/token-options.ts'
 export type { WaitOptions } from './client/events/await-end.ts'
-export type { LogLevel } from './client/define/log.ts'
+export type { LogLevel } from './fabric/create-log.ts'
 export type { Log, LogFields } from './runtime/log.ts'
 export type { Runtime, Timer } from './runtime/runtime.ts'
 export { migrateStore } from './stores/open/migrate-store.ts'

@@ -23,7 +23,7 @@ import { executionPartition } from '../stores/store.ts'
 import { CANCEL_KEYS } from './executions/cancel-options.ts'
 import type { CancelOptions } from './executions/cancel-options.ts'
 import { parseDuration } from './define/duration.ts'
-import { executionIdFromKey, mintExecutionId, partitionOf } from './checks/ids.ts'
+import { executionIdFromKey, mintExecutionId, partitionOf } from './transport/ids.ts'
 import { JournalCalls } from './journal/journal-calls.ts'
 import {
   checkBoolean,

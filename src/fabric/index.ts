@@ -1,2 +1,3 @@
+export type { LogLevel } from './create-log.ts'
 export { Fabric, createFabric } from './fabric.ts'
 export type { EngineSettings, FabricOptions, FabricWorkerOptions } from './fabric.ts'

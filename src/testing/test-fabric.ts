@@ -9,7 +9,6 @@ import type {
   ExecutionHandle,
   FlowDescription,
   Handler,
-  LogLevel,
   SignalReceipt,
   Vote,
 } from '../client/index.ts'
@@ -23,6 +22,7 @@ import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { executionPartition } from '../stores/store.ts'
 import type { StoredEvent } from '../stores/store.ts'
 import { Fabric } from '../fabric/index.ts'
+import type { LogLevel } from '../fabric/index.ts'
 import type { Worker, WorkerOptions } from '../worker/index.ts'
 import { CrashPoints } from './crash-points.ts'
 import type { CrashPoint } from './crash-points.ts'

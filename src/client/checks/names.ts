@@ -7,10 +7,10 @@ import {
   REASON_BYTES,
   TAG_COUNT_MAX,
   TAG_VALUE_BYTES,
-} from '../../kernel/index.ts'
-import type { Tag } from '../../kernel/index.ts'
+} from '../../kernel/limits.ts'
+import type { Tag } from '../../kernel/model/records.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { TAG_NAME } from '../../stores/sql/tag-name.ts'
+import { TAG_NAME } from '../../kernel/model/tag-name.ts'
 
 const TAG_QUERY_KEYS = ['name', 'value'] as const satisfies readonly (keyof Tag)[]
 
@@ -90,7 +90,7 @@ export function checkKey(value: unknown, field = 'id'): string {
 
 /** A text that is not empty and that every store keeps as it is. */
 export function checkPlainText(value: unknown, field: string, maximumBytes: number): string {
-  if (!isPlainText(value) || value === '' || Buffer.byteLength(value) > maximumBytes) {
+  if (!isPlainText(value) || value === '' || !fits(value, maximumBytes)) {
     throw invalidInput(
       field,
       `${field} is ${show(value)}, but must be a text of 1 to ${maximumBytes} bytes without control characters.`,
@@ -100,7 +100,7 @@ export function checkPlainText(value: unknown, field: string, maximumBytes: numb
 }
 
 export function checkReason(value: unknown, field = 'reason'): string {
-  if (typeof value !== 'string' || Buffer.byteLength(value) > REASON_BYTES) {
+  if (typeof value !== 'string' || !fits(value, REASON_BYTES)) {
     throw invalidInput(field, `${field} must be a text of at most ${REASON_BYTES} bytes.`)
   }
   return value
@@ -127,7 +127,7 @@ export function checkTagName(value: unknown, field = 'tags'): string {
 }
 
 function checkTagValue(value: unknown, field: string): string {
-  if (!isPlainText(value) || Buffer.byteLength(value) > TAG_VALUE_BYTES) {
+  if (!isPlainText(value) || !fits(value, TAG_VALUE_BYTES)) {
     throw invalidInput(
       field,
       `${field} is ${show(value)}, but a tag's value must be a text of at most ${TAG_VALUE_BYTES} bytes without control characters.`,
@@ -181,6 +181,14 @@ function isPlainObject(value: unknown): boolean {
 /** Text that every store keeps as it is: half of a surrogate pair has no bytes, and control characters separate names. */
 function isPlainText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !CONTROL.test(value)
+}
+
+const encoder = new TextEncoder()
+
+/** Whether a text has at most so many bytes. Short texts are not encoded: a UTF-16 unit has at most three bytes. */
+function fits(text: string, maximumBytes: number): boolean {
+  if (text.length * 3 <= maximumBytes) return true
+  return text.length <= maximumBytes && encoder.encode(text).byteLength <= maximumBytes
 }
 
 /** A value as an error may show it: short, and on one line. */

@@ -1,5 +1,7 @@
 /** Values to bytes and back. Bytes stay bytes; everything else is JSON. */
-import type { BlobInfo, BlobInput, ErrorCode, PayloadEncoding } from '../../kernel/index.ts'
+import type { ErrorCode } from '../../kernel/errors.ts'
+import type { BlobInfo, PayloadEncoding } from '../../kernel/model/base-records.ts'
+import type { BlobInput } from '../../kernel/tx.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 
 export interface EncodedValue {

@@ -1,5 +1,5 @@
 /** One validator for each word that belongs to a signal: its name, where it is sent, who sent it and the sender's key. */
-import { IDENTITY_BYTES, NAME_BYTES, SIGNAL_KEY_BYTES } from '../../kernel/index.ts'
+import { IDENTITY_BYTES, NAME_BYTES, SIGNAL_KEY_BYTES } from '../../kernel/limits.ts'
 import { checkPlainText, checkTaskName, invalidInput, show } from './names.ts'
 
 /** Names that begin like this belong to the engine. */

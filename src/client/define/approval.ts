@@ -1,6 +1,6 @@
 /** Asking people: as many of them as are needed say `approve`, or one says `reject`. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Instant } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/model/base-records.ts'
 import { checkSenders, layFlat } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
 import { checkBoolean, checkOptions, invalidInput, show } from '../checks/names.ts'

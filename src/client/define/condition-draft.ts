@@ -8,8 +8,8 @@ import {
   CONDITION_NODE_MAX,
   CONDITION_SOURCE_MAX,
   OPEN_WAITPOINT_MAX,
-} from '../../kernel/index.ts'
-import type { ConditionNode, CountBy } from '../../kernel/index.ts'
+} from '../../kernel/limits.ts'
+import type { ConditionNode, CountBy } from '../../kernel/model/journal-records.ts'
 import { checkList, invalidInput, show } from '../checks/names.ts'
 import { checkIdentity } from '../checks/signal-names.ts'
 

@@ -1,12 +1,12 @@
 /** What a handler is given besides its input. */
-import type { AttemptKind, ExecutionId, FlowId, Instant } from '../../kernel/index.ts'
-import type { Log } from '../../runtime/index.ts'
+import type { ExecutionId, FlowId, Instant } from '../../kernel/model/base-records.ts'
+import type { AttemptKind } from '../../kernel/model/records.ts'
+import type { Log } from '../../runtime/log.ts'
 import type { Duration } from './duration.ts'
 import type { MemberFlow } from './member-flow.ts'
 import type { Tags } from '../checks/names.ts'
 import type { RetryOptions } from './retry.ts'
 import type { SignalAnswer } from './signal-wait.ts'
-import type { TokenOptions } from '../tokens/token-options.ts'
 import type { AnyInputs } from './upstreams.ts'
 import type { Waitable } from './waitable.ts'
 
@@ -41,6 +41,15 @@ export type StepFunction<Value> = (step: StepContext) => Promise<Value> | Value
 export interface WaitpointOptions {
   /** How long it takes signals, whether or not the handler has come to wait for them. */
   readonly expires?: Duration
+}
+
+export interface TokenOptions {
+  /** Whom the token is made for. Its signals come from this principal, so that one holder cannot be two voters. */
+  readonly for?: string
+  /** How long it is good, at most as long as its key. */
+  readonly expires?: Duration
+  /** Only signals of these names may be sent with it. */
+  readonly names?: readonly string[]
 }
 
 /** A place for signals that the handler has opened. Waited for as it is, it answers the first signal that comes. */

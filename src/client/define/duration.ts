@@ -1,4 +1,4 @@
-import { DURATION_MAX_MS } from '../../kernel/index.ts'
+import { DURATION_MAX_MS } from '../../kernel/limits.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { show } from '../checks/names.ts'
 

@@ -1,5 +1,5 @@
 /** Errors that a handler throws to say how its attempt shall end, and those that waiting callers meet. */
-import type { FailureInput, Outcome } from '../../kernel/index.ts'
+import type { FailureInput, Outcome } from '../../kernel/model/records.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { ErrorDetail } from '../../kernel/engine-error.ts'
 import { parseDuration } from './duration.ts'

@@ -1,9 +1,15 @@
 /** A node of a flow: how it is declared, and what its types promise to those behind it. */
-import type { SubmitOptions } from '../executions/submit.ts'
+import type { Tags } from '../checks/names.ts'
+import type { Duration } from './duration.ts'
+import type { TaskSettings } from './task-settings.ts'
 import type { AfterOption, NoInputs, Upstream } from './upstreams.ts'
 
 /** How one node is treated; what is left out is as its task says. Members are kept as long as their flow. */
-export type NodeSettings = Pick<SubmitOptions, 'lane' | 'priority' | 'retry' | 'timeout' | 'delay' | 'tags'>
+export interface NodeSettings extends Omit<TaskSettings, 'retention'> {
+  /** How long to wait before it may run. A negative one is no delay. */
+  readonly delay?: Duration
+  readonly tags?: Tags
+}
 
 export const NODE_SETTING_KEYS = [
   'lane',

@@ -3,8 +3,8 @@
  * nodes that were made before it, so a graph without cycles is the only one that can be written.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { RETENTION_DEFAULT_MS } from '../../kernel/index.ts'
-import type { OutcomeRule } from '../../kernel/index.ts'
+import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
+import type { OutcomeRule } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import type { FlowNode, NodeArguments } from './flow-node.ts'

@@ -1,8 +1,7 @@
 /** A flow as the handler of one of its members sees it: a graph that can grow while it runs. */
-import type { ExecutionId, FlowId, PublicState } from '../../kernel/index.ts'
-import type { Duration } from './duration.ts'
-import type { Tags } from '../checks/names.ts'
-import type { TaskSettings } from './task-settings.ts'
+import type { ExecutionId, FlowId } from '../../kernel/model/base-records.ts'
+import type { PublicState } from '../../kernel/model/public-state.ts'
+import type { NodeSettings } from './flow-node.ts'
 import type { AfterOption, AnyInputs, NoInputs, Upstream } from './upstreams.ts'
 
 /** What can be started: a task, of which only the types matter here. */
@@ -22,14 +21,11 @@ export interface AddedMember<Result = unknown, Name extends string = string> ext
 }
 
 /** How a member is treated; what is left out is as its task says. Members are kept as long as their flow. */
-export interface MemberSettings extends Omit<TaskSettings, 'retention'> {
+export interface MemberSettings extends NodeSettings {
   /** Whether `wait` waits for it. It does unless told otherwise. */
   readonly awaited?: boolean
   /** Under which name its result comes back in `inputs`: its own unless given, not at all if false. */
   readonly as?: string | false
-  /** How long to wait before it may run. */
-  readonly delay?: Duration
-  readonly tags?: Tags
 }
 
 /** It can wait for members that were added, and for `ctx.flow.member(…)`. */

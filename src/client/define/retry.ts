@@ -1,5 +1,5 @@
-import { ATTEMPTS_MAX, RETRY_DELAY_MAX_MS } from '../../kernel/index.ts'
-import type { Backoff, RetryPolicy } from '../../kernel/index.ts'
+import { ATTEMPTS_MAX, RETRY_DELAY_MAX_MS } from '../../kernel/limits.ts'
+import type { Backoff, RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { checkBoolean, checkKeys, checkObject, invalidInput, show } from '../checks/names.ts'

@@ -1,7 +1,8 @@
 /** Waiting for one signal, and what a handler is told once the wait is over. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { mailboxOf } from '../../kernel/index.ts'
-import type { Instant, SourceType } from '../../kernel/index.ts'
+import { mailboxOf } from '../../kernel/rules/journal-ids.ts'
+import type { Instant } from '../../kernel/model/base-records.ts'
+import type { SourceType } from '../../kernel/model/journal-records.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkSenders, layFlat, singleLeaf } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'

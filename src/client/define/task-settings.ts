@@ -1,6 +1,6 @@
 /** How executions of a task are treated: what a program says of it, and what that comes to once it is checked. */
-import { RETENTION_DEFAULT_MS } from '../../kernel/index.ts'
-import type { RetryPolicy } from '../../kernel/index.ts'
+import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
+import type { RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { checkKeys, checkLane, checkObject, checkPriority } from '../checks/names.ts'

@@ -4,7 +4,8 @@
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TaskContext } from './context.ts'
-import { checkObject, checkOptions, checkTaskName, invalidInput } from '../checks/names.ts'
+import { EngineError } from '../../kernel/engine-error.ts'
+import { checkObject, checkOptions, checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
 import { DEFAULT_POLICY, TASK_SETTING_KEYS, overridePolicy } from './task-settings.ts'
 import type { TaskPolicy, TaskSettings } from './task-settings.ts'
@@ -127,6 +128,15 @@ const TASK_MARK = Symbol.for('flowfabric.task')
 
 export function isTask(value: unknown): value is AnyTask {
   return typeof value === 'object' && value !== null && TASK_MARK in value
+}
+
+/** Refuses a value that `task` did not make, such as a task's name. */
+export function checkTask(value: unknown): AnyTask {
+  if (isTask(value)) return value
+  throw new EngineError('unknown_task', {
+    field: 'task',
+    message: `task is ${show(value)}, which task(…) did not make.`,
+  })
 }
 
 /**

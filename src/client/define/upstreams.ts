@@ -1,6 +1,7 @@
 /** What a node of a flow waits for: all of some others, any of them, or a number of them. */
-import { IN_DEGREE_MAX } from '../../kernel/index.ts'
-import type { Losers, PolicyInput } from '../../kernel/index.ts'
+import { IN_DEGREE_MAX } from '../../kernel/limits.ts'
+import type { Losers } from '../../kernel/model/records.ts'
+import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkKeys, checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
 

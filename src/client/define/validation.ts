@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ErrorCode } from '../../kernel/index.ts'
+import type { ErrorCode } from '../../kernel/errors.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { invalidInput, show } from '../checks/names.ts'
 

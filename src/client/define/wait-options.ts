@@ -1,6 +1,6 @@
 /** What every wait can be told besides what it waits for: how long, what then, and how often to remind. */
-import { REMINDER_MIN_MS } from '../../kernel/index.ts'
-import type { TimeoutBehaviour } from '../../kernel/index.ts'
+import { REMINDER_MIN_MS } from '../../kernel/limits.ts'
+import type { TimeoutBehaviour } from '../../kernel/model/journal-records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { invalidInput, show } from '../checks/names.ts'

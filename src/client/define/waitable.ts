@@ -2,7 +2,8 @@
  * What a handler can wait for, as it is handed to `ctx.waitFor`: a condition in the kernel's own form, how long and what
  * then, and how the answer is made from the signals that met it. `signal`, `approval` and `when` make such values.
  */
-import type { ConditionNode, Instant, SourceType, TimeoutBehaviour } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/model/base-records.ts'
+import type { ConditionNode, SourceType, TimeoutBehaviour } from '../../kernel/model/journal-records.ts'
 
 /** A signal as a handler sees it. */
 export interface ReceivedSignal<Value = unknown> {

@@ -2,7 +2,8 @@
  * Waiting for several things at once: for every one of them, for either, or for a number of signals. They nest, and every
  * count is its own: what meets one part may be counted by another as well.
  */
-import type { CountBy, Instant } from '../../kernel/index.ts'
+import type { Instant } from '../../kernel/model/base-records.ts'
+import type { CountBy } from '../../kernel/model/journal-records.ts'
 import { keyOf } from './approval.ts'
 import type { WaitpointReference } from './approval.ts'
 import { checkSenders, layFlat, singleLeaf } from './condition-draft.ts'

@@ -9,7 +9,7 @@ import type { Runtime, Timer } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition, Store } from '../../stores/store.ts'
 import { EventReader } from './event-reader.ts'
-import { partitionOf } from '../checks/ids.ts'
+import { partitionOf } from '../transport/ids.ts'
 import { repeatWhileUnavailable } from '../transport/retry-unavailable.ts'
 
 /**

@@ -1,7 +1,6 @@
 /** From a task, an input and options to the arguments of `createExecution`. Everything is checked before anything is sent. */
 import { PAYLOAD_BYTES } from '../../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
 import { parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
@@ -10,7 +9,7 @@ import type { Tags } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import { TASK_SETTING_KEYS, overridePolicy } from '../define/task-settings.ts'
 import type { TaskSettings } from '../define/task-settings.ts'
-import { isTask } from '../define/task.ts'
+import { checkTask } from '../define/task.ts'
 import type { AnyTask } from '../define/task.ts'
 import { validate } from '../define/validation.ts'
 
@@ -100,15 +99,6 @@ function assemble(item: SubmitItem, ids: SubmitIds, setting: SubmitSetting): Pre
     ifExists: checkIfExists(options.ifExists),
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
-}
-
-/** What `task` did not make, such as a name alone, is refused before it is taken apart. */
-export function checkTask(task: unknown): AnyTask {
-  if (isTask(task)) return task
-  throw new EngineError('unknown_task', {
-    field: 'task',
-    message: `task is ${show(task)}, which task(…) did not make.`,
-  })
 }
 
 function checkIfExists(value: SubmitOptions['ifExists'] = 'join'): CreateInput['ifExists'] {

@@ -39,7 +39,7 @@ import {
 } from './flow-options.ts'
 import type { CreateFlowOptions, FlowCancelOptions, FlowQuery, FlowSubmitOptions } from './flow-options.ts'
 import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
-import { flowIdFromKey, mintFlowId, partitionOf } from '../checks/ids.ts'
+import { flowIdFromKey, mintFlowId, partitionOf } from '../transport/ids.ts'
 import {
   checkBoolean,
   checkKey,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { CreateInput, EdgeInput, ExecutionId, FlowId, NodeInput } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
-import { memberIdOf } from '../checks/ids.ts'
+import { memberIdOf } from '../transport/ids.ts'
 import { prepareSubmit } from '../executions/submit.ts'
 import type { PreparedSubmit, SubmitSetting } from '../executions/submit.ts'
 

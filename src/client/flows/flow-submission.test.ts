@@ -10,7 +10,7 @@ import type { FlowNode } from '../define/flow-node.ts'
 import type { FlowProgress } from './flow-submission.ts'
 import { flow } from '../define/flow.ts'
 import type { FlowDefinition } from '../define/flow.ts'
-import { memberIdOf } from '../checks/ids.ts'
+import { memberIdOf } from '../transport/ids.ts'
 import { task } from '../define/task.ts'
 import { allOf, anyOf } from '../define/upstreams.ts'
 

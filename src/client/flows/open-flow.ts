@@ -8,7 +8,7 @@ import { FlowHandle } from './flow-handle.ts'
 import { FlowMember } from './flow-member.ts'
 import { NODE_SETTING_KEYS } from '../define/flow-node.ts'
 import type { NodeSettings } from '../define/flow-node.ts'
-import { isExecutionId, memberIdOf } from '../checks/ids.ts'
+import { isExecutionId, memberIdOf } from '../transport/ids.ts'
 import {
   checkBoolean,
   checkKeys,

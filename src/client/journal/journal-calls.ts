@@ -31,7 +31,7 @@ import { executionPartition } from '../../stores/store.ts'
 import { isTokenCode, toTokenHolder } from './answer-result.ts'
 import type { AnswerResult, TokenCode } from './answer-result.ts'
 import { FlowCalls } from '../flows/flow-calls.ts'
-import { isExecutionId } from '../checks/ids.ts'
+import { isExecutionId } from '../transport/ids.ts'
 import { checkBoolean, checkOptions, checkReason, invalidInput, show } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import {
@@ -42,7 +42,7 @@ import {
   keyOfHolder,
 } from '../checks/signal-names.ts'
 import { optionalClaims } from '../tokens/token-options.ts'
-import type { TokenOptions } from '../tokens/token-options.ts'
+import type { TokenOptions } from '../define/context.ts'
 import type { TokenSigner, VerifiedToken } from '../tokens/token.ts'
 
 export interface SignalSendOptions {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { optionalClaims } from './token-options.ts'
-import type { TokenOptions } from './token-options.ts'
+import type { TokenOptions } from '../define/context.ts'
 
 test('options become claims', () => {
   expect(optionalClaims({}, 1_000)).toEqual({})

@@ -1,14 +1,14 @@
-import type { ErrorCode, OperationName, OperationResult, RefusalDetail, Refused } from '../../kernel/index.ts'
+import type { ErrorCode, RefusalDetail, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { AnswerResult } from '../journal/answer-result.ts'
-import type { StagedResult } from '../executions/staging.ts'
 
-/** The result, or the refusal as an error. */
-export function accept<R extends OperationResult<OperationName> | StagedResult | AnswerResult>(
-  result: R,
-): Exclude<R, Refused> {
-  if (result.kind === 'refused') throw refusalError(result)
+/** Returns a result, and throws a refusal as an `EngineError`. */
+export function accept<R extends { readonly kind: string }>(result: R | Refused): Exclude<R, Refused> {
+  if (isRefused(result)) throw refusalError(result)
   return result as Exclude<R, Refused>
+}
+
+function isRefused(result: { readonly kind: string }): result is Refused {
+  return result.kind === 'refused'
 }
 
 function refusalError({ code, detail }: Refused): EngineError {

@@ -3,7 +3,7 @@ import type { ExecutionId, FlowId, OperationInput, OperationName } from '../../k
 import type { Runtime } from '../../runtime/index.ts'
 import type { Batcher, Reply } from '../../stores/batcher.ts'
 import type { Partition, StoreSettings } from '../../stores/store.ts'
-import { partitionOf, resolveExecutionId, resolveFlowId } from '../checks/ids.ts'
+import { partitionOf, resolveExecutionId, resolveFlowId } from './ids.ts'
 import { repeatWhileUnavailable } from './retry-unavailable.ts'
 import type { SubmitSetting } from '../executions/submit.ts'
 

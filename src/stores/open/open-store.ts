@@ -10,7 +10,7 @@ import { MemoryStore } from '../memory/memory-store.ts'
 import { checkPostgresOptions } from '../postgres/options/postgres-options.ts'
 import type { PostgresOptions } from '../postgres/options/postgres-options.ts'
 import type { Store } from '../store.ts'
-import { TAG_NAME } from '../sql/tag-name.ts'
+import { TAG_NAME } from '../../kernel/model/tag-name.ts'
 import { checkValkeyOptions } from '../valkey/options/valkey-options.ts'
 import type { ValkeyOptions } from '../valkey/options/valkey-options.ts'
 

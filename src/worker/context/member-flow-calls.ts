@@ -4,7 +4,7 @@
  */
 import { prepareNode } from '../../client/flows/flow-graph.ts'
 import { NODE_SETTING_KEYS } from '../../client/define/flow-node.ts'
-import { isExecutionId, memberIdOf } from '../../client/checks/ids.ts'
+import { isExecutionId, memberIdOf } from '../../client/transport/ids.ts'
 import type {
   AddMemberOptions,
   AddedMember,

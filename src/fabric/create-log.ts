@@ -1,7 +1,7 @@
 import { pino } from 'pino'
-import type { Log } from '../../runtime/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
-import { show } from '../checks/names.ts'
+import type { Log } from '../runtime/index.ts'
+import { EngineError } from '../kernel/engine-error.ts'
+import { show } from '../client/checks/names.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 

@@ -1,6 +1,6 @@
 import type { ExecutionId } from '../../kernel/index.ts'
 import { accept } from '../transport/accept.ts'
-import type { FlowCalls } from '../flows/flow-calls.ts'
+import type { FlowCalls } from './flow-calls.ts'
 import { decodeValue } from '../checks/payload.ts'
 
 /** Everything that upstreams have handed on to a member, by name, read page by page. */

@@ -8,7 +8,7 @@ import type { ExecutionId, FlowId } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Partition } from '../../stores/store.ts'
-import { checkKey, invalidInput, show } from './names.ts'
+import { checkKey, invalidInput, show } from '../checks/names.ts'
 
 const EXECUTION_ID = /^(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 const FLOW_ID = /^f(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
