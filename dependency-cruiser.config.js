@@ -94,6 +94,21 @@ export default {
       to: { pathNot: '^src/' },
     },
     {
+      name: 'contract-is-portable',
+      severity: 'error',
+      comment: 'What defines work can be imported by a browser: it reaches no module of Node and no store.',
+      from: { path: '^src/contract[.]ts$' },
+      to: {
+        reachable: true,
+        pathNot: [
+          '^src/client/(checks|define)/',
+          '^src/kernel/(?!index[.]ts)',
+          '^src/runtime/log[.]ts$',
+          'node_modules/@standard-schema/spec/',
+        ],
+      },
+    },
+    {
       name: 'known-layers',
       severity: 'error',
       comment: 'A new folder of src needs its place in the order of the layers.',

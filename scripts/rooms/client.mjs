@@ -1,2 +1,16 @@
 /** The rooms of src/client, each with the rooms that it may import. */
-export const client = { rooms: {}, shared: {} }
+export const client = {
+  rooms: {
+    checks: [],
+    define: ['checks'],
+    transport: ['checks', 'define'],
+    tokens: ['checks', 'define'],
+    events: ['checks', 'define', 'transport'],
+    journal: ['checks', 'define', 'transport', 'tokens', 'session'],
+    executions: ['checks', 'define', 'transport', 'events', 'journal', 'session'],
+    flows: ['checks', 'define', 'transport', 'events', 'executions', 'session'],
+    lists: ['checks', 'define', 'transport', 'executions', 'flows', 'journal', 'session'],
+  },
+  /** The session joins the transport and the token signer; every capability is a set of functions over it. */
+  shared: { session: ['session.ts'] },
+}

@@ -1,0 +1,75 @@
+/**
+ * What a program imports from `flowfabric/contract`: all that defines work, and nothing that runs it. Reaches no module of
+ * Node and no store, so a browser can import tasks and flows and share their types and schemas.
+ */
+export { approval } from './client/define/approval.ts'
+export type { ApprovalAnswer, ApprovalOptions, Vote, WaitpointReference } from './client/define/approval.ts'
+export type {
+  HandlerWaitpoint,
+  ProgressReport,
+  StepContext,
+  StepFunction,
+  StepOptions,
+  TaskContext,
+  TokenOptions,
+  WaitpointOptions,
+} from './client/define/context.ts'
+export type { Duration } from './client/define/duration.ts'
+export {
+  CategorisedError,
+  ExecutionEndedError,
+  LeaseLostError,
+  PermanentError,
+  PostponeError,
+  RetryAfterError,
+  StepFailedError,
+  StepRefusedError,
+} from './client/define/errors.ts'
+export type { FlowNode, NodeOptions, NodeSettings } from './client/define/flow-node.ts'
+export { flow } from './client/define/flow.ts'
+export type {
+  FlowBuilder,
+  FlowDefinition,
+  FlowOptions,
+  FlowOutput,
+  FlowReturn,
+  FlowSettings,
+} from './client/define/flow.ts'
+export type {
+  AddMemberOptions,
+  AddedMember,
+  DependOptions,
+  MemberFlow,
+  MemberReference,
+} from './client/define/member-flow.ts'
+export type { ExponentialBackoff, FixedBackoff, RetryOptions } from './client/define/retry.ts'
+export { signal } from './client/define/signal-wait.ts'
+export type {
+  ConditionPart,
+  Sender,
+  SignalAnswer,
+  SignalOptions,
+  SignalWait,
+  Unanswered,
+} from './client/define/signal-wait.ts'
+export type { TaskPolicy, TaskSettings, TimeoutOptions } from './client/define/task-settings.ts'
+export { task } from './client/define/task.ts'
+export type {
+  AnySignals,
+  Handler,
+  HandlerFunction,
+  HandlerOptions,
+  SignalSchemas,
+  SignalsSent,
+  Task,
+  TaskOptions,
+} from './client/define/task.ts'
+export { allOf, anyOf, quorum } from './client/define/upstreams.ts'
+export type { AnyInputs, RaceOptions, Upstream, UpstreamSource, Upstreams } from './client/define/upstreams.ts'
+export type { OnTimeout, WaitSettings } from './client/define/wait-options.ts'
+export type { ReceivedSignal, Waitable } from './client/define/waitable.ts'
+export { when } from './client/define/when.ts'
+export type { ConditionAnswer, ConditionWait, CountOptions, OperatorAnswer, Part } from './client/define/when.ts'
+export type { Tags } from './client/checks/names.ts'
+export { EngineError } from './kernel/engine-error.ts'
+export type { ErrorDetail } from './kernel/engine-error.ts'
