@@ -12,7 +12,7 @@ export type { Engine, ScannerStatus } from './engine/engine.ts'
 export type { MetricsRegistry } from './engine/runner/metrics.ts'
 
 export type { AnswerResult } from './client/journal/answer-result.ts'
-export type { DescribedParts, ListQuery, ReplayOptions, RevokeOptions } from './client/calls.ts'
+export type { DescribedParts, ReplayOptions, RevokeOptions } from './client/executions/execution-calls.ts'
 export type { CancelOptions } from './client/executions/cancel-options.ts'
 export type {
   Dependencies,
@@ -21,13 +21,14 @@ export type {
   JournalCounts,
   Suspension,
 } from './client/executions/description.ts'
-export type { ExecutionHandle, SignalReceipt } from './client/executions/execution-handle.ts'
+export type { ExecutionHandle } from './client/executions/execution-handle.ts'
 export type {
   AnswerOptions,
   CloseWaitpointOptions,
   ReissueOptions,
   ResumeOptions,
   SignalAtOptions,
+  SignalReceipt,
   SignalSendOptions,
 } from './client/journal/journal-calls.ts'
 export type { ReadOptions, SignalSummary, StepSummary, WaitSummary } from './client/lists/step-listing.ts'
@@ -37,7 +38,7 @@ export type {
   WaitpointPage,
   WaitpointSummary,
 } from './client/lists/waitpoint-listing.ts'
-export type { CreateFlowOptions, FlowCancelOptions, FlowQuery, FlowSubmitOptions } from './client/flows/flow-options.ts'
+export type { CreateFlowOptions, FlowCancelOptions, FlowSubmitOptions } from './client/flows/flow-options.ts'
 export type {
   FlowCancel,
   FlowDescription,
@@ -46,13 +47,13 @@ export type {
   UpstreamSummary,
 } from './client/flows/flow-description.ts'
 export type { FlowCancelled, FlowHandle, FlowHandleCancelOptions, MembersOptions } from './client/flows/flow-handle.ts'
-export type { FlowPage, ListFlowsOptions } from './client/lists/flow-listing.ts'
+export type { FlowPage, FlowQuery, ListFlowsOptions } from './client/lists/flow-listing.ts'
 export type { FlowMember } from './client/flows/flow-member.ts'
 export type { FlowProgress } from './client/flows/flow-submission.ts'
 export { KeyRing } from './client/tokens/key-ring.ts'
 export type { KeyRingDocument, KeySource, SigningKey } from './client/tokens/key-ring.ts'
 export type { KeysOption } from './client/tokens/keys-option.ts'
-export type { ExecutionPage, LaneSummary, ListOptions } from './client/lists/listing.ts'
+export type { ExecutionPage, LaneSummary, ListOptions, ListQuery } from './client/lists/listing.ts'
 export type { DependencyOptions, OpenFlow } from './client/flows/open-flow.ts'
 export type { StagedResult, StagedSubmitOptions } from './client/executions/staging.ts'
 export type { SubmitManyItem, SubmitOutcome } from './client/executions/submit-many.ts'

@@ -1,11 +1,11 @@
 /** One handle for one execution: its result, its state, and what can be done to it. */
-import type { DeliverSignalResult, Explanation, ExecutionId, PublicState, Refused } from '../../kernel/index.ts'
+import type { Explanation, ExecutionId, PublicState } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import type { DescribedParts, ReplayOptions } from '../calls.ts'
+import type { DescribedParts, ReplayOptions } from './execution-calls.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import type { ExecutionDescription } from './description.ts'
 import { ExecutionEndedError } from '../define/errors.ts'
-import type { ResumeOptions, SignalSendOptions } from '../journal/journal-calls.ts'
+import type { ResumeOptions, SignalReceipt, SignalSendOptions } from '../journal/journal-calls.ts'
 import { invalidInput, show } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
 import type { AnySignals, AnyTask } from '../define/task.ts'
@@ -32,9 +32,6 @@ export interface HandleClient extends EndSource {
 
 /** What a submit did: started the execution, met one that existed, or left it in a transaction that has yet to commit. */
 export type Created = 'created' | 'joined' | 'replaced' | 'staged'
-
-/** What became of a signal: its number in the execution, and what it did. */
-export type SignalReceipt = Exclude<DeliverSignalResult, Refused>
 
 /** A value that may be undefined may be left out. */
 type SignalArguments<Value> = undefined extends Value

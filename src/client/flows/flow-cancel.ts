@@ -1,11 +1,11 @@
 /** Cancels a flow and, if its caller wants, waits until it has come to rest. */
 import type { FlowId } from '../../kernel/index.ts'
 import { sleep } from '../../runtime/index.ts'
-import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { accept } from '../transport/accept.ts'
+import type { Session } from '../session.ts'
 import { parseDuration } from '../define/duration.ts'
-import type { FlowCalls } from './flow-calls.ts'
+import { cancelFlow, describeFlow, listFlowMembers } from './flow-calls.ts'
 import type { FlowCancelled, FlowHandleCancelOptions } from './flow-handle.ts'
 import { invalidInput } from '../checks/names.ts'
 
@@ -15,17 +15,16 @@ const WAIT_MS = 300_000
 const FIRST_PAUSE_MS = 10
 const PAUSE_MAX_MS = 500
 
-export async function cancelFlow(
-  calls: FlowCalls,
-  runtime: Runtime,
+export async function cancelFlowAndWait(
+  session: Session,
   flowId: FlowId,
   reason: string,
   options: FlowHandleCancelOptions,
 ): Promise<FlowCancelled> {
   const { wait = false, ...rest } = options
   const waitMs = waitOf(wait)
-  const cancelled = accept(await calls.cancelFlow(flowId, reason, rest))
-  return waitMs === undefined ? cancelled : await untilRest(calls, runtime, flowId, cancelled, waitMs)
+  const cancelled = accept(await cancelFlow(session, flowId, reason, rest))
+  return waitMs === undefined ? cancelled : await untilRest(session, flowId, cancelled, waitMs)
 }
 
 function waitOf(wait: unknown): number | undefined {
@@ -38,31 +37,31 @@ function waitOf(wait: unknown): number | undefined {
 }
 
 async function untilRest(
-  calls: FlowCalls,
-  runtime: Runtime,
+  session: Session,
   flowId: FlowId,
   cancelled: FlowCancelled,
   waitMs: number,
 ): Promise<FlowCancelled> {
+  const { runtime } = session
   const giveUpAt = runtime.monotonic() + waitMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, 2 * pauseMs)) {
-    const { view } = accept(await calls.describeFlow(flowId))
+    const { view } = accept(await describeFlow(session, flowId))
     const isUnderWay = view.flow.walk?.purpose === 'cancel'
     // Whoever lets running members finish does not wait for them.
     const isAtRest = cancelled.policy === 'cancel_all' ? view.settled : !isUnderWay
     const { settled, liveCount } = view
     if (isAtRest) return { ...cancelled, settled, liveCount }
     const leftMs = giveUpAt - runtime.monotonic()
-    if (leftMs <= 0) throw await unsettled(calls, flowId, liveCount)
+    if (leftMs <= 0) throw await unsettled(session, flowId, liveCount)
     // Where no engine runs, whoever waits does the work.
-    if (isUnderWay) await calls.run(flowId, 'reconcileFlowCancels', {})
+    if (isUnderWay) await session.run(flowId, 'reconcileFlowCancels', {})
     else await sleep(runtime, Math.min(pauseMs, leftMs))
   }
 }
 
 /** Says what is left: how many, and the first of them by name. */
-async function unsettled(calls: FlowCalls, flowId: FlowId, liveCount: number): Promise<EngineError> {
-  const page = accept(await calls.listFlowMembers(flowId))
+async function unsettled(session: Session, flowId: FlowId, liveCount: number): Promise<EngineError> {
+  const page = accept(await listFlowMembers(session, flowId))
   const nodes = page.members
     .filter(({ execution }) => execution.state.phase !== 'ended')
     .slice(0, NAMED_MAX)

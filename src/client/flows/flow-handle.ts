@@ -2,11 +2,12 @@
 import type { CancelFlowResult, ExecutionId, FlowId, Position, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { accept } from '../transport/accept.ts'
-import type { ReplayOptions } from '../calls.ts'
+import type { ReplayOptions } from '../executions/execution-calls.ts'
 import type { Duration } from '../define/duration.ts'
 import type { ExecutionDescription } from '../executions/description.ts'
 import type { EndMoment, EndNews } from '../events/end-watcher.ts'
 import type { HandleClient } from '../executions/execution-handle.ts'
+import type { Session } from '../session.ts'
 import type { FlowCalls } from './flow-calls.ts'
 import type { FlowCancelOptions } from './flow-options.ts'
 import { summariseMember } from './flow-description.ts'
@@ -37,7 +38,7 @@ export type FlowCancelled = Exclude<CancelFlowResult, Refused>
 
 /** What a flow's handle needs of the client that made it. */
 export interface FlowClient extends HandleClient {
-  readonly try: FlowCalls
+  readonly try: Pick<Session, 'resolve'> & FlowCalls
   describeFlow(id: FlowId): Promise<FlowDescription>
   cancelFlow(id: FlowId, reason: string, options?: FlowHandleCancelOptions): Promise<FlowCancelled>
   setFlowTags(id: FlowId, tags: Readonly<Record<string, string | undefined>>): Promise<void>

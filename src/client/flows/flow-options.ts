@@ -1,5 +1,5 @@
 /** What the calls that concern flows can be told, and how it is checked. */
-import type { FlowCancelPolicy, PublicFlowState } from '../../kernel/index.ts'
+import type { FlowCancelPolicy } from '../../kernel/index.ts'
 import { CANCEL_KEYS } from '../executions/cancel-options.ts'
 import type { CancelOptions } from '../executions/cancel-options.ts'
 import type { FlowProgress } from './flow-submission.ts'
@@ -40,16 +40,6 @@ export interface FlowCancelOptions extends CancelOptions {
 export const FLOW_CANCEL_KEYS = ['policy', ...CANCEL_KEYS] as const satisfies readonly (keyof FlowCancelOptions)[]
 
 const CANCEL_POLICIES = ['cancel_all', 'cancel_pending', 'flow_only'] as const satisfies readonly FlowCancelPolicy[]
-
-export interface FlowQuery {
-  readonly name?: string
-  readonly state?: PublicFlowState
-  readonly tag?: { readonly name: string; readonly value: string }
-  /** All namespaces if left out. */
-  readonly namespace?: string
-}
-
-export const FLOW_QUERY_KEYS = ['name', 'state', 'tag', 'namespace'] as const satisfies readonly (keyof FlowQuery)[]
 
 export function checkCancelPolicy(policy: FlowCancelPolicy): FlowCancelPolicy {
   if (CANCEL_POLICIES.includes(policy)) return policy

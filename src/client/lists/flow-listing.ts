@@ -1,12 +1,22 @@
-import { publicFlowStates } from '../../kernel/index.ts'
-import type { FlowCalls } from '../flows/flow-calls.ts'
-import { FLOW_QUERY_KEYS } from '../flows/flow-options.ts'
-import type { FlowQuery } from '../flows/flow-options.ts'
+import { LIST_PAGE_MAX, publicFlowStates } from '../../kernel/index.ts'
+import type { PublicFlowState } from '../../kernel/index.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Session } from '../session.ts'
 import { summariseFlow } from '../flows/flow-description.ts'
 import type { FlowSummary } from '../flows/flow-description.ts'
 import { mergePages } from './merged-pages.ts'
 import type { Page, PageOptions } from './merged-pages.ts'
 import { checkNamespace, checkOptions, checkTagQuery, checkTaskName, invalidInput, show } from '../checks/names.ts'
+
+export interface FlowQuery {
+  readonly name?: string
+  readonly state?: PublicFlowState
+  readonly tag?: { readonly name: string; readonly value: string }
+  /** All namespaces if left out. */
+  readonly namespace?: string
+}
+
+const FLOW_QUERY_KEYS = ['name', 'state', 'tag', 'namespace'] as const satisfies readonly (keyof FlowQuery)[]
 
 export interface ListFlowsOptions extends FlowQuery, PageOptions {}
 
@@ -15,17 +25,14 @@ const LIST_FLOWS_KEYS = [...FLOW_QUERY_KEYS, 'limit', 'cursor'] as const satisfi
 export type FlowPage = Page<FlowSummary>
 
 /** Flows of all partitions, newest first. */
-export async function listFlows(
-  calls: FlowCalls,
-  partitionCount: number,
-  options: ListFlowsOptions,
-): Promise<FlowPage> {
+export async function listFlows(session: Session, options: ListFlowsOptions): Promise<FlowPage> {
   checkOptions(options, LIST_FLOWS_KEYS, "{ state: 'failed', limit: 20 }")
   const { limit, cursor, ...query } = options
   checkQuery(query)
-  return await mergePages(partitionCount, { limit, cursor }, async (partition, count, from) => {
-    const step = await calls.listFlowsStep(partition, query, count, from)
-    return { items: step.flows.map(summariseFlow), cursor: step.cursor }
+  return await mergePages(session.settings.executionPartitions, { limit, cursor }, async (partition, count, from) => {
+    const input = { ...query, limit: Math.min(count, LIST_PAGE_MAX), cursor: from }
+    const { result } = await session.runIn(executionPartition(partition), 'listFlows', input)
+    return { items: result.flows.map(summariseFlow), cursor: result.cursor }
   })
 }
 

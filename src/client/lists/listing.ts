@@ -1,8 +1,8 @@
 /** Lists and counts over all partitions, put together from the short steps that a partition answers. */
-import { publicStates } from '../../kernel/index.ts'
+import { LIST_PAGE_MAX, publicStates } from '../../kernel/index.ts'
 import type { Position, PublicState } from '../../kernel/index.ts'
-import { LIST_QUERY_KEYS } from '../calls.ts'
-import type { Calls, ListQuery } from '../calls.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Session } from '../session.ts'
 import { summarise } from '../executions/description.ts'
 import type { ExecutionSummary } from '../executions/description.ts'
 import { mergePages } from './merged-pages.ts'
@@ -16,6 +16,27 @@ import {
   invalidInput,
   show,
 } from '../checks/names.ts'
+
+export interface ListQuery {
+  readonly lane?: string
+  readonly task?: string
+  readonly state?: PublicState
+  readonly tag?: { readonly name: string; readonly value: string }
+  /** All namespaces if left out. */
+  readonly namespace?: string
+  readonly createdFrom?: number
+  readonly createdTo?: number
+}
+
+const LIST_QUERY_KEYS = [
+  'lane',
+  'task',
+  'state',
+  'tag',
+  'namespace',
+  'createdFrom',
+  'createdTo',
+] as const satisfies readonly (keyof ListQuery)[]
 
 export interface ListOptions extends ListQuery, PageOptions {}
 
@@ -32,31 +53,26 @@ export interface LaneSummary {
 /** Steps that counting takes in one partition: 200 queues each. */
 const COUNT_STEPS_MAX = 50
 
-export async function listExecutions(
-  calls: Calls,
-  partitionCount: number,
-  options: ListOptions,
-): Promise<ExecutionPage> {
+export async function listExecutions(session: Session, options: ListOptions): Promise<ExecutionPage> {
   checkOptions(options, LIST_KEYS, "{ state: 'failed', limit: 20 }")
   const { limit, cursor, ...query } = options
   checkQuery(query)
-  return await mergePages(partitionCount, { limit, cursor }, async (partition, count, from) => {
-    const step = await calls.listStep(partition, query, count, from)
-    return { items: step.executions.map(summarise), cursor: step.cursor }
+  const { executionPartitions, indexedTags } = session.settings
+  const tag = query.tag && { ...query.tag, indexed: indexedTags.includes(query.tag.name) }
+  return await mergePages(executionPartitions, { limit, cursor }, async (partition, count, from) => {
+    const input = { ...query, tag, limit: Math.min(count, LIST_PAGE_MAX), cursor: from }
+    const { result } = await session.runIn(executionPartition(partition), 'listExecutions', input)
+    return { items: result.executions.map(summarise), cursor: result.cursor }
   })
 }
 
-export async function countLanes(
-  calls: Calls,
-  partitionCount: number,
-  lane: string | undefined,
-): Promise<LaneSummary[]> {
+export async function countLanes(session: Session, lane: string | undefined): Promise<LaneSummary[]> {
   if (lane !== undefined) checkLane(lane)
   const lanes = new Map<string, { tasks: Set<string>; counts: Partial<Record<PublicState, number>> }>()
-  for (let partition = 0; partition < partitionCount; partition++) {
+  for (let partition = 0; partition < session.settings.executionPartitions; partition++) {
     let cursor: Position | undefined
     for (let step = 0; step < COUNT_STEPS_MAX; step++) {
-      const result = await calls.countStep(partition, lane, cursor)
+      const { result } = await session.runIn(executionPartition(partition), 'countExecutions', { lane, cursor })
       for (const found of result.lanes) {
         const sum = lanes.get(found.lane) ?? { tasks: new Set<string>(), counts: {} }
         for (const task of found.classes) sum.tasks.add(task)

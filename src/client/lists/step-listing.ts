@@ -1,9 +1,10 @@
 /** What an execution has recorded, in the order of recording, read page by page: its steps and the signals it was sent. */
-import { isMailbox } from '../../kernel/index.ts'
+import { SIGNAL_PAGE_MAX, STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type {
   ConditionNode,
   Failure,
   Instant,
+  OperationInput,
   Signal,
   SignalEffect,
   Step,
@@ -12,7 +13,7 @@ import type {
   WaitEnd,
 } from '../../kernel/index.ts'
 import { accept } from '../transport/accept.ts'
-import type { JournalCalls } from '../journal/journal-calls.ts'
+import type { Session } from '../session.ts'
 import { checkBoolean, checkOptions } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
 import { ownKeyIn } from '../checks/signal-names.ts'
@@ -85,14 +86,16 @@ export interface ReadOptions {
 const READ_KEYS = ['values'] as const satisfies readonly (keyof ReadOptions)[]
 
 export async function* readSteps(
-  calls: JournalCalls,
+  session: Session,
   idOrKey: string,
   options: ReadOptions,
 ): AsyncGenerator<StepSummary, void, undefined> {
-  checkRead(options)
+  const values = checkRead(options)
+  const executionId = session.resolve(idOrKey)
   let from: number | undefined = 0
   while (from !== undefined) {
-    const { result, blobs } = await calls.readSteps(idOrKey, from, options.values === true)
+    const input: OperationInput<'readSteps'> = { executionId, from, values, limit: STEP_PAGE_MAX }
+    const { result, blobs } = await session.run(executionId, 'readSteps', input)
     const page = accept(result)
     for (const view of page.steps) yield summariseStep(view, blobs)
     from = page.next
@@ -100,23 +103,26 @@ export async function* readSteps(
 }
 
 export async function* readSignals(
-  calls: JournalCalls,
+  session: Session,
   idOrKey: string,
   options: ReadOptions,
 ): AsyncGenerator<SignalSummary, void, undefined> {
-  checkRead(options)
+  const payloads = checkRead(options)
+  const executionId = session.resolve(idOrKey)
   let from: number | undefined = 1
   while (from !== undefined) {
-    const { result, blobs } = await calls.readSignals(idOrKey, from, options.values === true)
+    const input: OperationInput<'readSignals'> = { executionId, from, payloads, limit: SIGNAL_PAGE_MAX }
+    const { result, blobs } = await session.run(executionId, 'readSignals', input)
     const page = accept(result)
     for (const { signal, payloadBlob } of page.signals) yield summariseSignal(signal, blobs[payloadBlob ?? -1])
     from = page.next
   }
 }
 
-function checkRead(options: ReadOptions): void {
+function checkRead(options: ReadOptions): boolean {
   checkOptions(options, READ_KEYS, '{ values: true }')
   checkBoolean(options.values, 'values')
+  return options.values === true
 }
 
 function summariseStep({ step, valueBlob, isFinal }: StepView, blobs: readonly Uint8Array[]): StepSummary {

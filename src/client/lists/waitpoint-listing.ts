@@ -1,10 +1,12 @@
 /** Waitpoints as an operator or a program may see them: where signals are awaited, and never what opens them. */
 import { compareInTime, checkLimit, mergePages } from './merged-pages.ts'
 import type { ListOrder, Page, PageOptions } from './merged-pages.ts'
+import { WAITPOINT_PAGE_MAX } from '../../kernel/index.ts'
 import type { ExecutionId, Instant, ListedWaitpoint, Position } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { accept } from '../transport/accept.ts'
-import type { JournalCalls } from '../journal/journal-calls.ts'
+import { executionPartition } from '../../stores/store.ts'
+import type { Session } from '../session.ts'
 import { checkBoolean, checkOptions } from '../checks/names.ts'
 
 export interface WaitpointSummary {
@@ -53,33 +55,33 @@ const longestOpenFirst: ListOrder = {
 }
 
 /** Everything that is open in all partitions, longest open first. */
-export async function listOpenWaitpoints(
-  calls: JournalCalls,
-  partitionCount: number,
-  options: ListWaitpointsOptions,
-): Promise<WaitpointPage> {
+export async function listOpenWaitpoints(session: Session, options: ListWaitpointsOptions): Promise<WaitpointPage> {
   checkOptions(options, PAGE_KEYS, '{ limit: 20 }')
   const takeStep = async (partition: number, limit: number, from: Position | undefined) => {
-    const step = await calls.openWaitpointsStep(partition, limit, from)
-    return { items: step.waitpoints.map(placed), cursor: step.cursor }
+    const input = { limit: Math.min(limit, WAITPOINT_PAGE_MAX), cursor: from }
+    const { result } = await session.runIn(executionPartition(partition), 'listOpenWaitpoints', input)
+    return { items: result.waitpoints.map(placed), cursor: result.cursor }
   }
-  const page = await mergePages(partitionCount, options, takeStep, longestOpenFirst)
+  const page = await mergePages(session.settings.executionPartitions, options, takeStep, longestOpenFirst)
   return { items: page.items.map(({ summary }) => summary), cursor: page.cursor }
 }
 
 /** Those of one execution, in the order of their keys. */
 export async function listWaitpointsOf(
-  calls: JournalCalls,
+  session: Session,
   idOrKey: string,
   options: ExecutionWaitpointsOptions,
 ): Promise<WaitpointPage> {
   checkOptions(options, EXECUTION_KEYS, '{ all: true }')
   checkBoolean(options.all, 'all')
+  const executionId = session.resolve(idOrKey)
+  const all = options.all === true
   const limit = checkLimit(options.limit)
   const items: WaitpointSummary[] = []
   let cursor = options.cursor === undefined ? undefined : longestOpenFirst.decode(options.cursor)
   do {
-    const page = accept(await calls.listWaitpoints(idOrKey, options.all === true, limit - items.length, cursor))
+    const input = { executionId, all, limit: limit - items.length, cursor }
+    const page = accept((await session.run(executionId, 'listWaitpoints', input)).result)
     items.push(...page.waitpoints.map(summariseWaitpoint))
     cursor = page.cursor
   } while (cursor !== undefined && items.length < limit)

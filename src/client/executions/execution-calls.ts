@@ -1,0 +1,203 @@
+/** The calls that concern executions, as unions: what the kernel returned, refusals included. */
+import { CANCEL_GRACE_DEFAULT_MS, readyIndex } from '../../kernel/index.ts'
+import type {
+  CancelResult,
+  CreateResult,
+  ExecutionId,
+  ExplainResult,
+  PriorityResult,
+  ReplayFrom,
+  ReplayResult,
+  RevokeResult,
+  SetTagsResult,
+} from '../../kernel/index.ts'
+import type { Reply } from '../../stores/batcher.ts'
+import {
+  checkBoolean,
+  checkKey,
+  checkKeys,
+  checkObject,
+  checkOptions,
+  checkPriority,
+  checkReason,
+} from '../checks/names.ts'
+import { parseDuration } from '../define/duration.ts'
+import type { AnyTask } from '../define/task.ts'
+import type { Session } from '../session.ts'
+import { executionIdFromKey, mintExecutionId, partitionOf } from '../transport/ids.ts'
+import { CANCEL_KEYS } from './cancel-options.ts'
+import type { CancelOptions } from './cancel-options.ts'
+import { stagingOf } from './staging.ts'
+import type { StagedResult } from './staging.ts'
+import { checkSubmitOptions, prepareSubmit } from './submit.ts'
+import type { SubmitOptions } from './submit.ts'
+import { splitTags } from './tag-changes.ts'
+
+export interface ReplayOptions {
+  readonly reason?: string
+  readonly by?: string
+  /** In a flow: replays everything that was skipped because of it as well. */
+  readonly subtree?: boolean
+  /**
+   * Does anew what was recorded from here on: `start`, or the step of a name and all after it. Left out, what was recorded
+   * is kept, and only what failed or was not reached runs.
+   */
+  readonly from?: 'start' | { readonly step: string }
+}
+
+const REPLAY_KEYS = ['reason', 'by', 'subtree', 'from'] as const satisfies readonly (keyof ReplayOptions)[]
+
+export interface RevokeOptions {
+  readonly leaseId?: string
+  readonly by?: string
+}
+
+const REVOKE_KEYS = ['leaseId', 'by'] as const satisfies readonly (keyof RevokeOptions)[]
+
+/** What a description carries besides the execution itself. */
+export interface DescribedParts {
+  readonly attempts?: boolean
+  readonly payload?: boolean
+  readonly result?: boolean
+  /** The results that upstreams have handed on to it. */
+  readonly inputs?: boolean
+}
+
+export async function submitTask(
+  session: Session,
+  task: AnyTask,
+  input: unknown,
+  options: SubmitOptions = {},
+): Promise<CreateResult | StagedResult> {
+  checkSubmitOptions(options)
+  const { batcher, runtime, namespace, settings } = session
+  const stage = stagingOf(options, batcher.store)
+  const key = options.id
+  const executionId =
+    key === undefined
+      ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
+      : executionIdFromKey(namespace, checkKey(key), settings.executionPartitions)
+  // A minted id is unique, so a retry needs no request id to be recognised.
+  const ids = { executionId, requestId: key === undefined ? undefined : runtime.uuid() }
+  const prepared = await prepareSubmit({ task, input, options }, ids, { namespace, indexedTags: settings.indexedTags })
+  if (stage !== undefined) {
+    await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
+    return { kind: 'staged', executionId }
+  }
+  const { lane, class: className, delayMs = 0 } = prepared.input
+  const reply = session.run(executionId, 'createExecution', prepared.input, prepared.blobs)
+  if (delayMs <= 0) batcher.announceSubmit(partitionOf(executionId), readyIndex(lane, className))
+  return (await reply).result
+}
+
+async function cancelExecution(
+  session: Session,
+  idOrKey: string,
+  reason: string,
+  options: CancelOptions = {},
+): Promise<CancelResult> {
+  const executionId = session.resolve(idOrKey)
+  checkOptions(options, CANCEL_KEYS, "{ force: true, grace: '10s' }")
+  checkBoolean(options.force, 'force')
+  const graceMs = options.grace === undefined ? CANCEL_GRACE_DEFAULT_MS : parseDuration(options.grace, 'grace')
+  const input = {
+    executionId,
+    reason: checkReason(reason),
+    by: checkReason(options.by ?? 'client', 'by'),
+    force: options.force ?? false,
+    graceMs,
+  }
+  return (await session.run(executionId, 'cancelExecution', input)).result
+}
+
+async function replayExecution(session: Session, idOrKey: string, options: ReplayOptions = {}): Promise<ReplayResult> {
+  const executionId = session.resolve(idOrKey)
+  checkOptions(options, REPLAY_KEYS, "{ reason: 'the outage is over' }")
+  const reason = options.reason === undefined ? undefined : checkReason(options.reason)
+  const by = checkReason(options.by ?? 'client', 'by')
+  checkBoolean(options.subtree, 'subtree')
+  const from = parseReplayFrom(options.from)
+  const input = { executionId, requestId: session.runtime.uuid(), reason, by, subtree: options.subtree, from }
+  return (await session.run(executionId, 'replayExecution', input)).result
+}
+
+/** Revokes the current lease, or the one given. A retry never revokes the lease of the next holder. */
+async function revokeLease(
+  session: Session,
+  idOrKey: string,
+  reason: string,
+  options: RevokeOptions = {},
+): Promise<RevokeResult> {
+  const executionId = session.resolve(idOrKey)
+  checkOptions(options, REVOKE_KEYS, "{ by: 'operator' }")
+  const input = {
+    executionId,
+    leaseId: options.leaseId ?? (await leaseOf(session, executionId)),
+    reason: checkReason(reason),
+    by: checkReason(options.by ?? 'client', 'by'),
+  }
+  return (await session.run(executionId, 'revokeLease', input)).result
+}
+
+async function leaseOf(session: Session, executionId: ExecutionId): Promise<string | undefined> {
+  const { result } = await session.run(executionId, 'describeExecution', { executionId })
+  if (result.kind === 'refused' || result.execution.state.phase !== 'active') return undefined
+  return result.execution.state.lease.id
+}
+
+async function changePriority(session: Session, idOrKey: string, priority: number): Promise<PriorityResult> {
+  const executionId = session.resolve(idOrKey)
+  return (await session.run(executionId, 'changePriority', { executionId, priority: checkPriority(priority) })).result
+}
+
+/** Sets the tags that have a value and removes those that are `undefined`. */
+async function setTags(
+  session: Session,
+  idOrKey: string,
+  tags: Readonly<Record<string, string | undefined>>,
+): Promise<SetTagsResult> {
+  const executionId = session.resolve(idOrKey)
+  const input = { executionId, ...splitTags(tags, session.settings.indexedTags) }
+  return (await session.run(executionId, 'setTags', input)).result
+}
+
+export function describeExecution(
+  session: Session,
+  idOrKey: string,
+  parts: DescribedParts = {},
+): Promise<Reply<'describeExecution'>> {
+  const executionId = session.resolve(idOrKey)
+  const { attempts, payload, result } = parts
+  return session.run(executionId, 'describeExecution', { executionId, attempts, payload, result })
+}
+
+export async function explainExecution(session: Session, idOrKey: string): Promise<ExplainResult> {
+  const executionId = session.resolve(idOrKey)
+  return (await session.run(executionId, 'explainExecution', { executionId })).result
+}
+
+/** One page of the results that upstreams passed to a member, from after an upstream on. */
+export function readInputs(session: Session, idOrKey: string, from?: ExecutionId): Promise<Reply<'readInputs'>> {
+  const executionId = session.resolve(idOrKey)
+  return session.run(executionId, 'readInputs', { executionId, from })
+}
+
+/** Those whose types need no overloads; `submit` has its own. */
+export const executionCalls = {
+  cancel: cancelExecution,
+  replay: replayExecution,
+  revokeLease,
+  changePriority,
+  setTags,
+  describe: describeExecution,
+  why: explainExecution,
+  readInputs,
+}
+
+function parseReplayFrom(from: ReplayOptions['from']): ReplayFrom | undefined {
+  if (from === undefined) return undefined
+  if (from === 'start') return { kind: 'start' }
+  checkObject(from, 'from', "{ step: 'charge' }, or be 'start'")
+  checkKeys(from, ['step'], 'from')
+  return { kind: 'step', name: checkKey(from.step, 'from.step') }
+}

@@ -1,0 +1,51 @@
+/** Descriptions and explanations of executions as the client returns them. Refusals are thrown. */
+import type { ExecutionId, Explanation } from '../../kernel/index.ts'
+import { decodeValue } from '../checks/payload.ts'
+import type { Session } from '../session.ts'
+import { accept } from '../transport/accept.ts'
+import { describe, summarise } from './description.ts'
+import type { ExecutionDescription } from './description.ts'
+import { describeExecution, explainExecution, readInputs } from './execution-calls.ts'
+import type { DescribedParts } from './execution-calls.ts'
+import { explanationText } from './explanation-text.ts'
+import type { SkippedBy } from './explanation-text.ts'
+
+const ALL_PARTS: DescribedParts = { attempts: true, payload: true, result: true }
+
+export async function readDescription(
+  session: Session,
+  idOrKey: string,
+  parts: DescribedParts = ALL_PARTS,
+): Promise<ExecutionDescription> {
+  const reply = await describeExecution(session, idOrKey, parts)
+  const inputs = parts.inputs === true ? await readUpstreamResults(session, idOrKey) : undefined
+  return describe(accept(reply.result), reply.blobs, inputs)
+}
+
+/** Reads all results that upstreams passed to a member, by name, page by page. */
+async function readUpstreamResults(session: Session, idOrKey: string): Promise<Readonly<Record<string, unknown>>> {
+  const values: [string, unknown][] = []
+  let from: ExecutionId | undefined
+  do {
+    const { result, blobs } = await readInputs(session, idOrKey, from)
+    const { page } = accept(result)
+    for (const { name, result: info, blob } of page.inputs) values.push([name, decodeValue(info, blobs[blob ?? -1])])
+    from = page.from
+  } while (from !== undefined)
+  return Object.fromEntries(values)
+}
+
+export async function readExplanation(
+  session: Session,
+  idOrKey: string,
+): Promise<{ readonly explanation: Explanation; readonly text: string }> {
+  const { explanation } = accept(await explainExecution(session, idOrKey))
+  return { explanation, text: explanationText(explanation, await skippedBy(session, explanation)) }
+}
+
+/** The upstream because of which an execution was skipped, unless it has been removed since. */
+async function skippedBy(session: Session, explanation: Explanation): Promise<SkippedBy | undefined> {
+  if (explanation.why !== 'ended' || explanation.outcome !== 'skipped' || explanation.by === undefined) return undefined
+  const { result } = await describeExecution(session, explanation.by)
+  return result.kind === 'refused' ? undefined : summarise(result.execution)
+}

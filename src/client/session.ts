@@ -1,0 +1,93 @@
+/** What every call of a client runs on: the store behind a batcher, the clock, the namespace and the signer of tokens. */
+import type { ExecutionId, FlowId, OperationInput, OperationName, Refused } from '../kernel/index.ts'
+import type { Runtime } from '../runtime/index.ts'
+import type { Batcher, Reply } from '../stores/batcher.ts'
+import type { Partition, StoreSettings } from '../stores/store.ts'
+import type { TokenSigner } from './tokens/token.ts'
+import { accept } from './transport/accept.ts'
+import { partitionOf, resolveExecutionId, resolveFlowId } from './transport/ids.ts'
+import { repeatWhileUnavailable } from './transport/retry-unavailable.ts'
+
+export class Session {
+  readonly batcher: Batcher
+  readonly runtime: Runtime
+  readonly namespace: string
+  readonly tokens: TokenSigner
+
+  constructor(batcher: Batcher, runtime: Runtime, namespace: string, tokens: TokenSigner) {
+    this.batcher = batcher
+    this.runtime = runtime
+    this.namespace = namespace
+    this.tokens = tokens
+  }
+
+  get settings(): StoreSettings {
+    return this.batcher.store.settings
+  }
+
+  /** Returns the execution that an id or a key names. */
+  resolve(idOrKey: string): ExecutionId {
+    return resolveExecutionId(idOrKey, this.namespace, this.settings.executionPartitions)
+  }
+
+  /** Returns the flow that an id or a key names. */
+  resolveFlow(idOrKey: string): FlowId {
+    return resolveFlowId(idOrKey, this.namespace, this.settings.executionPartitions)
+  }
+
+  /** Runs one operation of the kernel in the partition that the id names. Retries while the store is unavailable. */
+  run<N extends OperationName>(
+    id: ExecutionId | FlowId,
+    operation: N,
+    input: OperationInput<N>,
+    blobs?: readonly Uint8Array[],
+  ): Promise<Reply<N>> {
+    return this.runIn(partitionOf(id), operation, input, blobs)
+  }
+
+  runIn<N extends OperationName>(
+    partition: Partition,
+    operation: N,
+    input: OperationInput<N>,
+    blobs?: readonly Uint8Array[],
+  ): Promise<Reply<N>> {
+    return repeatWhileUnavailable(this.runtime, () => this.batcher.run(partition, operation, input, blobs))
+  }
+}
+
+type AnyCall = (session: Session, ...rest: never[]) => unknown
+
+/** Functions over a session, as methods of an object that has the session. */
+export type Bound<Calls> = {
+  readonly [K in keyof Calls]: Calls[K] extends (session: Session, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never
+}
+
+export function bind<Calls extends Readonly<Record<string, AnyCall>>>(calls: Calls, session: Session): Bound<Calls> {
+  const bound = Object.entries(calls).map(([name, call]) => [name, call.bind(undefined, session)])
+  return Object.fromEntries(bound) as Bound<Calls>
+}
+
+/** The calls that return a union, with refusals thrown instead. */
+export type Throwing<Calls> = {
+  readonly [K in keyof Calls as Calls[K] extends Call<never[]> ? K : never]: Calls[K] extends Call<infer Rest, infer R>
+    ? (...rest: Rest) => Promise<Exclude<R, Refused>>
+    : never
+}
+
+type Call<Rest extends readonly unknown[], R extends { readonly kind: string } = { readonly kind: string }> = (
+  ...rest: Rest
+) => Promise<R>
+
+/** Throws the refusals of all calls, and whatever `check` throws before a call. */
+export function throwing<Calls extends object>(calls: Calls, check: () => void): Throwing<Calls> {
+  const wrapped = Object.entries(calls).map(([name, call]: [string, Call<unknown[]>]) => [
+    name,
+    async (...rest: unknown[]) => {
+      check()
+      return accept(await call(...rest))
+    },
+  ])
+  return Object.fromEntries(wrapped) as Throwing<Calls>
+}
