@@ -2,6 +2,7 @@
  * A fabric: a store with a client, and the workers and the engine that a program starts on it. It ends them in the order
  * that loses nothing: workers drain first, then the engine, and the store last.
  */
+import { optionKeys } from '../client/checks/exhaustive.ts'
 import { Client } from '../client/client.ts'
 import type { KeySource } from '../client/tokens/key-ring.ts'
 import { KEYS_FILE_VARIABLE, openKeys } from '../client/tokens/keys-option.ts'
@@ -98,7 +99,7 @@ function checkLog(log: Log): Log {
   })
 }
 
-const FABRIC_OPTION_KEYS = [
+const FABRIC_OPTION_KEYS = optionKeys<LocatedOptions>()([
   'store',
   'namespace',
   'log',
@@ -109,7 +110,7 @@ const FABRIC_OPTION_KEYS = [
   'postgres',
   'keys',
   'create',
-] as const satisfies readonly (keyof LocatedOptions)[]
+])
 
 function checkLocated(options: LocatedOptions): LocatedOptions {
   const given: unknown = options

@@ -1,4 +1,5 @@
 /** One validator for each kind of name and for the form of options, used wherever such a value comes in. */
+import { optionKeys } from './exhaustive.ts'
 import {
   KEY_BYTES,
   LANE_BYTES,
@@ -12,7 +13,7 @@ import type { Tag } from '../../kernel/model/records.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { TAG_NAME } from '../../kernel/model/tag-name.ts'
 
-const TAG_QUERY_KEYS = ['name', 'value'] as const satisfies readonly (keyof Tag)[]
+const TAG_QUERY_KEYS = optionKeys<Omit<Tag, 'indexed'>>()(['name', 'value'])
 
 export type Tags = Readonly<Record<string, string>>
 

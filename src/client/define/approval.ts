@@ -1,5 +1,6 @@
 /** Asking people: as many of them as are needed say `approve`, or one says `reject`. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { optionKeys } from '../checks/exhaustive.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import { checkSenders, layFlat } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
@@ -37,7 +38,7 @@ export interface ApprovalOptions<S extends StandardSchemaV1 = StandardSchemaV1> 
   readonly on?: WaitpointReference
 }
 
-const APPROVAL_KEYS = [
+const APPROVAL_KEYS = optionKeys<ApprovalOptions>()([
   'need',
   'of',
   'distinct',
@@ -45,7 +46,7 @@ const APPROVAL_KEYS = [
   'answer',
   'on',
   ...WAIT_SETTING_KEYS,
-] as const satisfies readonly (keyof ApprovalOptions)[]
+])
 
 /** Who said what, and when. */
 export interface Vote<Value = unknown> {

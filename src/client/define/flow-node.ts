@@ -1,4 +1,5 @@
 /** A node of a flow: how it is declared, and what its types promise to those behind it. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
 import type { TaskSettings } from './task-settings.ts'
@@ -11,14 +12,7 @@ export interface NodeSettings extends Omit<TaskSettings, 'retention'> {
   readonly tags?: Tags
 }
 
-export const NODE_SETTING_KEYS = [
-  'lane',
-  'priority',
-  'retry',
-  'timeout',
-  'delay',
-  'tags',
-] as const satisfies readonly (keyof NodeSettings)[]
+export const NODE_SETTING_KEYS = optionKeys<NodeSettings>()(['lane', 'priority', 'retry', 'timeout', 'delay', 'tags'])
 
 type InputOption<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }
 

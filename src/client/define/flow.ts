@@ -3,6 +3,7 @@
  * nodes that were made before it, so a graph without cycles is the only one that can be written.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
 import type { OutcomeRule } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
@@ -44,13 +45,13 @@ export interface FlowSettings {
   readonly tags?: Tags
 }
 
-export const FLOW_SETTING_KEYS = ['outcome', 'retention', 'tags'] as const satisfies readonly (keyof FlowSettings)[]
+export const FLOW_SETTING_KEYS = optionKeys<FlowSettings>()(['outcome', 'retention', 'tags'])
 
 export interface FlowOptions<S extends StandardSchemaV1> extends FlowSettings {
   readonly input?: S
 }
 
-const FLOW_KEYS = ['input', ...FLOW_SETTING_KEYS] as const satisfies readonly (keyof FlowOptions<StandardSchemaV1>)[]
+const FLOW_KEYS = optionKeys<FlowOptions<StandardSchemaV1>>()(['input', ...FLOW_SETTING_KEYS])
 
 /** What the settings come to once they are checked. */
 export interface FlowPolicy {
@@ -132,7 +133,7 @@ export function flow(
 }
 
 const DEFAULT_POLICY: FlowPolicy = { outcomeRule: 'all_members', retentionMs: RETENTION_DEFAULT_MS, tags: {} }
-const OUTCOME_RULES = ['all_members', 'sinks'] as const satisfies readonly OutcomeRule[]
+const OUTCOME_RULES = everyOf<OutcomeRule>()(['all_members', 'sinks'])
 
 /** A policy with what some settings change about it. Tags add up. */
 export function overrideFlowPolicy(policy: FlowPolicy, settings: FlowSettings): FlowPolicy {

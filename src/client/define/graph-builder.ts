@@ -2,6 +2,7 @@
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX } from '../../kernel/limits.ts'
 import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { optionKeys } from '../checks/exhaustive.ts'
 import { NODE_SETTING_KEYS } from './flow-node.ts'
 import type { FlowNode, NodeOptions, NodeSettings } from './flow-node.ts'
 import { checkBoolean, checkKeys, checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
@@ -30,7 +31,7 @@ export interface DeclaredGraph {
   readonly results: FlowResults
 }
 
-const DETAIL_KEYS = ['input', 'after', 'inputs', ...NODE_SETTING_KEYS]
+const DETAIL_KEYS = optionKeys<NodeOptions<unknown, NoInputs>>()(['input', 'after', 'inputs', ...NODE_SETTING_KEYS])
 
 export class GraphBuilder {
   readonly #input: unknown

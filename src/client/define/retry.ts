@@ -1,3 +1,4 @@
+import { optionKeys } from '../checks/exhaustive.ts'
 import { ATTEMPTS_MAX, RETRY_DELAY_MAX_MS } from '../../kernel/limits.ts'
 import type { Backoff, RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
@@ -14,19 +15,14 @@ export interface RetryOptions {
   readonly onlyCategories?: readonly string[]
 }
 
-const RETRY_KEYS = [
-  'attempts',
-  'backoff',
-  'jitter',
-  'onlyCategories',
-] as const satisfies readonly (keyof RetryOptions)[]
+const RETRY_KEYS = optionKeys<RetryOptions>()(['attempts', 'backoff', 'jitter', 'onlyCategories'])
 
 export interface FixedBackoff {
   readonly kind: 'fixed'
   readonly delay?: Duration
 }
 
-const FIXED_KEYS = ['kind', 'delay'] as const satisfies readonly (keyof FixedBackoff)[]
+const FIXED_KEYS = optionKeys<FixedBackoff>()(['kind', 'delay'])
 
 export interface ExponentialBackoff {
   readonly kind: 'exponential'
@@ -35,7 +31,7 @@ export interface ExponentialBackoff {
   readonly factor?: number
 }
 
-const EXPONENTIAL_KEYS = ['kind', 'initial', 'max', 'factor'] as const satisfies readonly (keyof ExponentialBackoff)[]
+const EXPONENTIAL_KEYS = optionKeys<ExponentialBackoff>()(['kind', 'initial', 'max', 'factor'])
 
 const DEFAULT_DELAY_MS = 1_000
 const DEFAULT_MAX_MS = 60_000

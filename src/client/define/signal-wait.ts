@@ -1,5 +1,6 @@
 /** Waiting for one signal, and what a handler is told once the wait is over. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { optionKeys } from '../checks/exhaustive.ts'
 import { mailboxOf } from '../../kernel/rules/journal-ids.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import type { SourceType } from '../../kernel/model/journal-records.ts'
@@ -53,7 +54,7 @@ export interface SignalOptions<S extends StandardSchemaV1 = StandardSchemaV1> ex
   readonly from?: readonly string[]
 }
 
-const SIGNAL_KEYS = ['schema', 'from', ...WAIT_SETTING_KEYS] as const satisfies readonly (keyof SignalOptions)[]
+const SIGNAL_KEYS = optionKeys<SignalOptions>()(['schema', 'from', ...WAIT_SETTING_KEYS])
 
 /** What can be waited for by itself and as a part of `when`. */
 export const CONDITION: unique symbol = Symbol('flowfabric.condition')

@@ -1,4 +1,5 @@
 /** How executions of a task are treated: what a program says of it, and what that comes to once it is checked. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
 import type { RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
@@ -14,7 +15,7 @@ export interface TimeoutOptions {
   readonly total?: Duration
 }
 
-const TIMEOUT_KEYS = ['attempt', 'total'] as const satisfies readonly (keyof TimeoutOptions)[]
+const TIMEOUT_KEYS = optionKeys<TimeoutOptions>()(['attempt', 'total'])
 
 /** How executions of a task are treated unless a submit says otherwise. */
 export interface TaskSettings {
@@ -26,13 +27,7 @@ export interface TaskSettings {
   readonly retention?: Duration
 }
 
-export const TASK_SETTING_KEYS = [
-  'lane',
-  'priority',
-  'retry',
-  'timeout',
-  'retention',
-] as const satisfies readonly (keyof TaskSettings)[]
+export const TASK_SETTING_KEYS = optionKeys<TaskSettings>()(['lane', 'priority', 'retry', 'timeout', 'retention'])
 
 /** What the settings come to once they are checked. */
 export interface TaskPolicy {

@@ -3,6 +3,7 @@
  * where its handler cannot. A handler is one ordinary async function that fulfils the contract in a worker.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { optionKeys } from '../checks/exhaustive.ts'
 import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkObject, checkOptions, checkTaskName, invalidInput, show } from '../checks/names.ts'
@@ -32,13 +33,13 @@ export interface TaskOptions<
   readonly signals?: G
 }
 
-const TASK_KEYS = [
+const TASK_KEYS = optionKeys<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()([
   'input',
   'output',
   'inputs',
   'signals',
   ...TASK_SETTING_KEYS,
-] as const satisfies readonly (keyof TaskOptions<StandardSchemaV1, StandardSchemaV1>)[]
+])
 
 type MayMiss<S extends StandardSchemaV1> = undefined extends StandardSchemaV1.InferInput<S> ? true : false
 
@@ -66,7 +67,7 @@ export interface HandlerOptions {
   readonly concurrency?: number
 }
 
-const HANDLER_KEYS = ['concurrency'] as const satisfies readonly (keyof HandlerOptions)[]
+const HANDLER_KEYS = optionKeys<HandlerOptions>()(['concurrency'])
 
 export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
   input: Parsed,

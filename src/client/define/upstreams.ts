@@ -1,4 +1,5 @@
 /** What a node of a flow waits for: all of some others, any of them, or a number of them. */
+import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import { IN_DEGREE_MAX } from '../../kernel/limits.ts'
 import type { Losers } from '../../kernel/model/records.ts'
 import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
@@ -81,8 +82,8 @@ export interface RaceOptions {
   readonly losers?: Losers
 }
 
-const RACE_KEYS = ['losers'] as const satisfies readonly (keyof RaceOptions)[]
-const LOSERS = ['cancel', 'let_run'] as const satisfies readonly Losers[]
+const RACE_KEYS = optionKeys<RaceOptions>()(['losers'])
+const LOSERS = everyOf<Losers>()(['cancel', 'let_run'])
 
 /**
  * Waits until every one has completed. Their results come in `ctx.inputs` under the names of their nodes, or under names

@@ -1,4 +1,5 @@
 /** What every wait can be told besides what it waits for: how long, what then, and how often to remind. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { REMINDER_MIN_MS } from '../../kernel/limits.ts'
 import type { TimeoutBehaviour } from '../../kernel/model/journal-records.ts'
 import { parseDuration } from './duration.ts'
@@ -24,12 +25,7 @@ export interface WaitSettings {
   readonly resumeDelay?: Duration
 }
 
-export const WAIT_SETTING_KEYS = [
-  'timeout',
-  'onTimeout',
-  'remind',
-  'resumeDelay',
-] as const satisfies readonly (keyof WaitSettings)[]
+export const WAIT_SETTING_KEYS = optionKeys<WaitSettings>()(['timeout', 'onTimeout', 'remind', 'resumeDelay'])
 
 const behaviours: Readonly<Record<OnTimeout, TimeoutBehaviour>> = {
   continue: 'resume',

@@ -2,6 +2,7 @@
  * Waiting for several things at once: for every one of them, for either, or for a number of signals. They nest, and every
  * count is its own: what meets one part may be counted by another as well.
  */
+import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import type { CountBy } from '../../kernel/model/journal-records.ts'
 import { keyOf } from './approval.ts'
@@ -39,8 +40,8 @@ export interface CountOptions extends WaitSettings {
   readonly from?: readonly string[]
 }
 
-const COUNT_KEYS = ['name', 'by', 'from', ...WAIT_SETTING_KEYS] as const satisfies readonly (keyof CountOptions)[]
-const COUNTED = ['waitpoints', 'sources', 'signals'] as const satisfies readonly CountOptions['by'][]
+const COUNT_KEYS = optionKeys<CountOptions>()(['name', 'by', 'from', ...WAIT_SETTING_KEYS])
+const COUNTED = everyOf<NonNullable<CountOptions['by']>>()(['waitpoints', 'sources', 'signals'])
 
 export type OperatorAnswer =
   | { readonly ok: true; readonly by: Sender; readonly note: string | undefined; readonly at: Instant }

@@ -1,4 +1,5 @@
 /** Waiting for an end: looks each time somebody says that it has come, and never misses one. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import type { ExecutionId, FlowId } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { EndListener, EndMoment, EndNews, EndWatch } from './end-watcher.ts'
@@ -8,7 +9,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-const WAIT_KEYS = ['signal'] as const satisfies readonly (keyof WaitOptions)[]
+const WAIT_KEYS = optionKeys<WaitOptions>()(['signal'])
 
 /** Who tells of ends. */
 export interface EndSource {

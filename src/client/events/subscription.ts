@@ -1,4 +1,5 @@
 /** Events of all partitions as one async sequence, from any cursor that is still kept. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { eventTypes } from '../../kernel/index.ts'
 import type { EventType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -26,7 +27,7 @@ export interface SubscribeOptions {
   readonly onTrouble?: TroubleListener
 }
 
-export const SUBSCRIBE_KEYS = [
+export const SUBSCRIBE_KEYS = optionKeys<SubscribeOptions>()([
   'cursor',
   'fromStart',
   'namespace',
@@ -36,7 +37,7 @@ export const SUBSCRIBE_KEYS = [
   'flowId',
   'signal',
   'onTrouble',
-] as const satisfies readonly (keyof SubscribeOptions)[]
+])
 
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }

@@ -1,3 +1,4 @@
+import { optionKeys } from '../checks/exhaustive.ts'
 import type { Duration } from '../define/duration.ts'
 
 export interface CancelOptions {
@@ -8,4 +9,4 @@ export interface CancelOptions {
   readonly grace?: Duration
 }
 
-export const CANCEL_KEYS = ['by', 'force', 'grace'] as const satisfies readonly (keyof CancelOptions)[]
+export const CANCEL_KEYS = optionKeys<CancelOptions>()(['by', 'force', 'grace'])

@@ -1,4 +1,5 @@
 /** The calls that concern executions, as unions: what the kernel returned, refusals included. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { CANCEL_GRACE_DEFAULT_MS, readyIndex } from '../../kernel/index.ts'
 import type {
   CancelResult,
@@ -45,14 +46,16 @@ export interface ReplayOptions {
   readonly from?: 'start' | { readonly step: string }
 }
 
-const REPLAY_KEYS = ['reason', 'by', 'subtree', 'from'] as const satisfies readonly (keyof ReplayOptions)[]
+const REPLAY_KEYS = optionKeys<ReplayOptions>()(['reason', 'by', 'subtree', 'from'])
+
+const REPLAY_FROM_KEYS = optionKeys<Exclude<ReplayOptions['from'], string | undefined>>()(['step'])
 
 export interface RevokeOptions {
   readonly leaseId?: string
   readonly by?: string
 }
 
-const REVOKE_KEYS = ['leaseId', 'by'] as const satisfies readonly (keyof RevokeOptions)[]
+const REVOKE_KEYS = optionKeys<RevokeOptions>()(['leaseId', 'by'])
 
 /** What a description carries besides the execution itself. */
 export interface DescribedParts {
@@ -198,6 +201,6 @@ function parseReplayFrom(from: ReplayOptions['from']): ReplayFrom | undefined {
   if (from === undefined) return undefined
   if (from === 'start') return { kind: 'start' }
   checkObject(from, 'from', "{ step: 'charge' }, or be 'start'")
-  checkKeys(from, ['step'], 'from')
+  checkKeys(from, REPLAY_FROM_KEYS, 'from')
   return { kind: 'step', name: checkKey(from.step, 'from.step') }
 }

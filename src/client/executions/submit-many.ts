@@ -1,4 +1,5 @@
 /** Items of a submit of many: each has its own outcome. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { ExecutionHandle } from './execution-handle.ts'
 import { checkKeys, checkList, checkObject, invalidInput } from '../checks/names.ts'
@@ -13,7 +14,7 @@ export interface SubmitManyItem<Input> {
   readonly options?: SubmitOptions
 }
 
-const SUBMIT_MANY_KEYS = ['input', 'options'] as const satisfies readonly (keyof SubmitManyItem<unknown>)[]
+const SUBMIT_MANY_KEYS = optionKeys<SubmitManyItem<unknown>>()(['input', 'options'])
 /** Items that one `submitMany` takes. */
 const SUBMIT_MANY_MAX = 10_000
 

@@ -1,4 +1,5 @@
 /** From a task, an input and options to the arguments of `createExecution`. Everything is checked before anything is sent. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { PAYLOAD_BYTES } from '../../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
@@ -28,14 +29,7 @@ export interface SubmitOptions extends TaskSettings {
   readonly tx?: TransactionHandle
 }
 
-const SUBMIT_KEYS = [
-  'id',
-  'ifExists',
-  'delay',
-  'tags',
-  'tx',
-  ...TASK_SETTING_KEYS,
-] as const satisfies readonly (keyof SubmitOptions)[]
+const SUBMIT_KEYS = optionKeys<SubmitOptions>()(['id', 'ifExists', 'delay', 'tags', 'tx', ...TASK_SETTING_KEYS])
 
 export function checkSubmitOptions(options: unknown): void {
   checkOptions(options, SUBMIT_KEYS, "{ id: 'order:17', delay: '5s' }")

@@ -1,4 +1,5 @@
 /** One handle for one flow: its result, its state, its members, and what can be done to it. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import type { CancelFlowResult, ExecutionId, FlowId, Position, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { accept } from '../transport/accept.ts'
@@ -31,7 +32,7 @@ export interface MembersOptions {
   readonly edges?: boolean
 }
 
-const MEMBERS_KEYS = ['edges'] as const satisfies readonly (keyof MembersOptions)[]
+const MEMBERS_KEYS = optionKeys<MembersOptions>()(['edges'])
 
 /** What a cancel came to. The policy is that of the first cancel, which counts. */
 export type FlowCancelled = Exclude<CancelFlowResult, Refused>

@@ -1,4 +1,5 @@
 /** What the calls that concern flows can be told, and how it is checked. */
+import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import type { FlowCancelPolicy } from '../../kernel/index.ts'
 import { CANCEL_KEYS } from '../executions/cancel-options.ts'
 import type { CancelOptions } from '../executions/cancel-options.ts'
@@ -14,11 +15,7 @@ export interface FlowSubmitOptions extends FlowSettings {
   readonly onProgress?: (progress: FlowProgress) => void
 }
 
-export const FLOW_SUBMIT_KEYS = [
-  'id',
-  'onProgress',
-  ...FLOW_SETTING_KEYS,
-] as const satisfies readonly (keyof FlowSubmitOptions)[]
+export const FLOW_SUBMIT_KEYS = optionKeys<FlowSubmitOptions>()(['id', 'onProgress', ...FLOW_SETTING_KEYS])
 
 export interface CreateFlowOptions extends FlowSettings {
   readonly id?: string
@@ -26,20 +23,16 @@ export interface CreateFlowOptions extends FlowSettings {
   readonly hold?: boolean
 }
 
-export const CREATE_FLOW_KEYS = [
-  'id',
-  'hold',
-  ...FLOW_SETTING_KEYS,
-] as const satisfies readonly (keyof CreateFlowOptions)[]
+export const CREATE_FLOW_KEYS = optionKeys<CreateFlowOptions>()(['id', 'hold', ...FLOW_SETTING_KEYS])
 
 export interface FlowCancelOptions extends CancelOptions {
   /** `cancel_all` (the default): every member. `cancel_pending`: those that do not run. `flow_only`: none. */
   readonly policy?: FlowCancelPolicy
 }
 
-export const FLOW_CANCEL_KEYS = ['policy', ...CANCEL_KEYS] as const satisfies readonly (keyof FlowCancelOptions)[]
+export const FLOW_CANCEL_KEYS = optionKeys<FlowCancelOptions>()(['policy', ...CANCEL_KEYS])
 
-const CANCEL_POLICIES = ['cancel_all', 'cancel_pending', 'flow_only'] as const satisfies readonly FlowCancelPolicy[]
+const CANCEL_POLICIES = everyOf<FlowCancelPolicy>()(['cancel_all', 'cancel_pending', 'flow_only'])
 
 export function checkCancelPolicy(policy: FlowCancelPolicy): FlowCancelPolicy {
   if (CANCEL_POLICIES.includes(policy)) return policy

@@ -1,4 +1,5 @@
 /** A flow whose graph is put together step by step. What is not sealed never ends by itself. */
+import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import { RESOLVE_PAGE_COUNT } from '../../kernel/index.ts'
 import type { ExecutionId, Handover, PolicyInput, PublicFlowState } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -24,7 +25,7 @@ import type { AfterOption, NoInputs, Upstream } from '../define/upstreams.ts'
 
 export type AddOptions<Given> = NodeSettings & AfterOption<Given>
 
-const ADD_KEYS = ['after', 'inputs', ...NODE_SETTING_KEYS]
+const ADD_KEYS = optionKeys<AddOptions<NoInputs>>()(['after', 'inputs', ...NODE_SETTING_KEYS])
 
 type AddArguments<Given> = NoInputs extends Given ? [options?: AddOptions<Given>] : [options: AddOptions<Given>]
 
@@ -37,10 +38,10 @@ export interface DependencyOptions {
   readonly expectedRevision?: number
 }
 
-const DEPENDENCY_KEYS = ['as', 'payload', 'expectedRevision'] as const satisfies readonly (keyof DependencyOptions)[]
+const DEPENDENCY_KEYS = optionKeys<DependencyOptions>()(['as', 'payload', 'expectedRevision'])
 
-const POLICY_KEYS = ['policy', 'need', 'losers'] as const satisfies readonly (keyof PolicyInput)[]
-const POLICIES = ['all_of', 'any_of', 'quorum'] as const satisfies readonly PolicyInput['policy'][]
+const POLICY_KEYS = optionKeys<PolicyInput>()(['policy', 'need', 'losers'])
+const POLICIES = everyOf<PolicyInput['policy']>()(['all_of', 'any_of', 'quorum'])
 
 /** A member by its handle, its name or its id. */
 export type MemberRef = ExecutionHandle | string

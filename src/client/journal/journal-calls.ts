@@ -2,6 +2,7 @@
  * The calls that concern waits, signals and steps, as unions: what the kernel answered, refusals included. Whoever may use
  * the store may signal in anybody's name; whoever holds a token speaks for the token's principal, and learns nothing without.
  */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { SIGNAL_PAYLOAD_BYTES, mailboxOf, refused } from '../../kernel/index.ts'
 import type {
   CloseWaitpointResult,
@@ -42,7 +43,7 @@ export interface SignalSendOptions {
   readonly by?: string
 }
 
-const SEND_KEYS = ['key', 'by'] as const satisfies readonly (keyof SignalSendOptions)[]
+const SEND_KEYS = optionKeys<SignalSendOptions>()(['key', 'by'])
 
 export interface SignalAtOptions {
   /** Who says it. A program that may use the store is trusted to know. */
@@ -52,14 +53,14 @@ export interface SignalAtOptions {
   readonly as?: Extract<SourceType, 'caller' | 'operator'>
 }
 
-const SIGNAL_AT_KEYS = ['by', 'key', 'as'] as const satisfies readonly (keyof SignalAtOptions)[]
+const SIGNAL_AT_KEYS = optionKeys<SignalAtOptions>()(['by', 'key', 'as'])
 
 export interface AnswerOptions {
   /** Your own: an answer that is sent twice with one key is taken once. */
   readonly key?: string
 }
 
-const ANSWER_KEYS = ['key'] as const satisfies readonly (keyof AnswerOptions)[]
+const ANSWER_KEYS = optionKeys<AnswerOptions>()(['key'])
 
 export interface CloseWaitpointOptions {
   readonly by: string
@@ -68,7 +69,7 @@ export interface CloseWaitpointOptions {
   readonly force?: boolean
 }
 
-const CLOSE_KEYS = ['by', 'reason', 'force'] as const satisfies readonly (keyof CloseWaitpointOptions)[]
+const CLOSE_KEYS = optionKeys<CloseWaitpointOptions>()(['by', 'reason', 'force'])
 
 export interface ResumeOptions {
   readonly by: string
@@ -77,7 +78,7 @@ export interface ResumeOptions {
   readonly step?: string
 }
 
-const RESUME_KEYS = ['by', 'reason', 'step'] as const satisfies readonly (keyof ResumeOptions)[]
+const RESUME_KEYS = optionKeys<ResumeOptions>()(['by', 'reason', 'step'])
 
 export interface ReissueOptions extends TokenOptions {
   /** Who asks for it; `client` unless given. */

@@ -1,3 +1,4 @@
+import { optionKeys } from '../checks/exhaustive.ts'
 import { LIST_PAGE_MAX, publicFlowStates } from '../../kernel/index.ts'
 import type { PublicFlowState } from '../../kernel/index.ts'
 import { executionPartition } from '../../stores/store.ts'
@@ -16,11 +17,11 @@ export interface FlowQuery {
   readonly namespace?: string
 }
 
-const FLOW_QUERY_KEYS = ['name', 'state', 'tag', 'namespace'] as const satisfies readonly (keyof FlowQuery)[]
+const FLOW_QUERY_KEYS = optionKeys<FlowQuery>()(['name', 'state', 'tag', 'namespace'])
 
 export interface ListFlowsOptions extends FlowQuery, PageOptions {}
 
-const LIST_FLOWS_KEYS = [...FLOW_QUERY_KEYS, 'limit', 'cursor'] as const satisfies readonly (keyof ListFlowsOptions)[]
+const LIST_FLOWS_KEYS = optionKeys<ListFlowsOptions>()([...FLOW_QUERY_KEYS, 'limit', 'cursor'])
 
 export type FlowPage = Page<FlowSummary>
 

@@ -1,4 +1,5 @@
 /** Lists and counts over all partitions, put together from the short steps that a partition answers. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { LIST_PAGE_MAX, publicStates } from '../../kernel/index.ts'
 import type { Position, PublicState } from '../../kernel/index.ts'
 import { executionPartition } from '../../stores/store.ts'
@@ -28,7 +29,7 @@ export interface ListQuery {
   readonly createdTo?: number
 }
 
-const LIST_QUERY_KEYS = [
+const LIST_QUERY_KEYS = optionKeys<ListQuery>()([
   'lane',
   'task',
   'state',
@@ -36,11 +37,11 @@ const LIST_QUERY_KEYS = [
   'namespace',
   'createdFrom',
   'createdTo',
-] as const satisfies readonly (keyof ListQuery)[]
+])
 
 export interface ListOptions extends ListQuery, PageOptions {}
 
-const LIST_KEYS = [...LIST_QUERY_KEYS, 'limit', 'cursor'] as const satisfies readonly (keyof ListOptions)[]
+const LIST_KEYS = optionKeys<ListOptions>()([...LIST_QUERY_KEYS, 'limit', 'cursor'])
 
 export type ExecutionPage = Page<ExecutionSummary>
 

@@ -1,4 +1,5 @@
 /** What an execution has recorded, in the order of recording, read page by page: its steps and the signals it was sent. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { SIGNAL_PAGE_MAX, STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type {
   ConditionNode,
@@ -83,7 +84,7 @@ export interface ReadOptions {
   readonly values?: boolean
 }
 
-const READ_KEYS = ['values'] as const satisfies readonly (keyof ReadOptions)[]
+const READ_KEYS = optionKeys<ReadOptions>()(['values'])
 
 export async function* readSteps(
   session: Session,

@@ -1,4 +1,5 @@
 /** Waitpoints as an operator or a program may see them: where signals are awaited, and never what opens them. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { compareInTime, checkLimit, mergePages } from './merged-pages.ts'
 import type { ListOrder, Page, PageOptions } from './merged-pages.ts'
 import { WAITPOINT_PAGE_MAX } from '../../kernel/index.ts'
@@ -40,8 +41,8 @@ export interface ExecutionWaitpointsOptions extends PageOptions {
   readonly all?: boolean
 }
 
-const PAGE_KEYS = ['limit', 'cursor'] as const satisfies readonly (keyof PageOptions)[]
-const EXECUTION_KEYS = ['all', ...PAGE_KEYS] as const satisfies readonly (keyof ExecutionWaitpointsOptions)[]
+const PAGE_KEYS = optionKeys<PageOptions>()(['limit', 'cursor'])
+const EXECUTION_KEYS = optionKeys<ExecutionWaitpointsOptions>()(['all', ...PAGE_KEYS])
 
 /** The ids of waitpoints hold names, so that a cursor packs them. */
 const longestOpenFirst: ListOrder = {

@@ -6,6 +6,7 @@
 import type { Instant } from '../../kernel/index.ts'
 import { secretBytes } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { optionKeys } from '../checks/exhaustive.ts'
 import { SECRET_MIN_BYTES, Secret } from './secret.ts'
 
 export interface SigningKey {
@@ -28,6 +29,9 @@ export interface KeyRingDocument {
   /** Ids that were in use once. */
   readonly retired?: readonly string[]
 }
+
+const RING_KEYS = optionKeys<KeyRingDocument>()(['keys', 'retired'])
+const KEY_KEYS = optionKeys<KeyRingDocument['keys'][number]>()(['id', 'secret', 'createdAt', 'notAfter'])
 
 /** Where the present ring is to be had. Without one nothing can be signed. */
 export interface KeySource {
@@ -89,7 +93,7 @@ export class KeyRing implements KeySource {
 
   /** Throws `invalid_keys` if it is not a ring. What the error says never repeats what was given. */
   static parse(document: unknown): KeyRing {
-    const { keys, retired = [] } = fieldsOf(document, ['keys', 'retired'], 'the ring')
+    const { keys, retired = [] } = fieldsOf(document, RING_KEYS, 'the ring')
     if (!Array.isArray(keys)) throw invalidKeys('keys must be a list.')
     if (!Array.isArray(retired) || !retired.every(isKeyId)) throw invalidKeys('retired must be a list of key ids.')
     return new KeyRing(keys.map(parseKey), retired)
@@ -173,7 +177,7 @@ function invalidKeys(problem: string): EngineError {
 
 function parseKey(given: unknown, i: number): SigningKey {
   const where = `keys[${i}]`
-  const { id, secret, createdAt, notAfter } = fieldsOf(given, ['id', 'secret', 'createdAt', 'notAfter'], where)
+  const { id, secret, createdAt, notAfter } = fieldsOf(given, KEY_KEYS, where)
   if (!isKeyId(id)) {
     throw invalidKeys(`${where}.id must be 1 to 64 characters of a-z, A-Z, 0-9, '_' and '-', a letter or digit first.`)
   }

@@ -1,4 +1,5 @@
 /** What whoever hands out a token may say of it, in the words of the surface. */
+import { optionKeys } from '../checks/exhaustive.ts'
 import { IDENTITY_BYTES, NAME_BYTES } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
 import { parseDuration } from '../define/duration.ts'
@@ -6,7 +7,7 @@ import type { TokenOptions } from '../define/context.ts'
 import { checkList, checkOptions, checkPlainText, invalidInput } from '../checks/names.ts'
 import type { TokenClaims } from './token.ts'
 
-const TOKEN_OPTION_KEYS = ['for', 'expires', 'names'] as const satisfies readonly (keyof TokenOptions)[]
+const TOKEN_OPTION_KEYS = optionKeys<TokenOptions>()(['for', 'expires', 'names'])
 const TOKEN_NAMES_MAX = 16
 
 /** The claims that options stand for; `from` is the moment from which a token that expires is good. */
