@@ -1,4 +1,4 @@
-/** What a program uses to submit work and to look after it. Refusals are thrown as `EngineError`; `try` returns them. */
+/** Submits work and manages it. Throws refusals as `EngineError`; `try` returns them instead. */
 import type { ExecutionId, Explanation, FlowId } from '../kernel/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { silentLog } from '../runtime/index.ts'
@@ -60,7 +60,7 @@ import { accept } from './transport/accept.ts'
 
 export interface ClientOptions {
   readonly namespace?: string
-  /** Signs and verifies tokens of waitpoints. Without it there are none. */
+  /** Signs and verifies tokens of waitpoints. Without a signer, no tokens can be issued. */
   readonly tokens?: TokenSigner
 }
 
@@ -74,7 +74,7 @@ export class Client implements FlowClient {
   /** @internal */
   readonly tokens: TokenSigner
   readonly namespace: string
-  /** The same calls, answering unions instead of throwing refusals. */
+  /** The same calls, returning unions instead of throwing refusals. */
   readonly try: Calls
   readonly #session: Session
   readonly #calls: Throwing<Calls>
@@ -96,8 +96,8 @@ export class Client implements FlowClient {
   }
 
   /**
-   * Hands over a piece of work, or a whole graph of it. When this resolves, the work is stored and will not get lost. With
-   * `tx` a task's is left in your own transaction: stored with its commit, gone with its rollback.
+   * Submits a task or a flow. Once this resolves, the work is durable. With `tx`, a task is staged in your own transaction:
+   * its commit stores the task, its rollback discards it.
    *
    * @example
    * const execution = await fabric.submit(greet, { name: 'Ada' }, { id: 'greet:ada', delay: '5s' })
@@ -123,8 +123,8 @@ export class Client implements FlowClient {
   }
 
   /**
-   * Many at once: one outcome for each item, in their order. Not atomic: some may be refused while others are accepted.
-   * Those that are left in a transaction go there one after the other.
+   * Submits many inputs of a task and returns one outcome for each, in order. Not atomic: some may be refused while others
+   * are accepted. Staged items are sent one after the other.
    */
   async submitMany<Input, Parsed, Returned, Output, Inputs, Given>(
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
@@ -134,7 +134,7 @@ export class Client implements FlowClient {
     return await submitEach<Input, Output>(items, (item) => this.#submitTask(task, item.input, item.options))
   }
 
-  /** A handle for an execution that exists, by its id or by its key. */
+  /** Returns a handle for an existing execution, by its id or its key. */
   execution<
     Input,
     Parsed,
@@ -150,7 +150,7 @@ export class Client implements FlowClient {
     return new ExecutionHandle<Output, SignalsSent<Signals>>(this, this.try.resolve(idOrKey), task)
   }
 
-  /** Everything that is known of an execution, or only the parts asked for. */
+  /** Describes an execution: with attempts, payload and result, or with the parts requested. */
   async describe(idOrKey: string, parts?: DescribedParts): Promise<ExecutionDescription> {
     this.#refuseIfClosed()
     return await readDescription(this.#session, idOrKey, parts)
@@ -173,7 +173,7 @@ export class Client implements FlowClient {
     await this.#calls.replay(idOrKey, options)
   }
 
-  /** Takes an execution away from the worker that holds it; another one starts it anew. */
+  /** Revokes the lease of the worker that runs an execution. Another worker starts it again. */
   async revokeLease(idOrKey: string, reason: string, options?: RevokeOptions): Promise<void> {
     await this.#calls.revokeLease(idOrKey, reason, options)
   }
@@ -188,7 +188,7 @@ export class Client implements FlowClient {
   }
 
   /**
-   * Tells an execution something, by the signal's name. What comes before its handler waits for it is kept.
+   * Sends a signal to an execution, by the signal's name. A signal that arrives before its wait is buffered.
    *
    * @example
    * await fabric.signal('order:17', 'paid', { amount: 12 }, { key: event.id })
@@ -198,7 +198,7 @@ export class Client implements FlowClient {
   }
 
   /**
-   * Sends a signal to one waitpoint, without a token: whoever may use the store is trusted to say who it is from.
+   * Sends a signal to one waitpoint without a token. A program with access to the store is trusted to name the sender.
    *
    * @example
    * await fabric.signalAt('deploy:42', 'review', 'approve', undefined, { by: user.email })
@@ -214,8 +214,8 @@ export class Client implements FlowClient {
   }
 
   /**
-   * Sends a signal where a token leads: what a route does with the links that were handed out. Who it is from stands in the
-   * token. Whatever is wrong with one that is not genuine, the error is `invalid_token`.
+   * Sends a signal to the waitpoint of a token, as a route does with the links that were sent out. The token names the
+   * sender. A token that is not genuine is refused with `invalid_token` and no further detail.
    *
    * @example
    * await fabric.answer(request.query.token, 'approve', { note: 'fine' })
@@ -224,12 +224,12 @@ export class Client implements FlowClient {
     return this.#calls.answer(token, name, value, options)
   }
 
-  /** Ends the wait that an execution is in, with an operator's authority: its handler goes on and is told so. */
+  /** Ends the current wait of an execution with an operator's authority. The handler resumes and receives `resumed`. */
   async resume(idOrKey: string, options: ResumeOptions): Promise<void> {
     await this.#calls.resume(idOrKey, options)
   }
 
-  /** Waitpoints that are open: all there are, longest open first, or those of one execution by their keys. Never their tokens. */
+  /** Lists open waitpoints: all, longest open first, or those of one execution by key. Tokens are never returned. */
   waitpoints(options?: ListWaitpointsOptions): Promise<WaitpointPage>
   waitpoints(idOrKey: string, options?: ExecutionWaitpointsOptions): Promise<WaitpointPage>
   async waitpoints(
@@ -242,7 +242,7 @@ export class Client implements FlowClient {
       : await listOpenWaitpoints(this.#session, first)
   }
 
-  /** Takes no more signals at a waitpoint. The last one that a wait still looks at is closed only by force. */
+  /** Closes a waitpoint to further signals. The last open waitpoint of a wait is closed only by force. */
   async closeWaitpoint(
     idOrKey: string,
     waitpoint: string,
@@ -252,7 +252,7 @@ export class Client implements FlowClient {
   }
 
   /**
-   * A new token for a waitpoint. Every token that was handed out for it before, to whomever, is worthless from then on.
+   * Issues a new token for a waitpoint and invalidates all tokens issued for it before.
    *
    * @example
    * const token = await fabric.reissue('deploy:42', 'review', { for: 'ada', expires: '2d' })
@@ -265,21 +265,21 @@ export class Client implements FlowClient {
     return this.try.tokenFor(idOrKey, view, claims)
   }
 
-  /** What an execution has recorded, in the order of recording. */
+  /** Reads the steps that an execution has recorded, in the order of recording. */
   steps(idOrKey: string, options: ReadOptions = {}): AsyncGenerator<StepSummary, void, undefined> {
     this.#refuseIfClosed()
     return readSteps(this.#session, idOrKey, options)
   }
 
-  /** Every signal that an execution was sent, in the order of arrival: who said what, when, and what it did. */
+  /** Reads the signals that an execution received, in order of arrival: sender, value, time and effect. */
   signals(idOrKey: string, options: ReadOptions = {}): AsyncGenerator<SignalSummary, void, undefined> {
     this.#refuseIfClosed()
     return readSignals(this.#session, idOrKey, options)
   }
 
   /**
-   * A handle for a flow that exists, by its id or by its key. With its definition and the input of its submit, its
-   * `result()` answers what the flow's function returns for them.
+   * Returns a handle for an existing flow, by its id or its key. With the definition and the input of its submit,
+   * `result()` resolves with the results that the flow's function selects.
    */
   flow<Input, Output>(idOrKey: string, flow: FlowDefinition<Input, Output>, input: Input): FlowHandle<Output>
   flow(idOrKey: string): FlowHandle<undefined>
@@ -288,13 +288,13 @@ export class Client implements FlowClient {
     return new FlowHandle(this, this.try.resolveFlow(idOrKey), flow && (() => drawFlow(flow, input)))
   }
 
-  /** Opens a flow whose graph is put together step by step. Said twice with one id, it is opened once. */
+  /** Creates a flow whose graph is built step by step. Idempotent per id. */
   async createFlow(name: string, options?: CreateFlowOptions): Promise<OpenFlow> {
     const result = await this.#calls.createFlow(name, options)
     return new OpenFlow(this, result.flowId, undefined, result.kind === 'created' ? 'created' : 'joined')
   }
 
-  /** Flows of all partitions, newest first. */
+  /** Lists flows of all partitions, newest first. */
   async flows(options: ListFlowsOptions = {}): Promise<FlowPage> {
     this.#refuseIfClosed()
     return await listFlows(this.#session, options)
@@ -305,7 +305,7 @@ export class Client implements FlowClient {
     return { ...summariseFlow(view), at }
   }
 
-  /** Cancels a flow, and waits until it has come to rest if the options say so. */
+  /** Cancels a flow. With `wait`, resolves once the flow has settled. */
   async cancelFlow(idOrKey: string, reason: string, options: FlowHandleCancelOptions = {}): Promise<FlowCancelled> {
     this.#refuseIfClosed()
     return await cancelFlowAndWait(this.#session, this.try.resolveFlow(idOrKey), reason, options)
@@ -321,13 +321,13 @@ export class Client implements FlowClient {
     return await listExecutions(this.#session, options)
   }
 
-  /** Every lane that has executions, with how many in each state. */
+  /** Counts the executions of each lane by state. */
   async lanes(lane?: string): Promise<LaneSummary[]> {
     this.#refuseIfClosed()
     return await countLanes(this.#session, lane)
   }
 
-  /** Events as they happen, in order within a partition. Each carries a cursor from which a later call goes on. */
+  /** Yields events as they happen, in order within a partition. Each carries a cursor that a later call can resume from. */
   subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
     this.#refuseIfClosed()
     checkOptions(options, SUBSCRIBE_KEYS, "{ types: ['execution_ended'] }")
@@ -350,7 +350,7 @@ export class Client implements FlowClient {
     return this.#closing !== undefined
   }
 
-  /** Finishes calls under way, ends subscriptions and waits, and closes the store. */
+  /** Completes pending calls, ends subscriptions and waits, and closes the store. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

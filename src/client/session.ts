@@ -6,7 +6,7 @@ import type { Partition, StoreSettings } from '../stores/store.ts'
 import type { TokenSigner } from './tokens/token.ts'
 import { accept } from './transport/accept.ts'
 import { partitionOf, resolveExecutionId, resolveFlowId } from './transport/ids.ts'
-import { repeatWhileUnavailable } from './transport/retry-unavailable.ts'
+import { retryWhileUnavailable } from './transport/retry-unavailable.ts'
 
 export class Session {
   readonly batcher: Batcher
@@ -51,7 +51,7 @@ export class Session {
     input: OperationInput<N>,
     blobs?: readonly Uint8Array[],
   ): Promise<Reply<N>> {
-    return repeatWhileUnavailable(this.runtime, () => this.batcher.run(partition, operation, input, blobs))
+    return retryWhileUnavailable(this.runtime, () => this.batcher.run(partition, operation, input, blobs))
   }
 }
 

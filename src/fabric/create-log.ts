@@ -7,7 +7,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 export type LogLevel = (typeof LEVELS)[number]
 
-/** Lines of JSON on standard error. Ids and codes go in, payloads and secrets never. */
+/** Creates a log that writes JSON lines to standard error. Ids and codes are logged, payloads and secrets never. */
 export function createLog(level: LogLevel): Log {
   if (!LEVELS.includes(level)) {
     throw new EngineError('invalid_configuration', {

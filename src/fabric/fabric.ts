@@ -1,6 +1,6 @@
 /**
- * A fabric: a store with a client, and the workers and the engine that a program starts on it. It ends them in the order
- * that loses nothing: workers drain first, then the engine, and the store last.
+ * A fabric: a store with its client, and the workers and the engine that run on it. Closing it loses no work: workers drain
+ * first, then the engine stops, and the store closes last.
  */
 import { optionKeys } from '../client/checks/exhaustive.ts'
 import { Client } from '../client/client.ts'
@@ -29,40 +29,40 @@ import { startWorker } from '../worker/worker.ts'
 import type { Worker, WorkerCloseOptions } from '../worker/worker.ts'
 
 export interface FabricOptions {
-  /** Scopes ids that callers choose. `default` unless given. */
+  /** Scopes the ids that callers choose. `default` unless given. */
   readonly namespace?: string
-  /** Where the fabric says what it is doing, or how much of it goes to standard error. `warn` unless given. */
+  /** The logger, or the level of the log on standard error. `warn` unless given. */
   readonly log?: Log | LogLevel
   readonly runtime?: Runtime
-  /** Names of tags by which executions are listed fast at any size. Fixed when the store is first used. */
+  /** Names of tags with an index, so that listing by them is fast at any size. Fixed when the store is first used. */
   readonly indexedTags?: readonly string[]
-  /** For a SQLite file: `full` also survives a power failure, `normal` (the default) a crash of the process. */
+  /** For a SQLite file: `full` survives a power failure, `normal` (the default) a crash of the process. */
   readonly synchronous?: 'normal' | 'full'
-  /** For a Valkey store: what should not stand in its location, such as a password or certificates. */
+  /** For a Valkey store: settings that do not belong in its location, such as a password or certificates. */
   readonly valkey?: ValkeyOptions
-  /** For a Postgres store: the same, how many connections it may use, and which one listens for wake-ups. */
+  /** For a Postgres store: the same, the size of its pool, and the location that listens for wake-ups. */
   readonly postgres?: PostgresOptions
   /**
-   * What signs the tokens of waitpoints: a file that `flowfabric keys` looks after, or a ring from elsewhere. Unless given,
-   * the file that FLOWFABRIC_KEYS_FILE names. `none` says that no tokens are handed out, also in production.
+   * The keys that sign the tokens of waitpoints: a file that `flowfabric keys` manages, or a ring. Unless given, the file that
+   * FLOWFABRIC_KEYS_FILE names. `none` declares that no tokens are issued, also in production.
    */
   readonly keys?: KeysOption
-  /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
+  /** False throws if no store exists at the location, instead of creating one. */
   readonly create?: boolean
 }
 
 type LocatedOptions = FabricOptions & { readonly store: string }
 
-/** What an engine can be told. */
+/** Settings of the fabric's engine. */
 export type EngineSettings = Pick<EngineOptions, 'filter' | 'intervals' | 'metrics'>
 
 export interface FabricWorkerOptions extends WorkerOptions {
-  /** The fabric's engine runs beside its workers unless this is false. An object is what a first engine is told. */
+  /** Whether to start the fabric's engine, unless it runs already; true unless given. An object is its settings. */
   readonly engine?: boolean | EngineSettings
 }
 
 /**
- * Opens a store and everything that a program needs to use it.
+ * Opens a store and returns a fabric for it.
  *
  * @example
  * await using fabric = await createFabric('sqlite:./fabric.db')
@@ -121,14 +121,13 @@ function checkLocated(options: LocatedOptions): LocatedOptions {
   })
 }
 
-/** What a fabric is made of besides its store. */
 interface FabricParts extends Pick<FabricOptions, 'namespace' | 'log'> {
   readonly keys?: KeySource | undefined
 }
 
 export class Fabric extends Client {
   readonly log: Log
-  readonly #hasKeysSettled: boolean
+  readonly #isKeysOptionSet: boolean
   readonly #workers = new Set<Worker>()
   readonly #middleware: Middleware[] = []
   #engine: Engine | undefined
@@ -140,10 +139,10 @@ export class Fabric extends Client {
     const log = logOf(parts)
     super(store, runtime, keys === undefined ? { namespace } : { namespace, tokens: new Tokens(keys, runtime, log) })
     this.log = log
-    this.#hasKeysSettled = keys !== undefined
+    this.#isKeysOptionSet = keys !== undefined
   }
 
-  /** Puts something around every handler of the workers started from now on. What was put first is outermost. */
+  /** Adds middleware around the handlers of all workers started later. The first one added is outermost. */
   use(middleware: Middleware): this {
     this.#middleware.push(middleware)
     return this
@@ -152,7 +151,7 @@ export class Fabric extends Client {
   /** Starts a worker for these handlers, and the fabric's engine unless it runs already. */
   async work(handlers: readonly Handler[], options: FabricWorkerOptions = {}): Promise<Worker> {
     this.#refuseIfEnding()
-    this.#refuseIfKeysAreForgotten()
+    this.#refuseIfKeysMissing()
     const { engine = true, signals = false, middleware = [], ...rest } = options
     const startsEngine = engine !== false && this.#engine === undefined
     if (startsEngine) this.engine(engine === true ? {} : engine)
@@ -164,7 +163,7 @@ export class Fabric extends Client {
         middleware: [...this.#middleware, ...middleware],
       })
     } catch (error) {
-      // Whoever is refused a worker has started nothing.
+      // A refused worker must leave nothing running.
       if (startsEngine) await this.#endEngine()
       throw error
     }
@@ -174,7 +173,7 @@ export class Fabric extends Client {
     return worker
   }
 
-  /** Starts the fabric's engine: what time alone brings about, and what retention removes. A fabric has one at most. */
+  /** Starts the fabric's engine, which handles timers and retention. A fabric has at most one. */
   engine(settings: EngineSettings = {}): Engine {
     this.#refuseIfEnding()
     if (this.#engine !== undefined) {
@@ -184,7 +183,7 @@ export class Fabric extends Client {
     return this.#engine
   }
 
-  /** Ends the workers as `Worker.close` does, then the engine, subscriptions and waits, and closes the store. */
+  /** Closes the workers as `Worker.close` does, then stops the engine, subscriptions and waits, and closes the store. */
   override async close(options: WorkerCloseOptions = {}): Promise<void> {
     if (this.#ending !== undefined && options.drain === 0) await this.#closeWorkers(options)
     this.#ending ??= this.#end(options)
@@ -208,14 +207,14 @@ export class Fabric extends Client {
     await Promise.all([...this.#workers].map((worker) => worker.close(options)))
   }
 
-  /** The first signal ends the fabric, so that nothing keeps the process alive; a second one skips the draining. */
+  /** The first signal closes the fabric, so that the process can exit. A second one skips draining. */
   #listenToSignals(): void {
     this.#stopListening ??= listenToSignals((count) => void this.close(count > 1 ? { drain: 0 } : {}))
   }
 
-  /** A worker in production that cannot sign would be noticed only when the first handler asks for a link. */
-  #refuseIfKeysAreForgotten(): void {
-    if (this.#hasKeysSettled || process.env.NODE_ENV !== 'production') return
+  /** Without this check, missing keys would surface only when the first handler issues a token. */
+  #refuseIfKeysMissing(): void {
+    if (this.#isKeysOptionSet || process.env.NODE_ENV !== 'production') return
     throw new EngineError('signing_keys_missing', {
       field: 'keys',
       message: `NODE_ENV is production, and neither the option keys nor ${KEYS_FILE_VARIABLE} is set.`,

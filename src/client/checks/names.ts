@@ -1,4 +1,4 @@
-/** One validator for each kind of name and for the form of options, used wherever such a value comes in. */
+/** Validates names and the shape of options: one function for each kind of value. */
 import { optionKeys } from './exhaustive.ts'
 import {
   KEY_BYTES,
@@ -25,13 +25,13 @@ export function invalidInput(field: string, message: string): EngineError {
   return new EngineError('invalid_input', { field, message })
 }
 
-/** Settings that consist of several are an object; `form` shows what it looks like. */
+/** Checks that a value is an object. `form` is the example that the error shows. */
 export function checkObject(value: unknown, field: string, form: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
   throw invalidInput(field, `${field} is ${show(value)}, but must be an object such as ${form}.`)
 }
 
-/** A key that nobody reads is a typing error: what it was to say would be lost in silence. */
+/** Refuses unknown keys: a misspelt option would be ignored silently. */
 export function checkKeys(value: object, known: readonly string[], field: string): void {
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue
@@ -39,7 +39,7 @@ export function checkKeys(value: object, known: readonly string[], field: string
   }
 }
 
-/** The options of a call: an object of known keys. */
+/** Checks the options of a call: an object with known keys. */
 export function checkOptions(options: unknown, known: readonly string[], form: string): void {
   checkObject(options, 'options', form)
   checkKeys(options, known, 'options')
@@ -89,7 +89,7 @@ export function checkKey(value: unknown, field = 'id'): string {
   return checkPlainText(value, field, KEY_BYTES)
 }
 
-/** A text that is not empty and that every store keeps as it is. */
+/** Checks a non-empty text that every store can keep unchanged. */
 export function checkPlainText(value: unknown, field: string, maximumBytes: number): string {
   if (!isPlainText(value) || value === '' || !fits(value, maximumBytes)) {
     throw invalidInput(
@@ -137,7 +137,7 @@ function checkTagValue(value: unknown, field: string): string {
   return value
 }
 
-/** Tags as they are stored: in the order of their names, each marked if the store indexes it. */
+/** Returns tags as they are stored: sorted by name, each marked if the store indexes it. */
 export function checkTags(tags: unknown, indexedTags: readonly string[], field = 'tags'): Tag[] {
   if (tags === undefined) return []
   checkTagObject(tags, field)
@@ -153,13 +153,13 @@ export function checkTags(tags: unknown, indexedTags: readonly string[], field =
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** A map or another instance of a class has no tags as its own keys: taken for an object, it would lose them all. */
+/** Accepts plain objects only: a Map has no own keys, so its tags would be lost. */
 export function checkTagObject(tags: unknown, field = 'tags'): asserts tags is Record<string, unknown> {
   if (isPlainObject(tags)) return
   throw invalidInput(field, `${field} must be an object of texts such as { plan: 'pro' }.`)
 }
 
-/** A tag to look for. */
+/** Checks a tag to filter by. */
 export function checkTagQuery(tag: unknown, field = 'tag'): void {
   checkObject(tag, field, "{ name: 'plan', value: 'pro' }")
   checkKeys(tag, TAG_QUERY_KEYS, field)
@@ -172,14 +172,14 @@ export function tagsToObject(tags: readonly Tag[]): Tags {
   return Object.fromEntries(tags.map((tag) => [tag.name, tag.value]))
 }
 
-/** One whose prototype is nobody's or that of literals, also of literals from another realm. */
+/** Whether an object has no prototype or that of object literals, in this realm or another. */
 function isPlainObject(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype = Object.getPrototypeOf(value) as object | null
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Text that every store keeps as it is: half of a surrogate pair has no bytes, and control characters separate names. */
+/** A lone surrogate cannot be encoded, and control characters separate names in indexes. */
 function isPlainText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !CONTROL.test(value)
 }
@@ -192,13 +192,13 @@ function fits(text: string, maximumBytes: number): boolean {
   return text.length <= maximumBytes && encoder.encode(text).byteLength <= maximumBytes
 }
 
-/** A value as an error may show it: short, and on one line. */
+/** Formats a value for an error message: short, and on one line. */
 export function show(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : textOf(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
-/** An object may have no text at all, or throw when it is asked for one. */
+/** Converting an object to a string may throw. */
 function textOf(value: unknown): string {
   try {
     return String(value)

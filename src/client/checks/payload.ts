@@ -1,4 +1,4 @@
-/** Values to bytes and back. Bytes stay bytes; everything else is JSON. */
+/** Encodes values as bytes and decodes them. Bytes are kept; everything else is JSON. */
 import type { ErrorCode } from '../../kernel/errors.ts'
 import type { BlobInfo, PayloadEncoding } from '../../kernel/model/base-records.ts'
 import type { BlobInput } from '../../kernel/tx.ts'
@@ -9,7 +9,7 @@ export interface EncodedValue {
   readonly bytes: Uint8Array
 }
 
-/** Undefined has no bytes: it is stored as nothing and read back as undefined. */
+/** Returns undefined for undefined, which is stored without bytes. */
 export function encodeValue(value: unknown, field: string, limitBytes: number): EncodedValue | undefined {
   if (value === undefined) return undefined
   const encoding: PayloadEncoding = value instanceof Uint8Array ? 'bytes' : 'json'
@@ -31,7 +31,7 @@ function toJson(value: unknown, field: string): string {
   return text
 }
 
-/** What JSON would silently turn into an empty object or null. Only the value itself is looked at, not what it holds. */
+/** Refuses values that JSON would silently turn into `{}` or null. Checks the value itself, not what it contains. */
 function refuseWhatJsonLoses(value: unknown, field: string): void {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw unwritable(field, `${field} is ${value}, which JSON cannot carry: pass null or a text instead.`)
@@ -71,13 +71,13 @@ function isStream(value: object): boolean {
   return Symbol.asyncIterator in value || ('pipe' in value && typeof value.pipe === 'function')
 }
 
-/** What a handler gave back is not the caller's input: each has its own code. */
+/** A handler's result and a caller's input have different error codes. */
 function unwritable(field: string, message: string, options?: ErrorOptions): EngineError {
   const code: ErrorCode = field === 'result' ? 'invalid_output' : 'invalid_input'
   return new EngineError(code, { field, message }, options)
 }
 
-/** Functions and symbols have no JSON: the answer is then undefined, whatever its declared type says. */
+/** Returns undefined for functions and symbols, which have no JSON. The declared type of JSON.stringify omits this. */
 function jsonOf(value: unknown, field: string): string | undefined {
   try {
     return JSON.stringify(value)

@@ -1,8 +1,8 @@
-/** One validator for each word that belongs to a signal: its name, where it is sent, who sent it and the sender's key. */
+/** Validates the parts of a signal: its name, its target, its sender and the sender's key. */
 import { IDENTITY_BYTES, NAME_BYTES, SIGNAL_KEY_BYTES } from '../../kernel/limits.ts'
 import { checkPlainText, checkTaskName, invalidInput, show } from './names.ts'
 
-/** Names that begin like this belong to the engine. */
+/** Names with this prefix are the engine's. */
 const RESERVED_PREFIX = '__'
 
 export function checkSignalName(value: unknown, field = 'name'): string {
@@ -11,7 +11,7 @@ export function checkSignalName(value: unknown, field = 'name'): string {
   throw invalidInput(field, `${field} is ${show(name)}, but names that begin with '${RESERVED_PREFIX}' are reserved.`)
 }
 
-/** A waitpoint's key never looks like the mailbox of a signal's name. */
+/** A waitpoint's key must differ from the mailbox of a signal's name, which starts with '@'. */
 export function checkWaitpointKey(value: unknown, field = 'waitpoint'): string {
   const key = checkTaskName(value, field)
   if (!key.startsWith('@') && !key.startsWith(RESERVED_PREFIX)) return key
@@ -21,7 +21,7 @@ export function checkWaitpointKey(value: unknown, field = 'waitpoint'): string {
   )
 }
 
-/** Who somebody is, as a token or a trusted program says it. Nobody is called nothing. */
+/** Checks the identity of a sender, as a token or a trusted program states it. Never empty. */
 export function checkIdentity(value: unknown, field = 'by'): string {
   return checkPlainText(value, field, IDENTITY_BYTES)
 }
@@ -31,14 +31,14 @@ export function checkSignalKey(value: unknown, field = 'key'): string {
 }
 
 /**
- * The key under which an answer with a token is stored. Its length tells where the holder's name ends, so that no two
- * holders share a key, whatever they are called.
+ * Returns the key under which an answer with a token is stored. The length prefix delimits the holder's name, so two
+ * holders never share a key.
  */
 export function keyOfHolder(holder: string, key: string): string {
   return `${holder.length}:${holder}:${key}`
 }
 
-/** The key that the holder of a token gave. */
+/** Returns the key that the holder of a token passed. */
 export function ownKeyIn(stored: string, holder: string): string {
   return stored.slice(keyOfHolder(holder, '').length)
 }

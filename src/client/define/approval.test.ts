@@ -58,10 +58,10 @@ test.each<[string, unknown]>([
   ['of[0] is ""', { of: [''] }],
   ['distinct is "yes"', { distinct: 'yes' }],
   ['answer is 7', { answer: 7 }],
-  ['on is "links", but must be what ctx.waitpoint(…) gave', { on: 'links' }],
+  ['on is "links", but must be a waitpoint that ctx.waitpoint(…) returned', { on: 'links' }],
   ['on.key is "@links"', { on: { key: '@links' } }],
   ['unknown key "voters"', { voters: 2 }],
-  ['say how long with timeout', { onTimeout: 'fail' }],
+  ['set one, such as timeout', { onTimeout: 'fail' }],
 ])('refuses when it is made what could never be decided: %s', (text, options) => {
   expect(() => approval(options as never)).toThrow(text)
 })

@@ -1,4 +1,4 @@
-/** Asking people: as many of them as are needed say `approve`, or one says `reject`. */
+/** Approvals: a wait that ends once enough people send `approve`, or one sends `reject`. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { optionKeys } from '../checks/exhaustive.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
@@ -26,15 +26,15 @@ export interface WaitpointReference {
 export interface ApprovalOptions<S extends StandardSchemaV1 = StandardSchemaV1> extends WaitSettings {
   /** How many must approve; 1 unless given. */
   readonly need?: number
-  /** Who is asked, by the identities that their links or programs carry. Votes of anybody else do not count. */
+  /** The identities that may vote, as their links or programs state them. Other votes do not count. */
   readonly of?: readonly string[]
-  /** False counts every vote, also several of one person. */
+  /** False counts every vote, including several by one person. */
   readonly distinct?: boolean
   /** How many rejections decide against it; 1 unless given. */
   readonly rejections?: number
-  /** What the value of an approving vote is checked with when the handler is given it. */
+  /** Validates the value of each approving vote before the handler receives it. */
   readonly answer?: S
-  /** Where votes are sent: a waitpoint opened before, so that links exist already. Else the wait opens one of its own name. */
+  /** The waitpoint that votes are sent to, opened earlier so that links could be sent out. Without it, the wait opens one. */
   readonly on?: WaitpointReference
 }
 
@@ -48,7 +48,7 @@ const APPROVAL_KEYS = optionKeys<ApprovalOptions>()([
   ...WAIT_SETTING_KEYS,
 ])
 
-/** Who said what, and when. */
+/** One vote: its sender, its value and its time. */
 export interface Vote<Value = unknown> {
   readonly verdict: typeof APPROVE | typeof REJECT
   readonly by: Sender
@@ -58,7 +58,7 @@ export interface Vote<Value = unknown> {
 
 interface Unapproved {
   readonly ok: false
-  /** Those that counted, in the order of their arrival, as they were sent. */
+  /** The votes that counted, in order of arrival, unvalidated. */
   readonly votes: readonly Vote[]
   readonly at: Instant
 }
@@ -66,19 +66,19 @@ interface Unapproved {
 export type ApprovalAnswer<Value = unknown> =
   | {
       readonly ok: true
-      /** The approving votes, in the order of their arrival. */
+      /** The approving votes, in order of arrival. */
       readonly votes: readonly Vote<Value>[]
       readonly at: Instant
     }
   | (Unapproved & { readonly reason: 'rejected' | 'timed_out' })
-  /** An operator ended the wait: it was not decided. */
+  /** An operator ended the wait without a decision. */
   | (Unapproved & { readonly reason: 'resumed'; readonly by: Sender; readonly note: string | undefined })
-  /** Enough approved, but the schema refuses what one of them said with it. */
+  /** Enough approved, but the value of one vote does not match the schema. */
   | (Unapproved & { readonly reason: 'invalid_answer'; readonly message: string })
 
 /**
- * Waits until enough people have approved, or one too many has not. Each person counts once, by the identity of their
- * signed link or by the name that a trusted program gives.
+ * Waits until enough people have approved, or too many have rejected. Each person counts once, by the identity in their
+ * signed link or the name that a trusted program passes.
  *
  * @example
  * const review = await ctx.waitFor('review', approval({ need: 2, of: ['ada', 'bob', 'eve'], timeout: '3d', remind: '1d' }))
@@ -114,17 +114,17 @@ export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer
     const nodes = layFlat({ kind: 'group', need: 1, parts: [count(APPROVE, need), count(REJECT, rejections)] })
     return { nodes, opens: key === undefined ? [target] : [], reason: 'approval', ...timing }
   }
-  // Whatever is wrong with the options is said here and not first when a handler waits.
+  // Reports invalid options now rather than when a handler waits.
   plan(APPROVE)
   return { [WAITABLE]: { plan, answer: (outcome) => answerApproval(outcome, answer) } }
 }
 
-/** The key of a waitpoint that a handler has opened. */
+/** Returns the key of a waitpoint that a handler has opened. */
 export function keyOf(waitpoint: unknown, field: string): string {
   if (typeof waitpoint === 'object' && waitpoint !== null && 'key' in waitpoint) {
     return checkWaitpointKey(waitpoint.key, `${field}.key`)
   }
-  throw invalidInput(field, `${field} is ${show(waitpoint)}, but must be what ctx.waitpoint(…) gave.`)
+  throw invalidInput(field, `${field} is ${show(waitpoint)}, but must be a waitpoint that ctx.waitpoint(…) returned.`)
 }
 
 function checkVotes(count: unknown, field: string, voters: readonly string[]): void {
@@ -143,7 +143,7 @@ async function answerApproval(outcome: WaitOutcome, schema: StandardSchemaV1 | u
   const votes = votesOf(outcome)
   const unanswered = unansweredOf(outcome)
   if (unanswered !== undefined) return { ...unanswered, votes }
-  // What met the condition came last. How many were needed then stands in the record, and the handler may ask for others now.
+  // The last signal met the condition. The recorded wait may have needed other numbers than the handler passes now.
   if (outcome.signals.at(-1)?.name !== APPROVE) return { ok: false, reason: 'rejected', votes, at }
   const approvals = votes.filter((vote) => vote.verdict === APPROVE)
   const checked: Vote[] = []
@@ -155,7 +155,7 @@ async function answerApproval(outcome: WaitOutcome, schema: StandardSchemaV1 | u
   return { ok: true, votes: checked, at }
 }
 
-/** The engine's own signal that time is up is no vote. */
+/** The engine's own timeout signal is not a vote. */
 function votesOf({ signals }: WaitOutcome): Vote[] {
   return signals.flatMap(({ name, by, at, value }) => {
     return name === APPROVE || name === REJECT ? [{ verdict: name, by, at, value }] : []

@@ -76,7 +76,7 @@ test('parts may need as many signals together as the limit says, and groups add 
 test('senders are named, each once, and not too many', () => {
   expect(checkSenders(undefined, 'of')).toEqual([])
   expect(checkSenders(['ada', 'bob'], 'of')).toEqual(['ada', 'bob'])
-  expect(() => checkSenders([], 'of')).toThrow("of is empty, so that nobody's signals would count")
+  expect(() => checkSenders([], 'of')).toThrow('of is empty, so no signal would count')
   expect(() => checkSenders(['ada', 'ada'], 'of')).toThrow('of names "ada" twice')
   expect(() => checkSenders([''], 'of')).toThrow('of[0] is ""')
   expect(() => checkSenders('ada', 'of')).toThrow('of is "ada", but must be a list')

@@ -1,6 +1,6 @@
 /**
- * A condition while it is being put together: groups of parts that count signals. Laid flat for the store, it is checked as
- * a whole. What could never be met is refused here, before anything waits for it; errors name the place in the condition.
+ * Builds conditions: groups of parts that count signals. Flattening one for the store checks it as a whole and refuses a
+ * condition that could never be met. Errors name the part of the condition.
  */
 import {
   CONDITION_DEPTH_MAX,
@@ -13,7 +13,7 @@ import type { ConditionNode, CountBy } from '../../kernel/model/journal-records.
 import { checkList, invalidInput, show } from '../checks/names.ts'
 import { checkIdentity } from '../checks/signal-names.ts'
 
-/** Counts signals of a name, or of any, that are sent to one of its targets. */
+/** Counts signals sent to its targets, of one name or of any. */
 export interface LeafDraft {
   readonly kind: 'leaf'
   readonly need: number
@@ -23,7 +23,7 @@ export interface LeafDraft {
   readonly targets: readonly string[]
 }
 
-/** Counts its parts that are met. */
+/** Counts how many of its parts are met. */
 export interface GroupDraft {
   readonly kind: 'group'
   readonly need: number
@@ -32,14 +32,14 @@ export interface GroupDraft {
 
 export type ConditionDraft = LeafDraft | GroupDraft
 
-/** One signal, whoever sends it. */
+/** A leaf that one signal meets. */
 export function singleLeaf(target: string, name: string | undefined, from: readonly string[] = []): LeafDraft {
   return { kind: 'leaf', need: 1, by: 'once', name, from, targets: [target] }
 }
 
 const ROOT_PATH = '<root>'
 
-/** The condition in the store's form: the root first, and every other node behind its parent. */
+/** Returns the condition in the store's form: the root first, every other node after its parent. */
 export function layFlat(root: ConditionDraft): ConditionNode[] {
   const nodes: ConditionNode[] = []
   const targets = new Set<string>()
@@ -74,7 +74,7 @@ export function layFlat(root: ConditionDraft): ConditionNode[] {
   return nodes
 }
 
-/** Once its parts were checked, and before they are laid flat: a list without end is not walked. */
+/** Runs before the parts are flattened, so that an endless list is not walked. */
 function checkDraft(draft: ConditionDraft, depth: number, path: string): void {
   if (draft.kind === 'leaf') {
     checkLeaf(draft, path)
@@ -83,7 +83,7 @@ function checkDraft(draft: ConditionDraft, depth: number, path: string): void {
   if (depth > CONDITION_DEPTH_MAX) {
     throw unusable(`it is ${depth} levels deep, but at most ${CONDITION_DEPTH_MAX} are allowed`, path)
   }
-  if (draft.parts.length === 0) throw unusable('it has no parts, and nothing could meet it: name at least one', path)
+  if (draft.parts.length === 0) throw unusable('it has no parts, so nothing could meet it: name at least one', path)
   if (draft.parts.length >= CONDITION_NODE_MAX) {
     throw unusable(`it has ${draft.parts.length} parts, but at most ${CONDITION_NODE_MAX - 1} are allowed`, path)
   }
@@ -114,13 +114,13 @@ function unusable(what: string, path: string): Error {
   return invalidInput('condition', `The condition cannot be used: ${what} (at ${path}).`)
 }
 
-/** Whose signals count, each named once. */
+/** Checks the senders whose signals count. Each is named once. */
 export function checkSenders(value: unknown, field: string): readonly string[] {
   if (value === undefined) return []
   checkList(value, field)
   const senders = (value as readonly unknown[]).map((each, i) => checkIdentity(each, `${field}[${i}]`))
   if (senders.length === 0) {
-    throw invalidInput(field, `${field} is empty, so that nobody's signals would count: leave it out for anybody's.`)
+    throw invalidInput(field, `${field} is empty, so no signal would count: leave it out to accept every sender.`)
   }
   if (senders.length > CONDITION_SOURCE_MAX) {
     throw invalidInput(field, `${field} names ${senders.length}, but at most ${CONDITION_SOURCE_MAX} are allowed.`)

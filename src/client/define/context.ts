@@ -1,4 +1,4 @@
-/** What a handler is given besides its input. */
+/** The context that a handler receives besides its input. */
 import type { ExecutionId, FlowId, Instant } from '../../kernel/model/base-records.ts'
 import type { AttemptKind } from '../../kernel/model/records.ts'
 import type { Log } from '../../runtime/log.ts'
@@ -17,54 +17,54 @@ export interface ProgressReport {
 }
 
 export interface StepOptions {
-  /** How often and when the step alone is tried again. Without it, a failure is the handler's to catch. */
+  /** How the step alone is retried. Without it, a failure is thrown to the handler. */
   readonly retry?: RetryOptions
-  /** How long one try may take. */
+  /** The time limit of one try. */
   readonly timeout?: Duration
 }
 
-/** What the work of a step knows. */
+/** The context of one try of a step. */
 export interface StepContext {
-  /** As it is recorded: a name that was said before has a number behind it. */
+  /** The recorded name. A name that is used again gets a number appended. */
   readonly name: string
-  /** Counts the tries of this step, from 1 on. */
+  /** The number of this try, from 1. */
   readonly attempt: number
-  /** The same for every try of this step: hand it to services that recognise repeated requests. */
+  /** The same for every try of this step. Pass it to services that deduplicate requests. */
   readonly idempotencyKey: string
-  /** Aborts when that of the handler does, and when the step runs out of time. */
+  /** Aborts with the handler's signal, and when the step times out. */
   readonly signal: AbortSignal
 }
 
-/** Work whose value is kept. What it returns has to be JSON, bytes or undefined. */
+/** Work whose result is stored. It must return JSON, bytes or undefined. */
 export type StepFunction<Value> = (step: StepContext) => Promise<Value> | Value
 
 export interface WaitpointOptions {
-  /** How long it takes signals, whether or not the handler has come to wait for them. */
+  /** How long the waitpoint accepts signals, whether or not the handler waits for them yet. */
   readonly expires?: Duration
 }
 
 export interface TokenOptions {
-  /** Whom the token is made for. Its signals come from this principal, so that one holder cannot be two voters. */
+  /** The principal of the token. Its signals are sent in this name, so one holder cannot vote twice. */
   readonly for?: string
-  /** How long it is good, at most as long as its key. */
+  /** How long the token is valid, at most as long as its key. */
   readonly expires?: Duration
-  /** Only signals of these names may be sent with it. */
+  /** The names of signals that may be sent with it. All unless given. */
   readonly names?: readonly string[]
 }
 
-/** A place for signals that the handler has opened. Waited for as it is, it answers the first signal that comes. */
+/** A waitpoint that the handler has opened. As a waitable, it is met by the first signal. */
 export interface HandlerWaitpoint extends Waitable<SignalAnswer> {
   readonly key: string
   readonly id: string
-  /** Rises when tokens are issued anew, which makes those of before worthless. */
+  /** Incremented when tokens are reissued, which invalidates earlier ones. */
   readonly generation: number
   readonly isOpen: boolean
   readonly expiresAt: Instant | undefined
-  /** A signed text that lets whoever holds it send signals here, and nowhere else. */
+  /** Issues a signed token. Its holder can send signals to this waitpoint only. */
   readonly token: (options?: TokenOptions) => string
 }
 
-/** What a handler knows of the execution it runs, and how it speaks back. */
+/** The execution that a handler runs, and the durable calls it can make. */
 export interface TaskContext<Inputs = AnyInputs> {
   readonly executionId: ExecutionId
   readonly key: string | undefined
@@ -77,30 +77,30 @@ export interface TaskContext<Inputs = AnyInputs> {
   readonly attemptKind: AttemptKind
   /** Failed attempts before this one, since the submit or the last replay. */
   readonly failureCount: number
-  /** The same for every attempt: hand it to services that recognise repeated requests. */
+  /** The same for every attempt. Pass it to services that deduplicate requests. */
   readonly idempotencyKey: string
   /** The flow that the execution is a member of, and its name there. */
   readonly flowId: FlowId | undefined
   readonly node: string | undefined
-  /** The results of those that the execution waited for, by name. Those of an upstream that did not complete are absent. */
+  /** The results of the execution's upstreams, by name. An upstream that did not complete has none. */
   readonly inputs: Inputs
-  /** The flow from inside: adds members to it, and waits for them. Outside a flow its methods are refused. */
+  /** Adds members to the flow of the execution, and waits for them. Refused outside a flow. */
   readonly flow: MemberFlow
-  /** Aborts when the lease is lost, a cancel is wished, the attempt runs out of time, the worker stops or the execution is parked. */
+  /** Aborts when the lease is lost, a cancel is requested, the attempt times out, the worker stops or the execution parks. */
   readonly signal: AbortSignal
-  /** When the attempt runs out of time, in milliseconds since the epoch by this machine's clock. */
+  /** When the attempt times out, in milliseconds since the epoch by this machine's clock. */
   readonly deadlineAt: number | undefined
   readonly log: Log
-  /** Says how far the work has come. Reports in quick succession are merged, the last one is never lost; a long message is cut. */
+  /** Reports progress. Frequent reports are coalesced, and the last one is always stored. A long message is truncated. */
   readonly progress: (report: number | ProgressReport, message?: string) => Promise<void>
   /**
-   * Has something called if this run of the handler ends by being parked: what follows the wait, a `finally` included, then
-   * does not run, and what the handler has opened is to be closed here. The latest is called first.
+   * Registers a callback for the case that this run of the handler is parked. Code after the wait, including `finally`, then
+   * does not run, so release resources here. Callbacks run in reverse order.
    */
   readonly onPark: (cleanUp: () => Promise<void> | void) => void
   /**
-   * Does something once: its value is stored, and answered from there whenever the handler runs again. A name that is said
-   * again is numbered in the order of the calls. What failed, and was not to be tried again, throws a `StepFailedError`.
+   * Runs a function once and stores its result. Later runs of the handler return the stored result. A name that is used
+   * again is numbered in call order. Throws a `StepFailedError` once no retry is left.
    *
    * @example
    * const receipt = await ctx.step('charge', { retry: { attempts: 5 } }, (step) => charge(order, step.idempotencyKey))
@@ -109,19 +109,19 @@ export interface TaskContext<Inputs = AnyInputs> {
     <Value>(name: string, run: StepFunction<Value>): Promise<Value>
     <Value>(name: string, options: StepOptions, run: StepFunction<Value>): Promise<Value>
   }
-  /** Rests without holding a worker. */
+  /** Sleeps without occupying a worker. */
   readonly sleep: (name: string, duration: Duration) => Promise<void>
   /**
-   * Waits without holding a worker, and answers how the wait ended. Waits of one handler come one after the other.
+   * Waits without occupying a worker, and resolves with how the wait ended. A handler waits for one thing at a time.
    *
    * @example
    * const paid = await ctx.waitFor('payment', signal('paid', { timeout: '1h' }))
    */
   readonly waitFor: <Answer>(name: string, waitable: Waitable<Answer>) => Promise<Answer>
-  /** Opens a place for signals ahead of the wait for them, so that links to it can be handed out. The same key is the same place. */
+  /** Opens a waitpoint before waiting for it, so that links to it can be sent out. Idempotent per key. */
   readonly waitpoint: (key: string, options?: WaitpointOptions) => Promise<HandlerWaitpoint>
-  /** The time, by the store's clock; the same whenever the handler runs again. */
+  /** The time by the store's clock. The same in every run of the handler. */
   readonly now: (name?: string) => Promise<Instant>
-  /** A fraction in [0, 1) that is the same whenever the handler runs again. Nothing is stored for it. */
+  /** A random number in [0, 1). The same in every run of the handler. Nothing is stored for it. */
   readonly random: (name?: string) => number
 }

@@ -7,7 +7,7 @@ export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Milliseconds, as a whole number. Refuses what is no duration with an error that names the field. */
+/** Returns a duration in whole milliseconds. Refuses invalid values with an error that names the field. */
 export function parseDuration(value: unknown, field: string, minimumMs = 0): number {
   const ms = typeof value === 'string' ? parseText(value) : value
   if (typeof ms !== 'number' || !Number.isFinite(ms)) {

@@ -1,4 +1,4 @@
-/** Errors that a handler throws to say how its attempt shall end, and those that waiting callers meet. */
+/** Errors that a handler throws to control how its attempt ends, and errors that callers receive. */
 import type { FailureInput, Outcome } from '../../kernel/model/records.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { ErrorDetail } from '../../kernel/engine-error.ts'
@@ -6,12 +6,12 @@ import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { show } from '../checks/names.ts'
 
-/** Thrown by a handler whose work can never succeed: the execution fails now, whatever retries remain. */
+/** Thrown by a handler whose work can never succeed: the execution fails without further retries. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError'
 }
 
-/** Thrown by a handler that knows when a retry makes sense. It counts as a failed attempt. */
+/** Thrown by a handler to choose the time of the next retry. Counts as a failed attempt. */
 export class RetryAfterError extends Error {
   override readonly name = 'RetryAfterError'
   readonly retryAfterMs: number
@@ -22,7 +22,7 @@ export class RetryAfterError extends Error {
   }
 }
 
-/** Thrown by a handler that finds it has nothing to do yet: the same attempt runs again later, and no attempt is burnt. */
+/** Thrown by a handler that has nothing to do yet: the same attempt runs again later, and none is used up. */
 export class PostponeError extends Error {
   override readonly name = 'PostponeError'
   readonly postponeMs: number
@@ -33,7 +33,7 @@ export class PostponeError extends Error {
   }
 }
 
-/** An error with a category of the application's own, for `retry.onlyCategories` and for the attempt's history. */
+/** An error with an application-defined category, for `retry.onlyCategories` and the attempt history. */
 export class CategorisedError extends Error {
   override readonly name = 'CategorisedError'
   readonly category: string
@@ -49,8 +49,8 @@ export class CategorisedError extends Error {
 }
 
 /**
- * A step has failed for good. It is the same whenever the handler runs again, which only the `cause` is not: that is there
- * in the run that tried it. Thrown on, it fails the attempt as what the step threw would have.
+ * A step has failed and is not retried. Every run of the handler receives the same error; `cause` exists only in the run
+ * that tried the step. Rethrown, it fails the attempt like the original error.
  */
 export class StepFailedError extends Error {
   override readonly name = 'StepFailedError'
@@ -70,19 +70,19 @@ export class StepFailedError extends Error {
 }
 
 /**
- * A step or a wait that cannot be recorded, and could not be the next time either: its value is too large, its name cannot
- * be used, a limit is reached. Thrown on, it fails the execution for good.
+ * A step or a wait that can never be recorded: its value is too large, its name is invalid, or a limit is reached.
+ * Rethrown, it fails the execution without a retry.
  */
 export class StepRefusedError extends EngineError {
   override readonly name = 'StepRefusedError'
 }
 
-/** The lease is gone: another worker may have the execution already. Stop the work; nothing more is recorded of it. */
+/** The lease is lost, and another worker may run the execution. Stop the work: nothing more is recorded. */
 export class LeaseLostError extends EngineError {
   override readonly name = 'LeaseLostError'
 }
 
-/** What `result()` rejects with when an execution ends other than by completing. */
+/** The rejection of `result()` when an execution ends without completing. */
 export class ExecutionEndedError extends EngineError {
   override readonly name = 'ExecutionEndedError'
   readonly outcome: Exclude<Outcome, 'completed'>

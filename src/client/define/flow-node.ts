@@ -1,13 +1,13 @@
-/** A node of a flow: how it is declared, and what its types promise to those behind it. */
+/** A node of a flow: its options, and the types that it passes to the nodes after it. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
 import type { TaskSettings } from './task-settings.ts'
 import type { AfterOption, NoInputs, Upstream } from './upstreams.ts'
 
-/** How one node is treated; what is left out is as its task says. Members are kept as long as their flow. */
+/** Settings of one node; the task's apply unless given. Members are kept as long as their flow. */
 export interface NodeSettings extends Omit<TaskSettings, 'retention'> {
-  /** How long to wait before it may run. A negative one is no delay. */
+  /** The delay before it may run. A negative delay is none. */
   readonly delay?: Duration
   readonly tags?: Tags
 }
@@ -18,7 +18,7 @@ type InputOption<Input> = undefined extends Input ? { readonly input?: Input } :
 
 export type NodeOptions<Input, Given> = NodeSettings & AfterOption<Given> & InputOption<Input>
 
-/** The settings of a node, or a function that makes its input from the flow's. */
+/** The settings of a node, or a function from the flow's input to the node's. */
 type NodeDetail<FlowInput, Input, Given> =
   NodeOptions<Input, Given> | (NoInputs extends Given ? (scope: { readonly input: FlowInput }) => Input : never)
 
@@ -27,7 +27,7 @@ export type NodeArguments<FlowInput, Input, Given> =
     ? [detail?: NodeDetail<FlowInput, Input, Given>]
     : [detail: NodeDetail<FlowInput, Input, Given>]
 
-/** A node of a graph. `Result` is what its handler returns and others are handed, `Output` what `result()` answers. */
+/** A node of a graph. `Result` is what its handler returns and passes on, `Output` what `result()` resolves with. */
 export interface FlowNode<Output = unknown, Name extends string = string, Result = Output> extends Upstream<
   Result,
   Name

@@ -1,6 +1,6 @@
 /**
- * A flow is declared once: a name, and a function that draws its graph from the input of each submit. A node names only
- * nodes that were made before it, so a graph without cycles is the only one that can be written.
+ * Defines a flow: a name, and a function that draws the graph for the input of each submit. A node can only name nodes
+ * made before it, so a graph has no cycles by construction.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { everyOf, optionKeys } from '../checks/exhaustive.ts'
@@ -17,7 +17,7 @@ import type { Task } from './task.ts'
 import { checkSchema } from './validation.ts'
 
 export interface FlowBuilder<FlowInput> {
-  /** Adds a node. Its name is what survives: ids, inputs and replays go by it. */
+  /** Adds a node. Ids, inputs and replays refer to it by its name. */
   node<const Name extends string, Input, Parsed, Returned, Output, Inputs, Given>(
     name: Name,
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
@@ -25,7 +25,7 @@ export interface FlowBuilder<FlowInput> {
   ): FlowNode<Output, Name, Returned>
 }
 
-/** What a graph's function may return: the node, or the nodes, whose results are the flow's. */
+/** What a graph's function may return: the node or nodes whose results are the result of the flow. */
 // eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a function without a return statement returns void
 export type FlowReturn = FlowNode | Readonly<Record<string, FlowNode>> | void
 
@@ -38,7 +38,7 @@ export type FlowOutput<R> = R extends FlowNode
     : undefined
 
 export interface FlowSettings {
-  /** `all_members` (the default): no member may fail. `sinks`: only those that nothing depends on count. */
+  /** `all_members` (the default): no member may fail. `sinks`: only members without dependants count. */
   readonly outcome?: OutcomeRule
   /** How long an ended flow is kept, with all its members. */
   readonly retention?: Duration
@@ -53,24 +53,24 @@ export interface FlowOptions<S extends StandardSchemaV1> extends FlowSettings {
 
 const FLOW_KEYS = optionKeys<FlowOptions<StandardSchemaV1>>()(['input', ...FLOW_SETTING_KEYS])
 
-/** What the settings come to once they are checked. */
+/** The checked settings. */
 export interface FlowPolicy {
   readonly outcomeRule: OutcomeRule
   readonly retentionMs: number
   readonly tags: Tags
 }
 
-/** `Input` is what a submit takes, `Output` what the handle's `result()` answers. */
+/** `Input` is what a submit takes, `Output` what the handle's `result()` resolves with. */
 export interface FlowDefinition<Input, Output> {
   readonly name: string
   readonly policy: FlowPolicy
   readonly inputSchema: StandardSchemaV1 | undefined
   /**
-   * The graph for an input that has passed the schema.
+   * Draws the graph for an input that matches the schema.
    * @internal
    */
   readonly draw: (input: unknown) => DeclaredGraph
-  /** Carries the types; never has a value. */
+  /** Carries types only; never set. */
   readonly types?: { readonly input: Input; readonly output: Output }
 }
 
@@ -79,7 +79,7 @@ export type AnyFlow = FlowDefinition<any, any>
 
 type Draw<Input, Returned> = (f: FlowBuilder<Input>, input: Input) => Returned
 
-/** Marks what `flow` made, and is the same in every copy of the library. */
+/** Marks flows. The same symbol in every copy of the library. */
 const FLOW_MARK = Symbol.for('flowfabric.flow')
 
 export function isFlow(value: unknown): value is AnyFlow {
@@ -87,7 +87,7 @@ export function isFlow(value: unknown): value is AnyFlow {
 }
 
 /**
- * Declares a flow. The function runs at every submit, before anything is sent: it is not async and does no work.
+ * Declares a flow. The function runs at every submit, before anything is sent. It must be synchronous and free of side effects.
  *
  * @example
  * const release = flow('release', (f, input: { sha: string }) => {
@@ -135,7 +135,7 @@ export function flow(
 const DEFAULT_POLICY: FlowPolicy = { outcomeRule: 'all_members', retentionMs: RETENTION_DEFAULT_MS, tags: {} }
 const OUTCOME_RULES = everyOf<OutcomeRule>()(['all_members', 'sinks'])
 
-/** A policy with what some settings change about it. Tags add up. */
+/** Returns a policy with the given settings applied. Tags are merged. */
 export function overrideFlowPolicy(policy: FlowPolicy, settings: FlowSettings): FlowPolicy {
   const { outcome = policy.outcomeRule, retention, tags } = settings
   if (!OUTCOME_RULES.includes(outcome)) {

@@ -1,4 +1,4 @@
-/** Collects the nodes that a graph's function declares, and refuses at once what cannot be. Errors name the node. */
+/** Collects the nodes that a graph's function declares, and validates each at once. Errors name the node. */
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX } from '../../kernel/limits.ts'
 import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -11,7 +11,6 @@ import type { AnyTask } from './task.ts'
 import { UPSTREAM_MARK, checkUpstreams } from './upstreams.ts'
 import type { NamedUpstream, NoInputs, Upstream, Upstreams } from './upstreams.ts'
 
-/** A node as it was declared. */
 export interface DeclaredNode {
   readonly name: string
   readonly task: AnyTask
@@ -22,7 +21,7 @@ export interface DeclaredNode {
   readonly handsInputs: boolean
 }
 
-/** Which nodes' results are the flow's: that of one, an object of several, or none. */
+/** The nodes whose results are the result of the flow: one, an object of several, or none. */
 export type FlowResults = string | Readonly<Record<string, string>> | undefined
 
 export interface DeclaredGraph {
@@ -134,7 +133,7 @@ export class GraphBuilder {
   }
 }
 
-/** What waits for all, or for nothing, needs no policy of its own. */
+/** A node that waits for all its upstreams, or has none, needs no policy. */
 function policyOf(waits: Upstreams | undefined): PolicyInput | undefined {
   return waits === undefined || waits.policy.policy === 'all_of' ? undefined : waits.policy
 }

@@ -1,34 +1,33 @@
-/** A flow as the handler of one of its members sees it: a graph that can grow while it runs. */
+/** A flow as seen by the handler of a member: a graph that can grow while it runs. */
 import type { ExecutionId, FlowId } from '../../kernel/model/base-records.ts'
 import type { PublicState } from '../../kernel/model/public-state.ts'
 import type { NodeSettings } from './flow-node.ts'
 import type { AfterOption, AnyInputs, NoInputs, Upstream } from './upstreams.ts'
 
-/** What can be started: a task, of which only the types matter here. */
+/** A task that can be started; only its types matter here. */
 export interface StartableTask<Input, Returned, Given> {
   readonly name: string
   readonly types?: { readonly input: Input; readonly returned: Returned; readonly given: Given }
 }
 
-/** A member of the same flow, which others can wait for. */
+/** A member of the same flow, which other members can wait for. */
 export interface MemberReference<Result = unknown, Name extends string = string> extends Upstream<Result, Name> {
   readonly id: ExecutionId
 }
 
 export interface AddedMember<Result = unknown, Name extends string = string> extends MemberReference<Result, Name> {
-  /** How it stood when it was added, or met again. */
+  /** Its state when it was added or found. */
   readonly state: PublicState
 }
 
-/** How a member is treated; what is left out is as its task says. Members are kept as long as their flow. */
+/** Settings of one member; the task's apply unless given. */
 export interface MemberSettings extends NodeSettings {
-  /** Whether `wait` waits for it. It does unless told otherwise. */
+  /** Whether `wait` waits for it; true unless given. */
   readonly awaited?: boolean
-  /** Under which name its result comes back in `inputs`: its own unless given, not at all if false. */
+  /** The name of its result in `inputs`: its own unless given, none if false. */
   readonly as?: string | false
 }
 
-/** It can wait for members that were added, and for `ctx.flow.member(…)`. */
 export type AddMemberOptions<Given = AnyInputs> = MemberSettings & AfterOption<Given>
 
 type AddArguments<Given> = NoInputs extends Given
@@ -36,12 +35,12 @@ type AddArguments<Given> = NoInputs extends Given
   : [options: AddMemberOptions<Given>]
 
 export interface DependOptions {
-  /** Under which name the result comes in `inputs`: the member's own unless given, not at all if false. An id alone has no name. */
+  /** The name of the result in `inputs`: the member's own unless given, none if false. An id alone has no name. */
   readonly as?: string | false
 }
 
 /**
- * Everything here may be said again: a handler that runs a second time meets what it added the first time.
+ * All calls are idempotent: a handler that runs again finds the members that it added before.
  *
  * @example
  * const importHandler = importAll.handle(async ({ files }, ctx) => {
@@ -52,21 +51,20 @@ export interface DependOptions {
  */
 export interface MemberFlow {
   readonly id: FlowId | undefined
-  /** Adds a member, and lets this execution wait for it. The name tells it apart from all others of the flow. */
+  /** Adds a member, and makes this execution wait for it. Idempotent per name, which is unique in the flow. */
   add<const Name extends string, Input, Returned, Given>(
     name: Name,
     task: StartableTask<Input, Returned, Given>,
     input: NoInfer<Input>,
     ...options: AddArguments<NoInfer<Given>>
   ): Promise<AddedMember<Returned, Name>>
-  /** A member by its name, whether or not it is there yet. */
+  /** References a member by its name, whether or not it exists yet. */
   member<const Name extends string>(name: Name): MemberReference<unknown, Name>
-  /** Lets this execution wait for a member that exists, given by its name or its id. */
+  /** Makes this execution wait for an existing member, by its name or its id. */
   dependsOn(member: MemberReference | string, options?: DependOptions): Promise<void>
   /**
-   * Goes on once all that this execution waits for has completed, and answers `inputs`. Until then no worker is held: this
-   * run of the handler ends here, and it runs again from the top, as the same attempt. If one of them fails, the execution
-   * is skipped.
+   * Resolves with `inputs` once all upstreams of this execution have completed. Until then no worker is occupied: this run of
+   * the handler ends here, and the same attempt runs again from the top. If an upstream fails, the execution is skipped.
    */
   wait(): Promise<AnyInputs>
 }

@@ -6,10 +6,10 @@ import type { Duration } from './duration.ts'
 import { checkBoolean, checkKeys, checkObject, invalidInput, show } from '../checks/names.ts'
 
 export interface RetryOptions {
-  /** All tries, the first included. 1 means no retry. */
+  /** The number of tries, including the first. 1 means no retry. */
   readonly attempts: number
   readonly backoff?: 'fixed' | 'exponential' | FixedBackoff | ExponentialBackoff
-  /** Spreads retries over the whole wait, so that many failures of one moment do not come back in one moment. On by default. */
+  /** Randomizes the delay, so that simultaneous failures are not retried simultaneously. On by default. */
   readonly jitter?: boolean
   /** Only failures of these categories are retried. */
   readonly onlyCategories?: readonly string[]
@@ -42,7 +42,7 @@ const CATEGORY_LENGTH_MAX = 64
 
 const NO_RETRY: RetryPolicy = { attempts: 1, backoff: { kind: 'fixed', delayMs: 0 }, jitter: false, onlyCategories: [] }
 
-/** The whole policy, checked once: what is not understood is refused, never ignored. */
+/** Parses a retry policy. Refuses unknown settings instead of ignoring them. */
 export function parseRetry(options: RetryOptions | undefined): RetryPolicy {
   if (options === undefined) return NO_RETRY
   checkObject(options, 'retry', '{ attempts: 3 }')

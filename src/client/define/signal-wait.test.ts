@@ -41,11 +41,11 @@ test.each<[string, string, unknown]>([
   ["names that begin with '__' are reserved", '__timeout', {}],
   ['unknown key "within"', 'paid', { within: '1h' }],
   ['timeout is "soon"', 'paid', { timeout: 'soon' }],
-  ["say how long with timeout: '3d'", 'paid', { onTimeout: 'fail' }],
+  ["set one, such as timeout: '3d'", 'paid', { onTimeout: 'fail' }],
   ['onTimeout is "resume", but must be one of \'continue\'', 'paid', { timeout: '1h', onTimeout: 'resume' }],
   ['remind is 10 ms, but must be from 1000', 'paid', { remind: 10 }],
   ['schema is 7', 'paid', { schema: 7 }],
-  ["from is empty, so that nobody's signals would count", 'paid', { from: [] }],
+  ['from is empty, so no signal would count', 'paid', { from: [] }],
 ])('refuses when it is made what it could not wait for: %s', (text, name, options) => {
   expect(() => signal(name, options as never)).toThrow(text)
 })

@@ -1,4 +1,4 @@
-/** Waiting for one signal, and what a handler is told once the wait is over. */
+/** Waits for one signal, and the answer that the handler receives. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { optionKeys } from '../checks/exhaustive.ts'
 import { mailboxOf } from '../../kernel/rules/journal-ids.ts'
@@ -15,13 +15,13 @@ import type { WaitOutcome, Waitable } from './waitable.ts'
 import { WAIT_SETTING_KEYS, parseWaitSettings } from './wait-options.ts'
 import type { WaitSettings } from './wait-options.ts'
 
-/** Who sent a signal or ended a wait. */
+/** The sender of a signal, or the operator who ended a wait. */
 export interface Sender {
   readonly type: SourceType
   readonly identity: string
 }
 
-/** A wait that ended without what it was for. `resumed`: an operator ended it. */
+/** A wait that ended without being met. `resumed`: an operator ended it. */
 export type Unanswered =
   | { readonly ok: false; readonly reason: 'timed_out'; readonly at: Instant }
   | {
@@ -36,7 +36,7 @@ export type Unanswered =
 export type SignalAnswer<Value = unknown> =
   | { readonly ok: true; readonly value: Value; readonly name: string; readonly by: Sender; readonly at: Instant }
   | Unanswered
-  /** A signal came whose value the schema refuses. Waiting again under the same name waits for the next one. */
+  /** The value of the signal does not match the schema. Waiting again under the same name waits for the next signal. */
   | {
       readonly ok: false
       readonly reason: 'invalid_value'
@@ -48,21 +48,21 @@ export type SignalAnswer<Value = unknown> =
     }
 
 export interface SignalOptions<S extends StandardSchemaV1 = StandardSchemaV1> extends WaitSettings {
-  /** What the signal's value is checked with when the handler is given it. */
+  /** Validates the signal's value before the handler receives it. */
   readonly schema?: S
-  /** Whose signals count; anybody's if left out. */
+  /** The senders whose signals count. All unless given. */
   readonly from?: readonly string[]
 }
 
 const SIGNAL_KEYS = optionKeys<SignalOptions>()(['schema', 'from', ...WAIT_SETTING_KEYS])
 
-/** What can be waited for by itself and as a part of `when`. */
+/** Marks a waitable that can also be a part of `when`. */
 export const CONDITION: unique symbol = Symbol('flowfabric.condition')
 
 export interface ConditionPart {
   readonly [CONDITION]: {
     readonly draft: ConditionDraft
-    /** Options of a part that only a wait of its own can have. */
+    /** Options that a part of a condition may not have. */
     readonly ownOptions: readonly string[]
   }
 }
@@ -71,8 +71,8 @@ export interface ConditionPart {
 export interface SignalWait<Value = unknown> extends Waitable<SignalAnswer<Value>>, ConditionPart {}
 
 /**
- * A signal that is sent to the execution by its name, by a program or an operator. One that came before the wait is kept
- * for it; what is not waited for yet is kept for the next wait of that name.
+ * Waits for a signal that is sent to the execution by its name. Signals that arrive earlier are buffered for the next wait
+ * for that name.
  *
  * @example
  * const paid = await ctx.waitFor('payment', signal('paid', { schema: z.object({ amount: z.number() }), timeout: '1h' }))
@@ -99,12 +99,12 @@ export function signal(name: string, options: SignalOptions = {}): SignalWait {
   }
 }
 
-/** Options that say something, apart from whose signals count. */
+/** The options that are set, except `from`. */
 export function ownOptionsOf(options: SignalOptions): string[] {
   return Object.entries(options).flatMap(([key, value]) => (key === 'from' || value === undefined ? [] : [key]))
 }
 
-/** The answer of a wait that one signal meets. */
+/** Returns the answer of a wait that one signal meets. */
 export async function answerSignal(outcome: WaitOutcome, schema?: StandardSchemaV1): Promise<SignalAnswer> {
   const unanswered = unansweredOf(outcome)
   if (unanswered !== undefined) return unanswered
@@ -116,7 +116,7 @@ export async function answerSignal(outcome: WaitOutcome, schema?: StandardSchema
   return { ok: false, reason: 'invalid_value', message: checked.message, value: received.value, name, by, at }
 }
 
-/** Undefined for a wait that was met. */
+/** Returns undefined for a wait that was met. */
 export function unansweredOf({ how, at, by, reason }: WaitOutcome): Unanswered | undefined {
   switch (how) {
     case 'satisfied':
@@ -128,7 +128,7 @@ export function unansweredOf({ how, at, by, reason }: WaitOutcome): Unanswered |
   }
 }
 
-/** What a schema makes of a signal's value, or what it says against it. */
+/** Validates a signal's value, and returns the parsed value or the error. */
 export async function checkValue(
   schema: StandardSchemaV1 | undefined,
   field: string,

@@ -1,4 +1,4 @@
-/** How executions of a task are treated: what a program says of it, and what that comes to once it is checked. */
+/** The settings of a task, and the policy that they are parsed into. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
 import type { RetryPolicy } from '../../kernel/model/records.ts'
@@ -9,15 +9,15 @@ import { parseRetry } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 
 export interface TimeoutOptions {
-  /** How long one attempt may run; after that it counts as failed and the retry policy decides. */
+  /** The time limit of one attempt. An attempt that exceeds it fails, and the retry policy applies. */
   readonly attempt?: Duration
-  /** How long the execution may take from submit to end, retries and waits included. */
+  /** The time limit from submit to end, including retries and waits. */
   readonly total?: Duration
 }
 
 const TIMEOUT_KEYS = optionKeys<TimeoutOptions>()(['attempt', 'total'])
 
-/** How executions of a task are treated unless a submit says otherwise. */
+/** Defaults for the executions of a task. A submit can override them. */
 export interface TaskSettings {
   readonly lane?: string
   readonly priority?: number
@@ -29,7 +29,7 @@ export interface TaskSettings {
 
 export const TASK_SETTING_KEYS = optionKeys<TaskSettings>()(['lane', 'priority', 'retry', 'timeout', 'retention'])
 
-/** What the settings come to once they are checked. */
+/** The checked settings. */
 export interface TaskPolicy {
   readonly lane: string
   readonly priority: number
@@ -48,7 +48,7 @@ export const DEFAULT_POLICY: TaskPolicy = {
   retentionMs: RETENTION_DEFAULT_MS,
 }
 
-/** A policy with what some settings change about it. What they leave out was checked before and costs nothing again. */
+/** Returns a policy with the given settings applied. Settings left out were checked before and are not checked again. */
 export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
   const { lane, priority, retry, timeout, retention } = settings
   if (timeout !== undefined) {

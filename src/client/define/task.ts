@@ -1,6 +1,6 @@
 /**
- * A task is a contract: a name, schemas and how its executions are to be treated. It can be imported anywhere, also
- * where its handler cannot. A handler is one ordinary async function that fulfils the contract in a worker.
+ * Defines a task: a name, schemas and default settings. A task can be imported anywhere, even where its handler cannot.
+ * A handler is an async function that implements the task in a worker.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { optionKeys } from '../checks/exhaustive.ts'
@@ -43,19 +43,19 @@ const TASK_KEYS = optionKeys<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
 
 type MayMiss<S extends StandardSchemaV1> = undefined extends StandardSchemaV1.InferInput<S> ? true : false
 
-/** What upstreams must hand on to satisfy the schemas. */
+/** The results that upstreams must pass to satisfy the schemas. */
 export type InputsGiven<U extends InputSchemas> = string extends keyof U
   ? AnyInputs
   : { readonly [K in keyof U as MayMiss<U[K]> extends true ? never : K]: StandardSchemaV1.InferInput<U[K]> } & {
       readonly [K in keyof U as MayMiss<U[K]> extends true ? K : never]?: StandardSchemaV1.InferInput<U[K]>
     }
 
-/** What the handler finds once the schemas have seen it. */
+/** The parsed results that the handler receives. */
 export type InputsSeen<U extends InputSchemas> = string extends keyof U
   ? AnyInputs
   : { readonly [K in keyof U]: StandardSchemaV1.InferOutput<U[K]> }
 
-/** What senders must give for the signals of a task. One that does not say which it takes may be sent anything. */
+/** The values that the signals of a task take. A task without signal schemas accepts any. */
 export type SignalsSent<G extends SignalSchemas> = string extends keyof G
   ? AnySignals
   : { readonly [K in keyof G]: StandardSchemaV1.InferInput<G[K]> }
@@ -74,14 +74,14 @@ export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
   context: TaskContext<Inputs>,
 ) => Promise<Returned> | Returned
 
-/** A task together with the function that does its work: what a worker is given. */
+/** A task together with the function that implements it. Workers run handlers. */
 export interface Handler {
   readonly task: AnyTask
   readonly options: HandlerOptions
   readonly run: (input: unknown, context: TaskContext) => Promise<unknown>
 }
 
-/** By its shape: whoever made it may have a copy of the library of its own. */
+/** Checks the shape rather than the class, since the handler may come from another copy of the library. */
 export function isHandler(value: unknown): value is Handler {
   if (typeof value !== 'object' || value === null || !('run' in value) || !('task' in value)) return false
   const { run, task } = value
@@ -89,9 +89,9 @@ export function isHandler(value: unknown): value is Handler {
 }
 
 /**
- * `Input` is what a submit takes, `Parsed` what the handler sees after the schema, `Returned` what the handler gives
- * back, `Output` what the caller's `result()` answers. In a flow, `Inputs` is what the handler finds in `ctx.inputs`, and
- * `Given` what its upstreams must hand on for that.
+ * `Input` is what a submit takes, `Parsed` what the handler receives from the schema, `Returned` what the handler returns,
+ * `Output` what the caller's `result()` resolves with. In a flow, `Inputs` is the type of `ctx.inputs`, and `Given` what the
+ * upstreams must pass for that.
  */
 export interface Task<
   Input,
@@ -106,13 +106,13 @@ export interface Task<
   readonly policy: TaskPolicy
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
-  /** For the results that upstreams hand on, by name. */
+  /** Schemas of the results that upstreams pass, by name. */
   readonly inputSchemas: InputSchemas | undefined
   /** The schemas of its signals by name: `signal('review', { schema: brief.signals.review })`. Empty if it names none. */
   readonly signals: Signals
   handle(run: HandlerFunction<Parsed, Returned, Inputs>): Handler
   handle(options: HandlerOptions, run: HandlerFunction<Parsed, Returned, Inputs>): Handler
-  /** Carries the types; never has a value. */
+  /** Carries types only; never set. */
   readonly types?: {
     readonly input: Input
     readonly returned: Returned
@@ -124,7 +124,7 @@ export interface Task<
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
 export type AnyTask = Task<any, any, any, any, any, any>
 
-/** Marks what `task` made, and is the same in every copy of the library. A copy of a task does not have it. */
+/** Marks tasks. The same symbol in every copy of the library. Not enumerable, so a spread copy lacks it. */
 const TASK_MARK = Symbol.for('flowfabric.task')
 
 export function isTask(value: unknown): value is AnyTask {

@@ -1,4 +1,4 @@
-/** What a node of a flow waits for: all of some others, any of them, or a number of them. */
+/** The upstreams of a node, and how many of them it needs: all, any, or a quorum. */
 import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import { IN_DEGREE_MAX } from '../../kernel/limits.ts'
 import type { Losers } from '../../kernel/model/records.ts'
@@ -6,53 +6,53 @@ import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkKeys, checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
 
-/** The inputs of a task that does not say which it wants. */
+/** The inputs of a task that declares none. */
 export type AnyInputs = Readonly<Record<string, unknown>>
 
-/** One that others can wait for: a node of a graph that is being declared, or a member of a flow that exists. */
+/** A node of a graph under construction, or a member of an existing flow. Other nodes can wait for it. */
 export interface Upstream<Result = unknown, Name extends string = string> {
   /** Its name in the flow. */
   readonly node: Name
-  /** Carries the types; never has a value. */
+  /** Carries types only; never set. */
   readonly types?: { readonly result: Result }
 }
 
-/** Marks what can be waited for, and is the same in every copy of the library. */
+/** Marks upstreams. The same symbol in every copy of the library. */
 export const UPSTREAM_MARK = Symbol.for('flowfabric.upstream')
 const UPSTREAMS_MARK = Symbol.for('flowfabric.upstreams')
 
 export interface NamedUpstream {
   readonly upstream: Upstream
-  /** The name of its result among the inputs of whoever waits for it. */
+  /** The name of its result among the downstream's inputs. */
   readonly input: string
 }
 
-/** Upstreams and how they are judged together. `Inputs` is what they hand on. */
+/** Upstreams and their group policy. `Inputs` is what they pass on. */
 export interface Upstreams<Inputs = AnyInputs> {
   readonly policy: PolicyInput
   readonly edges: readonly NamedUpstream[]
-  /** Carries the types; never has a value. */
+  /** Carries types only; never set. */
   readonly types?: { readonly inputs: Inputs }
 }
 
-/** Nothing that can be relied on. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- what everything can be given for
+/** No required inputs. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- every object is assignable to it
 export type NoInputs = {}
 
-/** What a member waits for: it must be said where the member's task wants inputs. */
+/** The upstreams of a member. Required if the member's task declares inputs. */
 export type AfterOption<Given> = NoInputs extends Given
   ? {
       readonly after?: Upstreams<Given>
-      /** False only waits: no results are handed on. */
+      /** False waits without passing results. */
       readonly inputs?: boolean
     }
   : { readonly after: Upstreams<Given>; readonly inputs?: true }
 
 type Named = Readonly<Record<string, Upstream>>
-/** Upstreams whose inputs have the names of their nodes, or an object that names them. */
+/** Upstreams whose inputs are named after their nodes, or an object that names them. */
 export type UpstreamSource = Upstream | readonly Upstream[] | Named
 
-/** A name that is known only when the program runs tells nothing about types. */
+/** A name of type `string`, known only at run time, contributes no types. */
 type HandedOn<U> =
   U extends Upstream<infer Result, infer Name>
     ? string extends Name
@@ -76,7 +76,7 @@ type Together<U> = [U] extends [never]
     ? All
     : never
 
-/** What becomes of those that still run once enough others have completed, or once it is clear that too few will. */
+/** What happens to upstreams that still run once the group is decided. */
 export interface RaceOptions {
   /** `cancel` unless given. */
   readonly losers?: Losers
@@ -86,8 +86,8 @@ const RACE_KEYS = optionKeys<RaceOptions>()(['losers'])
 const LOSERS = everyOf<Losers>()(['cancel', 'let_run'])
 
 /**
- * Waits until every one has completed. Their results come in `ctx.inputs` under the names of their nodes, or under names
- * of your own.
+ * Waits until all upstreams have completed. Their results are in `ctx.inputs`, under the names of their nodes or names of
+ * your own.
  *
  * @example
  * f.node('deploy', deploy, { after: allOf({ image: build }, tests), input: { env: 'prod' } })
@@ -98,7 +98,7 @@ export function allOf<const S extends readonly UpstreamSource[]>(
   return upstreams({ policy: 'all_of' }, sources)
 }
 
-/** Waits until one has completed. Which one is only known then, so every input is optional. */
+/** Waits until one upstream has completed. Every input is optional, since any may be first. */
 export function anyOf<const S extends UpstreamSource>(
   source: S,
   options: RaceOptions = {},
@@ -106,7 +106,7 @@ export function anyOf<const S extends UpstreamSource>(
   return upstreams({ policy: 'any_of', losers: losersOf(options) }, [source])
 }
 
-/** Waits until as many as the number says have completed. */
+/** Waits until the given number of upstreams has completed. */
 export function quorum<const S extends UpstreamSource>(
   need: number,
   source: S,
@@ -159,10 +159,13 @@ function checkUpstream(value: unknown): Upstream {
 }
 
 function noUpstream(value: unknown): EngineError {
-  return invalidInput('after', `${show(value)} cannot be waited for: name nodes of the flow, as f.node(…) gave them.`)
+  return invalidInput(
+    'after',
+    `${show(value)} cannot be waited for: name nodes of the flow, as f.node(…) returned them.`,
+  )
 }
 
-/** What a node waits for, checked before anything is sent. Errors name the node. */
+/** Checks the upstreams of a node before anything is sent. Errors name the node. */
 export function checkUpstreams(given: unknown, node: string): Upstreams {
   if (!isUpstreams(given)) {
     throw invalidInput(

@@ -3,10 +3,10 @@ import type { ErrorCode } from '../../kernel/errors.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { invalidInput, show } from '../checks/names.ts'
 
-/** Issues that one error lists; a schema may find thousands. */
+/** Issues listed in one error; a schema may report thousands. */
 const ISSUES_SHOWN_MAX = 10
 
-/** What the schema makes of a value. Without a schema the value passes as it is. */
+/** Returns the value that a schema parses, or the value itself without a schema. */
 export async function validate(
   schema: StandardSchemaV1 | undefined,
   value: unknown,
@@ -28,7 +28,7 @@ export async function validate(
   })
 }
 
-/** Standard Schema says what a schema is: an object, or a function with properties. */
+/** Checks for Standard Schema: an object or a function with a `~standard` property. */
 export function checkSchema(schema: unknown, field: string): void {
   if (schema === undefined) return
   const isPossible = (typeof schema === 'object' && schema !== null) || typeof schema === 'function'

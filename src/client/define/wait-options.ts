@@ -1,4 +1,4 @@
-/** What every wait can be told besides what it waits for: how long, what then, and how often to remind. */
+/** Settings that every wait has: timeout, reminders and the delay before resuming. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { REMINDER_MIN_MS } from '../../kernel/limits.ts'
 import type { TimeoutBehaviour } from '../../kernel/model/journal-records.ts'
@@ -8,20 +8,20 @@ import { invalidInput, show } from '../checks/names.ts'
 import type { WaitPlan } from './waitable.ts'
 
 /**
- * What becomes of an execution whose wait is not answered in time. `continue`: its handler goes on and is told.
- * `continue_with_signal`: the same, and a signal `timeout` is recorded. `escalate`: it waits on without a limit, marked for
- * an operator. The others end the execution.
+ * What happens to an execution whose wait times out. `continue`: the handler resumes with `timed_out`.
+ * `continue_with_signal`: the same, and a signal `timeout` is recorded. `escalate`: it keeps waiting without a limit, marked
+ * for an operator. The others end the execution.
  */
 export type OnTimeout = 'continue' | 'continue_with_signal' | 'fail' | 'cancel' | 'expire' | 'escalate'
 
 export interface WaitSettings {
-  /** How long to wait. For ever if left out. */
+  /** How long to wait. Without a limit unless given. */
   readonly timeout?: Duration
   /** `continue` unless given. */
   readonly onTimeout?: OnTimeout
-  /** Emits an event `wait_reminded` this often while nobody has answered. */
+  /** Emits an event `wait_reminded` at this interval while the wait is not met. */
   readonly remind?: Duration
-  /** How long the execution rests between its answer and going on. */
+  /** The delay between the answer and resuming the handler. */
   readonly resumeDelay?: Duration
 }
 
@@ -36,13 +36,13 @@ const behaviours: Readonly<Record<OnTimeout, TimeoutBehaviour>> = {
   escalate: 'escalate',
 }
 
-/** What the settings of a wait come to once they are checked. */
+/** The checked settings of a wait. */
 export type WaitTiming = Pick<WaitPlan, 'timeoutMs' | 'onTimeout' | 'remindEveryMs' | 'resumeDelayMs'>
 
 export function parseWaitSettings(settings: WaitSettings): WaitTiming {
   const { timeout, onTimeout, remind, resumeDelay } = settings
   if (onTimeout !== undefined && timeout === undefined) {
-    throw invalidInput('onTimeout', "onTimeout says what happens once time is up: say how long with timeout: '3d'.")
+    throw invalidInput('onTimeout', "onTimeout has no effect without a timeout: set one, such as timeout: '3d'.")
   }
   return {
     timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, 'timeout'),
@@ -58,7 +58,7 @@ function parseOnTimeout(value: OnTimeout): TimeoutBehaviour {
   throw invalidInput('onTimeout', `onTimeout is ${show(value)}, but must be one of ${known.join(', ')}.`)
 }
 
-/** The word of the surface for what the store knows. */
+/** Maps a stored behaviour to its public name. */
 export function onTimeoutOf(behaviour: TimeoutBehaviour): OnTimeout {
   switch (behaviour) {
     case 'resume':

@@ -1,24 +1,24 @@
 /**
- * What a handler can wait for, as it is handed to `ctx.waitFor`: a condition in the kernel's own form, how long and what
- * then, and how the answer is made from the signals that met it. `signal`, `approval` and `when` make such values.
+ * The argument of `ctx.waitFor`: a condition in the kernel's form, its timeout, and how to build the answer from the signals
+ * that met it. Made by `signal`, `approval` and `when`.
  */
 import type { Instant } from '../../kernel/model/base-records.ts'
 import type { ConditionNode, SourceType, TimeoutBehaviour } from '../../kernel/model/journal-records.ts'
 
-/** A signal as a handler sees it. */
+/** A signal as a handler receives it. */
 export interface ReceivedSignal<Value = unknown> {
   readonly name: string
   /** The waitpoint that it was sent to; undefined if it was sent to the execution by its name. */
   readonly waitpoint: string | undefined
   readonly value: Value
-  /** Who sent it: the holder of a signed link, or whom a program with access to the store named. */
+  /** The sender: the principal of a signed link, or the name that a trusted program passed. */
   readonly by: { readonly type: SourceType; readonly identity: string }
   readonly at: Instant
   /** Its number among all signals of the execution. */
   readonly sequence: number
 }
 
-/** How a wait ended, with the signals that counted, in the order of their arrival. */
+/** How a wait ended, with the signals that counted, in order of arrival. */
 export interface WaitOutcome {
   readonly how: 'satisfied' | 'operator' | 'timed_out'
   readonly by: string | undefined
@@ -27,14 +27,14 @@ export interface WaitOutcome {
   readonly signals: readonly ReceivedSignal[]
 }
 
-/** All that the store has to know of a wait. */
+/** The parts of a wait that are stored. */
 export interface WaitPlan {
   readonly nodes: readonly ConditionNode[]
   /** Waitpoints that the wait opens itself. */
   readonly opens: readonly string[]
   readonly reason: string
   readonly timeoutMs: number | undefined
-  /** Instead of a time of its own, it lasts as long as its waitpoint was opened for, by the store's clock. */
+  /** The wait ends when its waitpoint expires, by the store's clock, instead of by a timeout. */
   readonly untilExpiry?: boolean
   readonly onTimeout: TimeoutBehaviour
   readonly remindEveryMs: number | undefined
@@ -43,12 +43,12 @@ export interface WaitPlan {
 
 export const WAITABLE: unique symbol = Symbol('flowfabric.waitable')
 
-/** Something a handler can wait for. Made by `signal`, `approval`, `when` and `ctx.waitpoint`, never by hand. */
+/** A condition that a handler can wait for. Made by `signal`, `approval`, `when` and `ctx.waitpoint`, never by hand. */
 export interface Waitable<Answer> {
   readonly [WAITABLE]: {
-    /** `name` is that of the wait: numbered if the handler says it again. */
+    /** `name` is the name of the wait, numbered if the handler uses it again. */
     readonly plan: (name: string) => WaitPlan
-    /** May look at values with schemas, so it is asynchronous. */
+    /** Asynchronous because schemas may be. */
     readonly answer: (outcome: WaitOutcome) => Promise<Answer>
   }
 }

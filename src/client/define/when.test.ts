@@ -54,7 +54,10 @@ test.each<[string, () => unknown]>([
   ['it has no parts', () => when.every([])],
   ['the parts of when.either is 7, but must be a list', () => when.either(7 as never)],
   ['the parts of when.every is undefined, but must be a list', () => when.every(undefined as never)],
-  ['when.every[0] is "paid", but must be what ctx.waitpoint(…) gave', () => when.every(['paid' as never])],
+  [
+    'when.every[0] is "paid", but must be a waitpoint that ctx.waitpoint(…) returned',
+    () => when.every(['paid' as never]),
+  ],
   ['when.every[1].key is "@door"', () => when.every([gate, { key: '@door' }])],
   ['when.either[0] has timeout of its own', () => when.either([signal('paid', { timeout: '1h' })])],
   ['when.either[0] has schema of its own', () => when.either([signal('paid', { schema: z.string() })])],

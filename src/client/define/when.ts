@@ -1,6 +1,6 @@
 /**
- * Waiting for several things at once: for every one of them, for either, or for a number of signals. They nest, and every
- * count is its own: what meets one part may be counted by another as well.
+ * Conditions over several signals: all of them, any of them, or a number of them. Conditions nest. Each part counts
+ * independently, so one signal may meet several parts.
  */
 import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
@@ -18,25 +18,25 @@ import type { ReceivedSignal, WaitOutcome, Waitable } from './waitable.ts'
 import { WAIT_SETTING_KEYS, parseWaitSettings } from './wait-options.ts'
 import type { WaitSettings } from './wait-options.ts'
 
-/** What a condition is made of: a signal by its name, any signal at a waitpoint, or another condition. */
+/** A part of a condition: a signal by its name, any signal at a waitpoint, or another condition. */
 export type Part = ConditionPart | WaitpointReference
 
-/** The signals that counted, in the order of their arrival. */
+/** The signals that counted, in order of arrival. */
 export type ConditionAnswer =
   | { readonly ok: true; readonly signals: readonly ReceivedSignal[]; readonly at: Instant }
   | (Unanswered & { readonly signals: readonly ReceivedSignal[] })
 
-/** A condition: waited for by itself, or a part of another one. */
+/** A condition that is waited for, or a part of another condition. */
 export interface ConditionWait extends Waitable<ConditionAnswer>, ConditionPart {}
 
 export interface CountOptions extends WaitSettings {
-  /** The name that a signal must have; any will do if left out. */
+  /** The name of the signals that count. Any name unless given. */
   readonly name?: string
   /**
-   * What is counted: the places at which a signal came (unless given), who sent one, or every signal.
+   * What is counted: waitpoints that received a signal (the default), distinct senders, or signals.
    */
   readonly by?: Exclude<CountBy, 'once'>
-  /** Whose signals count; anybody's if left out. */
+  /** The senders whose signals count. All unless given. */
   readonly from?: readonly string[]
 }
 
@@ -54,17 +54,17 @@ export type OperatorAnswer =
  * const ready = await ctx.waitFor('ready', when.every([signal('paid'), when.either([signal('packed'), courier])], { timeout: '2d' }))
  */
 export const when = {
-  /** Met once all parts are. */
+  /** Met once all parts are met. */
   every(parts: readonly Part[], settings: WaitSettings = {}): ConditionWait {
     return group('every', parts, settings)
   },
 
-  /** Met once one part is. */
+  /** Met once one part is met. */
   either(parts: readonly Part[], settings: WaitSettings = {}): ConditionWait {
     return group('either', parts, settings, 1)
   },
 
-  /** Met once as many as the number says have been counted at these places. */
+  /** Met once the given number has been counted at these places. */
   count(need: number, places: readonly Part[], options: CountOptions = {}): ConditionWait {
     checkOptions(options, COUNT_KEYS, "{ name: 'approve', by: 'sources' }")
     const { name, by = 'waitpoints', from, ...settings } = options
@@ -86,7 +86,7 @@ export const when = {
     return conditionWait(draft, settings)
   },
 
-  /** Met by no signal at all: an operator has to let the execution go on. */
+  /** Met by no signal: an operator has to resume the execution. */
   operator(settings: WaitSettings = {}): Waitable<OperatorAnswer> {
     checkOptions(settings, WAIT_SETTING_KEYS, "{ timeout: '3d' }")
     const root = { kind: 'operator', parent: undefined, need: 1, by: 'once', name: undefined } as const
@@ -121,11 +121,11 @@ function draftOf(part: Part, index: number, word: string): ConditionDraft {
   if (ownOptions.length === 0) return draft
   throw invalidInput(
     field,
-    `${field} has ${ownOptions.join(', ')} of its own: a part of a condition has none. Say how long to wait on the outermost condition, and check values in the handler.`,
+    `${field} has ${ownOptions.join(', ')} of its own, which a part of a condition cannot have. Set the timeout on the outermost condition, and check values in the handler.`,
   )
 }
 
-/** Where a count looks: one place for each signal or waitpoint. */
+/** The place at which a count looks for a signal or waitpoint. */
 function placeOf(part: Part, index: number): string {
   const field = `when.count[${index}]`
   if (!isConditionPart(part)) return placeKey(part, field)
@@ -134,7 +134,7 @@ function placeOf(part: Part, index: number): string {
   if (target !== undefined) return target
   throw invalidInput(
     field,
-    `${field} is a condition of its own, but when.count looks at places: name waitpoints or signals, and say whose count with { from }.`,
+    `${field} is a condition of its own, but when.count counts at places: name waitpoints or signals, and limit the senders with { from }.`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** Waiting for an end: looks each time somebody says that it has come, and never misses one. */
+/** Waits for the end of an execution or a flow: reads the record after each notification, and misses none. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import type { ExecutionId, FlowId } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -11,21 +11,21 @@ export interface WaitOptions {
 
 const WAIT_KEYS = optionKeys<WaitOptions>()(['signal'])
 
-/** Who tells of ends. */
+/** Notifies of ends. */
 export interface EndSource {
   /** @internal */
   watchEnd(id: ExecutionId | FlowId, notify: EndListener, since?: EndMoment): EndWatch
 }
 
-/** What spares a look, or lets it travel with the call that brings the end. */
+/** Hints that save a read, or let it share the batch of the call that ends the flow. */
 export interface WaitHints {
-  /** Executions that end last: when all of them are about to end, it is time to look. */
-  readonly heralds?: readonly ExecutionId[] | undefined
-  /** A moment before it existed. */
+  /** The executions that end last: once all of them are about to end, the record is read. */
+  readonly lastMembers?: readonly ExecutionId[] | undefined
+  /** A point before the execution or flow existed. */
   readonly since?: EndMoment | undefined
 }
 
-/** What `look` answers once that is not undefined. It is given the latest news, and asked again after each. */
+/** Calls `look` with the latest news until it returns a value other than undefined. */
 export async function waitForEnd<T>(
   source: EndSource,
   id: ExecutionId | FlowId,
@@ -39,28 +39,28 @@ export async function waitForEnd<T>(
   let notify: () => void = () => undefined
   let changed = new Promise<void>((resolve) => (notify = resolve))
   let news: EndNews | undefined
-  /** Whether to look: in any case, or on the chance that it ends now. */
-  const due = { isCertain: false, isChance: false }
-  const hear = (latest: EndNews) => {
-    if (latest === 'expected') due.isChance = true
+  /** Whether to read now: certainly, or speculatively because the end is expected. */
+  const due = { isCertain: false, isSpeculative: false }
+  const onNews = (latest: EndNews) => {
+    if (latest === 'expected') due.isSpeculative = true
     else {
       news = latest
       due.isCertain = true
     }
     notify()
   }
-  const watch = source.watchEnd(id, hear, hints.since)
+  const watch = source.watchEnd(id, onNews, hints.since)
   due.isCertain ||= !watch.isUnended
-  const stopHeralds = watchHeralds(source, hints.heralds ?? [], () => hear('expected'))
+  const stopLast = watchLastMembers(source, hints.lastMembers ?? [], () => onNews('expected'))
   const onAbort = () => notify()
   signal?.addEventListener('abort', onAbort, { once: true })
   try {
     await watch.isReady
     for (;;) {
       if (signal?.aborted === true) throw new EngineError('aborted', {}, { cause: signal.reason })
-      const looked = due.isCertain ? look(news) : due.isChance ? onChance(look('expected')) : undefined
+      const looked = due.isCertain ? look(news) : due.isSpeculative ? ignoreUnavailable(look('expected')) : undefined
       due.isCertain = false
-      due.isChance = false
+      due.isSpeculative = false
       const ended = await looked
       if (ended !== undefined) return ended
       if (news instanceof EngineError) throw news
@@ -69,13 +69,13 @@ export async function waitForEnd<T>(
     }
   } finally {
     watch.stop()
-    stopHeralds()
+    stopLast()
     signal?.removeEventListener('abort', onAbort)
   }
 }
 
-/** Nobody has said yet that it has ended, so nobody need hear that the store did not answer. */
-async function onChance<T>(looked: Promise<T | undefined>): Promise<T | undefined> {
+/** Ignores a retryable failure of a speculative read: the end has not been reported yet. */
+async function ignoreUnavailable<T>(looked: Promise<T | undefined>): Promise<T | undefined> {
   try {
     return await looked
   } catch (error) {
@@ -84,12 +84,12 @@ async function onChance<T>(looked: Promise<T | undefined>): Promise<T | undefine
   }
 }
 
-/** Calls back once all of them are about to end. */
-function watchHeralds(source: EndSource, heralds: readonly ExecutionId[], callback: () => void): () => void {
-  const awaited = new Set(heralds)
-  const watches = heralds.map((herald) =>
-    source.watchEnd(herald, (news) => {
-      if (news === 'expected' && awaited.delete(herald) && awaited.size === 0) callback()
+/** Calls back once all members are about to end. */
+function watchLastMembers(source: EndSource, members: readonly ExecutionId[], callback: () => void): () => void {
+  const awaited = new Set(members)
+  const watches = members.map((member) =>
+    source.watchEnd(member, (news) => {
+      if (news === 'expected' && awaited.delete(member) && awaited.size === 0) callback()
     }),
   )
   return () => {

@@ -1,7 +1,7 @@
 /**
- * Tells many waiting callers when their executions and flows end, from one reader per partition however many wait. A reader runs
- * while somebody waits, and a moment longer: most often somebody waits again. Where a wake-up says what has ended, the log is not read for it; what no wake-up has told of is
- * found in the log. Being told is a hint: the caller reads the record to know.
+ * Notifies waiters when executions or flows end. One event reader per partition serves all waiters, and lingers for a moment
+ * after the last one. Wake-ups that carry log growth are used instead of reading the log; gaps are filled from the log.
+ * Notifications are hints: callers read the record again.
  */
 import { isEndEvent } from '../../kernel/index.ts'
 import type { ExecutionId, FlowId } from '../../kernel/index.ts'
@@ -10,47 +10,47 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition, Store } from '../../stores/store.ts'
 import { EventReader } from './event-reader.ts'
 import { partitionOf } from '../transport/ids.ts'
-import { repeatWhileUnavailable } from '../transport/retry-unavailable.ts'
+import { retryWhileUnavailable } from '../transport/retry-unavailable.ts'
 
 /**
- * `expected`: a call that should end it is about to be sent from here. `ended`: it has ended. `gap`: events were lost, that
- * of its end may have been among them. A failure: nothing more will be told, and whoever still waits has to give up.
+ * `expected`: a call that should end it is about to be sent by this process. `ended`: it has ended. `gap`: events were lost,
+ * possibly the one of its end. An error: no further notifications follow, and the wait fails.
  */
 export type EndNews = 'expected' | 'ended' | 'gap' | EngineError
 
 export type EndListener = (news: EndNews) => void
 
-/** How long a reader goes on when nobody waits any more, so that who waits again soon need not begin anew. */
+/** How long a reader stays open without waiters, so that the next wait finds it running. */
 const LINGER_MS = 500
-/** Ends that a watch remembers, for those who begin to wait for what they have just submitted. */
+/** Ends that a watch remembers, for callers that wait for what they have just submitted. */
 const RECENT_COUNT = 1_000
 
 interface Watch {
   readonly waiting: Map<string, Set<EndListener>>
   readonly abort: AbortController
   readonly isReady: Promise<void>
-  /** Whether every end from now on is noticed. */
+  /** Whether every later end is observed. */
   isFollowing: boolean
-  /** What has ended lately, each at its number modulo the length. */
+  /** A ring buffer of the ids that ended last. */
   readonly recent: string[]
   endedCount: number
-  /** How many had ended when ends were last lost. */
+  /** The value of `endedCount` at the last gap. */
   lostAt: number
-  /** Runs while nobody waits. */
+  /** Runs while there are no waiters. */
   linger: Timer | undefined
 }
 
-/** A point in what a watch has heard. */
+/** A point in the ends that a watch has observed. */
 export interface EndMoment {
   readonly watch: object
   readonly endedCount: number
 }
 
-/** One who waits for an end. */
+/** A registered waiter. */
 export interface EndWatch {
-  /** Once it resolves, no end can be missed any more. */
+  /** Once it resolves, no end can be missed. */
   readonly isReady: Promise<void>
-  /** Whether it is known not to have ended between the moment that was given and now. */
+  /** Whether it is known not to have ended since the given moment. */
   readonly isUnended: boolean
   readonly stop: () => void
 }
@@ -65,19 +65,19 @@ export class EndWatcher {
     this.#runtime = runtime
   }
 
-  /** The present moment, if the ends of a partition are being followed. */
+  /** Returns the current moment, if the ends of a partition are followed. */
   momentIn(partition: Partition): EndMoment | undefined {
     const watch = this.#watches.get(partition)
     return watch?.isFollowing === true ? { watch, endedCount: watch.endedCount } : undefined
   }
 
-  /** Tells those who wait for an execution that its end is on its way. */
+  /** Notifies the waiters of an execution that its end is expected. */
   expect(partition: Partition, id: ExecutionId): void {
     const watch = this.#watches.get(partition)
-    if (watch !== undefined) tell(watch, id, 'expected')
+    if (watch !== undefined) notifyWaiters(watch, id, 'expected')
   }
 
-  /** Registers interest. What did not exist before a moment that is given can only have ended since. */
+  /** Registers a waiter. `since` is a moment before the execution or flow existed, so it can only have ended after that. */
   watch(id: ExecutionId | FlowId, notify: EndListener, since?: EndMoment): EndWatch {
     const partition = partitionOf(id)
     const watch = this.#watches.get(partition) ?? this.#start(partition)
@@ -102,13 +102,13 @@ export class EndWatcher {
 
   #giveUp(partition: Partition, watch: Watch, failure: EngineError): void {
     this.#stop(partition, watch)
-    for (const id of [...watch.waiting.keys()]) tell(watch, id, failure)
+    for (const id of [...watch.waiting.keys()]) notifyWaiters(watch, id, failure)
   }
 
   #start(partition: Partition): Watch {
     const abort = new AbortController()
     const readEnd = () => this.#store.readEvents(partition, Number.MAX_SAFE_INTEGER, 1)
-    const position = repeatWhileUnavailable(this.#runtime, readEnd).then((page) => page.lastSequence)
+    const position = retryWhileUnavailable(this.#runtime, readEnd).then((page) => page.lastSequence)
     const watch: Watch = {
       waiting: new Map(),
       abort,
@@ -146,7 +146,7 @@ export class EndWatcher {
       undefined,
       ({ growth }) => {
         if (growth === undefined) return true
-        for (const id of growth.ended) tellEnded(watch, id)
+        for (const id of growth.ended) notifyEnded(watch, id)
         return !reader.skip(growth)
       },
     )
@@ -157,9 +157,9 @@ export class EndWatcher {
         const page = await reader.next(signal)
         if (page === undefined) return
         const isTrimmed = page.firstSequence > reader.position + 1
-        if (isTrimmed) tellGap(watch)
-        // The events of a flow bear its id where those of an execution bear the execution's.
-        for (const event of page.events) if (isEndEvent(event.type)) tellEnded(watch, event.executionId)
+        if (isTrimmed) notifyGap(watch)
+        // An event of a flow has the flow's id as its executionId.
+        for (const event of page.events) if (isEndEvent(event.type)) notifyEnded(watch, event.executionId)
         reader.advance(page)
       }
     } finally {
@@ -168,19 +168,19 @@ export class EndWatcher {
   }
 }
 
-function tellEnded(watch: Watch, id: string): void {
+function notifyEnded(watch: Watch, id: string): void {
   watch.recent[watch.endedCount % RECENT_COUNT] = id
   watch.endedCount += 1
-  tell(watch, id, 'ended')
+  notifyWaiters(watch, id, 'ended')
 }
 
-function tellGap(watch: Watch): void {
+function notifyGap(watch: Watch): void {
   watch.endedCount += 1
   watch.lostAt = watch.endedCount
-  for (const id of [...watch.waiting.keys()]) tell(watch, id, 'gap')
+  for (const id of [...watch.waiting.keys()]) notifyWaiters(watch, id, 'gap')
 }
 
-/** Whether all ends since a moment are remembered, and this is not among them. */
+/** Whether all ends since a moment are remembered, and this id is not among them. */
 function isUnended(watch: Watch, id: string, since: EndMoment): boolean {
   const { endedCount, recent } = watch
   if (since.watch !== watch || since.endedCount < watch.lostAt) return false
@@ -191,7 +191,7 @@ function isUnended(watch: Watch, id: string, since: EndMoment): boolean {
   return true
 }
 
-function tell(watch: Watch, id: string, news: EndNews): void {
+function notifyWaiters(watch: Watch, id: string, news: EndNews): void {
   for (const notify of watch.waiting.get(id) ?? []) notify(news)
 }
 

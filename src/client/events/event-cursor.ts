@@ -1,4 +1,4 @@
-/** Where a reader of events stands in every partition. Opaque to users: they keep it and hand it back. */
+/** The position of a subscription in every partition, as an opaque text. */
 import { EngineError } from '../../kernel/engine-error.ts'
 
 const VERSION = 'e1'
@@ -7,7 +7,7 @@ export function encodeCursor(positions: readonly number[]): string {
   return [VERSION, ...positions.map((position) => position.toString(36))].join('.')
 }
 
-/** A cursor comes from outside: whoever hands back something else is told so. */
+/** Parses a cursor. Refuses other texts, since cursors come from outside. */
 export function decodeCursor(cursor: unknown, partitionCount: number): number[] {
   if (typeof cursor !== 'string') throw new EngineError('invalid_cursor', { field: 'cursor' })
   const [version, ...parts] = cursor.split('.')

@@ -1,27 +1,26 @@
 /**
- * Reads one partition's event log forward: sleeps until a wake-up or the sweep, never holds anything up inside the store.
+ * Reads the event log of one partition forward. Sleeps until a wake-up or the next sweep.
  *
- * A store may come back from an outage without its last moments, and numbers its next events as it numbered those that it
- * lost. So a reader looks at the last event it knows each time: if another one stands in its place, or none, the reader
- * goes on with the log as it is now and tells of a gap, as it does when events were trimmed.
+ * After an outage a store may lack its last events and reuse their numbers. So each read includes the last known event: if
+ * it is missing or differs, the reader continues with the log as it is now and reports a gap, as it does for trimmed events.
  */
 import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { EventPage, LogGrowth, Partition, Store, StoredEvent, Wake } from '../../stores/store.ts'
 
-/** How often a reader looks without having been woken. Wake-ups are hints and may be lost. */
+/** The interval of reads without a wake-up. Wake-ups are hints and may be lost. */
 export const EVENT_SWEEP_MS = 1_000
 const PAGE_EVENTS = 256
-/** Writes that a reader remembers while it waits to hear of those before them. */
-const TOLD_MAX = 1_000
+/** Announced writes that a reader remembers until the writes before them are announced. */
+const ANNOUNCED_MAX = 1_000
 
-/** Hears of a failure of the store that may pass. Reading goes on. */
+/** Receives retryable failures of the store. Reading continues. */
 export type TroubleListener = (error: EngineError) => void
 
-/** Says of a wake-up whether the log has to be read for it. */
+/** Whether the log has to be read after a wake-up. */
 export type WakeFilter = (wake: Wake) => boolean
 
-/** What is known of an event that was read or told of. */
+/** An event that was read, or of which only number and time were announced. */
 type KnownEvent = Pick<StoredEvent, 'sequence' | 'at'> & Partial<StoredEvent>
 
 export class EventReader {
@@ -30,15 +29,15 @@ export class EventReader {
   readonly #runtime: Runtime
   readonly #onTrouble: TroubleListener
   readonly #stopListening: () => void
-  /** The event at the position, once it has been seen or told of. */
+  /** The event at the position, once it was read or announced. */
   #last: KnownEvent | undefined
-  /** The last event that was read. What was told of since may be of another log. */
+  /** The last event that was read. Growth announced later may belong to another log. */
   #seen: KnownEvent | undefined
-  /** Writes that need not be read, by the numbers of their first events, until the position has come to them. */
-  readonly #told = new Map<number, LogGrowth>()
-  /** Whether it is told of writes, and so need not read to see whether there are any. */
-  #isTold = false
-  /** Whether a page is being read, or has been read and not been dealt with. */
+  /** Announced writes that need not be read, by their first event, until the position reaches them. */
+  readonly #announced = new Map<number, LogGrowth>()
+  /** True once wake-ups carry log growth, so that the reader need not poll. */
+  #isAnnounced = false
+  /** Whether a page is being read or processed. */
   #hasPage = false
   #isWoken = true
   #wake: (() => void) | undefined
@@ -68,39 +67,40 @@ export class EventReader {
     this.#wake?.()
   }
 
-  /** The events behind the position, as soon as there are any; undefined once the signal has aborted. */
+  /** Returns the events after the position, as soon as there are any; undefined once the signal has aborted. */
   async next(signal: AbortSignal): Promise<EventPage | undefined> {
     while (!signal.aborted) {
-      if (this.#isWoken || !this.#isTold) {
+      if (this.#isWoken || !this.#isAnnounced) {
         const page = await this.#nextPage()
         if (page !== undefined) return page
       }
-      this.#passTold()
+      this.#passAnnounced()
       await this.#sleep(signal)
     }
     return undefined
   }
 
-  /** Takes note of events of which all that matters has been told. False if they have to be read all the same. */
+  /** Skips announced events that need not be read. Returns false if they have to be read after all. */
   skip(growth: LogGrowth): boolean {
-    if (this.#told.size === TOLD_MAX) {
-      this.#told.clear()
+    if (this.#announced.size === ANNOUNCED_MAX) {
+      this.#announced.clear()
       return false
     }
-    this.#isTold = true
-    this.#told.set(growth.first, growth)
-    if (!this.#hasPage) this.#passTold()
+    this.#isAnnounced = true
+    this.#announced.set(growth.first, growth)
+    if (!this.#hasPage) this.#passAnnounced()
     return true
   }
 
-  /** Takes note that a page has been dealt with. */
+  /** Advances the position past a processed page. */
   advance(page: EventPage): void {
     const last = page.events.at(-1)
     this.#last = last
     this.#seen = last
     this.position = last?.sequence ?? Math.max(this.position, page.firstSequence - 1)
     if (page.lastSequence > this.position) this.#isWoken = true
-    for (const growth of this.#told.values()) if (growth.last <= this.position) this.#told.delete(growth.first)
+    for (const growth of this.#announced.values())
+      if (growth.last <= this.position) this.#announced.delete(growth.first)
     this.#hasPage = false
   }
 
@@ -109,7 +109,7 @@ export class EventReader {
     this.wake()
   }
 
-  /** What stands behind the position now; undefined if nothing does. */
+  /** Returns the events after the position; undefined if there are none. */
   async #nextPage(): Promise<EventPage | undefined> {
     this.#isWoken = false
     this.#hasPage = true
@@ -119,19 +119,19 @@ export class EventReader {
     return undefined
   }
 
-  /** Moves behind what was told, as far as nothing is missing before it. */
-  #passTold(): void {
+  /** Advances past announced events, up to the first gap. */
+  #passAnnounced(): void {
     for (;;) {
-      const next = this.#told.get(this.position + 1)
+      const next = this.#announced.get(this.position + 1)
       if (next === undefined) return
-      this.#told.delete(next.first)
+      this.#announced.delete(next.first)
       this.position = next.last
       this.#last = { sequence: next.last, at: next.at }
       this.#seen ??= this.#last
     }
   }
 
-  /** Undefined while the store cannot be read; what cannot pass by itself is thrown. */
+  /** Returns undefined after a retryable failure, and throws others. */
   async #read(): Promise<EventPage | undefined> {
     try {
       if (await this.#isAnotherLog()) return this.#withGap(await this.#readFrom(this.position, PAGE_EVENTS))
@@ -148,8 +148,8 @@ export class EventReader {
   }
 
   /**
-   * Whether something else stands where an event was read last. A log that was lost and has grown anew may have been told of
-   * from just behind the position on; then the reader goes back to where it knew what it had.
+   * Whether the log differs at the last event that was read. A log that was lost and has grown again may have been announced
+   * from the position on; the reader then returns to the last event that it read.
    */
   async #isAnotherLog(): Promise<boolean> {
     const seen = this.#seen
@@ -160,7 +160,7 @@ export class EventReader {
     return true
   }
 
-  /** The page without the event at the position, if that is still the one that was seen there. */
+  /** Returns the page without the event at the position, if that event is unchanged. */
   #behindPosition(page: EventPage): EventPage {
     const { position } = this
     const [first] = page.events
@@ -173,12 +173,12 @@ export class EventReader {
     return { ...page, events: page.events.slice(1) }
   }
 
-  /** The log ends before the position, or has another event there: what it has from there on is new. */
+  /** The log ends before the position or differs there, so everything from there on is new. */
   #withGap(page: EventPage): EventPage {
     const firstSequence = Math.min(this.position, page.lastSequence + 1)
     this.#last = undefined
     this.#seen = undefined
-    this.#told.clear()
+    this.#announced.clear()
     this.position = firstSequence - 2
     return { ...page, events: page.events.filter(({ sequence }) => sequence >= firstSequence), firstSequence }
   }
@@ -199,7 +199,7 @@ export class EventReader {
   }
 }
 
-/** Of one that was only told of, no more is known than when it was: a log that was lost and grew anew has other times. */
+/** Compares announced events by time only: a log that was lost and has grown again has other times. */
 function isSame(found: StoredEvent, known: KnownEvent): boolean {
   if (known.type === undefined) return found.at === known.at
   return found.at === known.at && found.type === known.type && found.executionId === known.executionId

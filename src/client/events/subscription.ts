@@ -1,4 +1,4 @@
-/** Events of all partitions as one async sequence, from any cursor that is still kept. */
+/** Yields the events of all partitions as one async sequence, from any retained cursor. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { eventTypes } from '../../kernel/index.ts'
 import type { EventType } from '../../kernel/index.ts'
@@ -12,9 +12,9 @@ import type { TroubleListener } from './event-reader.ts'
 import { checkBoolean, checkList, checkNamespace, checkTagQuery, invalidInput, show } from '../checks/names.ts'
 
 export interface SubscribeOptions {
-  /** Where an earlier subscription stopped. Without one, only what happens from now on is seen. */
+  /** Where an earlier subscription stopped. Without a cursor, only new events are yielded. */
   readonly cursor?: string
-  /** Begin with the oldest event that is kept; for use without a cursor. */
+  /** Starts with the oldest retained event; only without a cursor. */
   readonly fromStart?: boolean
   readonly namespace?: string
   readonly tag?: { readonly name: string; readonly value: string }
@@ -23,7 +23,7 @@ export interface SubscribeOptions {
   /** A flow by its id or key: its own events, and those of its members. */
   readonly flowId?: string
   readonly signal?: AbortSignal
-  /** Hears of failures of the store that may pass, such as a file that another process keeps busy; reading goes on. */
+  /** Called with retryable failures of the store, such as a locked file. Reading continues. */
   readonly onTrouble?: TroubleListener
 }
 
@@ -42,12 +42,12 @@ export const SUBSCRIBE_KEYS = optionKeys<SubscribeOptions>()([
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }
   /**
-   * Events were trimmed before they could be read, or the store came back from an outage without its last ones, of which
-   * `missed` counts at least one; look at the executions themselves.
+   * Events were trimmed before they were read, or lost in an outage of the store; then `missed` is a lower bound. Read the
+   * executions themselves.
    */
   | { readonly kind: 'trimmed'; readonly missed: number; readonly cursor: string }
 
-/** A page that waits for the consumer. Its reader reads no further until it is taken. */
+/** A page that waits for the consumer. Its reader pauses until the page is taken. */
 interface ReadyPage {
   readonly reader: EventReader
   readonly number: number
@@ -55,7 +55,7 @@ interface ReadyPage {
   readonly taken: () => void
 }
 
-/** Begins where the log ends at the time of this call, not when the first event is asked for. */
+/** Starts at the end of the log at the time of this call, not of the first `next()`. */
 export function subscribe(
   store: Store,
   runtime: Runtime,
@@ -66,7 +66,7 @@ export function subscribe(
   if (options.namespace !== undefined) checkNamespace(options.namespace)
   if (options.tag !== undefined) checkTagQuery(options.tag)
   const positions = firstPositions(store, options)
-  // Whoever asks for the first event meets the failure; nobody else needs to.
+  // The first next() throws the failure; without a consumer it must not be unhandled.
   positions.catch(() => undefined)
   return follow(store, runtime, options, positions)
 }
@@ -83,7 +83,7 @@ async function firstPositions(store: Store, options: SubscribeOptions): Promise<
   const bounds = await logBounds(store)
   if (cursor === undefined) return bounds.map(({ first, last }) => (fromStart ? first - 1 : last))
   const positions = decodeCursor(cursor, bounds.length)
-  // A cursor from beyond the end is of another store: waiting for its log to grow so far would skip what comes before.
+  // A cursor beyond the end is from another store: waiting for the log to reach it would skip events.
   if (positions.some((position, i) => position > (bounds[i]?.last ?? 0))) {
     throw new EngineError('invalid_cursor', { field: 'cursor', message: 'It lies beyond the last event.' })
   }
@@ -120,7 +120,7 @@ async function* follow(
   }
 }
 
-/** Hands out the pages of several readers one by one, in the order in which they come. */
+/** Merges the pages of several readers in order of arrival. */
 class PageMerger {
   readonly #signal: AbortSignal
   readonly #following: Promise<void>[]
@@ -135,7 +135,7 @@ class PageMerger {
     this.#following = readers.map((reader, number) => this.#follow(reader, number))
   }
 
-  /** Undefined once the signal has aborted. */
+  /** Returns undefined once the signal has aborted. */
   async next(): Promise<ReadyPage | undefined> {
     for (;;) {
       if (this.#signal.aborted) return undefined
@@ -146,7 +146,7 @@ class PageMerger {
     }
   }
 
-  /** After the signal has aborted: lets the readers go and waits for them. */
+  /** Waits for the readers to stop, after the signal has aborted. */
   async end(): Promise<void> {
     this.#current?.taken()
     for (const page of this.#ready) page.taken()
@@ -164,7 +164,7 @@ class PageMerger {
     }
   }
 
-  /** A page that comes when the consumer has gone is dropped: nobody would ever take it. */
+  /** Drops pages that arrive after the consumer has stopped. */
   #offer(reader: EventReader, number: number, page: EventPage): Promise<void> {
     if (this.#signal.aborted) return Promise.resolve()
     return new Promise((taken) => {
@@ -174,7 +174,7 @@ class PageMerger {
   }
 }
 
-/** Where the log of each partition begins and ends now. */
+/** Returns where the log of each partition starts and ends. */
 async function logBounds(store: Store): Promise<{ readonly first: number; readonly last: number }[]> {
   const numbers = Array.from({ length: store.settings.executionPartitions }, (_, i) => i)
   return await Promise.all(

@@ -3,9 +3,9 @@ import type { Duration } from '../define/duration.ts'
 
 export interface CancelOptions {
   readonly by?: string
-  /** End a running execution now instead of asking its worker to stop. */
+  /** Ends a running execution now instead of requesting its worker to stop. */
   readonly force?: boolean
-  /** How long its worker is given to stop. */
+  /** How long its worker may take to stop. */
   readonly grace?: Duration
 }
 

@@ -1,4 +1,4 @@
-/** An execution as a person or a program outside sees it. */
+/** The public description of an execution. */
 import type {
   Attempt,
   DescribeResult,
@@ -46,27 +46,27 @@ export interface ExecutionSummary {
   readonly progress: Progress | undefined
   readonly failure: Failure | undefined
   readonly lease: Lease | undefined
-  /** What it waits for now, holding no worker. */
+  /** The current wait, during which no worker is occupied. */
   readonly suspension: Suspension | undefined
-  /** What it has recorded, and where it can be told something. */
+  /** Counts of its steps, waitpoints and signals. */
   readonly journal: JournalCounts
   readonly cancelRequested: { readonly reason: string; readonly by: string; readonly forceAt: Instant } | undefined
   /** The flow that it is a member of, and its name there. */
   readonly flowId: FlowId | undefined
   readonly node: string | undefined
-  /** What it waits for, or has waited for: how many, and how they are judged. */
+  /** Its upstreams: how many, and their group policy. */
   readonly dependencies: Dependencies | undefined
-  /** Whether it was cancelled because enough others of a race had completed. */
+  /** Whether it was cancelled because its race was decided without it. */
   readonly isSuperseded: boolean
 }
 
 export interface Suspension {
   /** The name of the wait, the sleep or the step. */
   readonly step: string
-  /** What it waits for, in a word: `signal`, `approval`, `sleep` and the like. */
+  /** The kind of wait: `signal`, `approval`, `sleep` and so on. */
   readonly reason: string
   readonly since: Instant
-  /** When it goes on, or what was said for that case happens, if nothing comes before. */
+  /** When it resumes or times out, if nothing ends the wait earlier. */
   readonly until: Instant | undefined
 }
 
@@ -75,20 +75,20 @@ export interface JournalCounts {
   /** Bytes of the values and failures of all steps. */
   readonly stepBytes: number
   readonly signalCount: number
-  /** Signals that no wait has looked at yet. */
+  /** Buffered signals, which no wait has consumed yet. */
   readonly bufferedCount: number
   readonly openWaitpointCount: number
 }
 
-/** What leads to a member, judged together. */
+/** The upstreams of a member, as a group. */
 export type Dependencies = Readonly<Omit<EdgeGroup, 'owedFrom'>>
 
 export interface ExecutionDescription extends ExecutionSummary {
-  /** Attempts that came to an end, oldest first. */
+  /** Ended attempts, oldest first. */
   readonly attempts: readonly Omit<Attempt, 'type' | 'id' | 'executionId'>[]
   readonly input: unknown
   readonly result: unknown
-  /** The results that upstreams have handed on, by name; undefined unless they were asked for. */
+  /** The results of its upstreams, by name. Undefined unless requested. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined
   /** The store's clock when it was read. */
   readonly at: Instant

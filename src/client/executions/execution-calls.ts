@@ -37,11 +37,11 @@ import { splitTags } from './tag-changes.ts'
 export interface ReplayOptions {
   readonly reason?: string
   readonly by?: string
-  /** In a flow: replays everything that was skipped because of it as well. */
+  /** In a flow: also replays the members that were skipped because of it. */
   readonly subtree?: boolean
   /**
-   * Does anew what was recorded from here on: `start`, or the step of a name and all after it. Left out, what was recorded
-   * is kept, and only what failed or was not reached runs.
+   * Discards recorded steps: all from `start`, or the named step and those after it. Unless given, recorded steps are kept,
+   * and only failed or missing ones run.
    */
   readonly from?: 'start' | { readonly step: string }
 }
@@ -57,12 +57,12 @@ export interface RevokeOptions {
 
 const REVOKE_KEYS = optionKeys<RevokeOptions>()(['leaseId', 'by'])
 
-/** What a description carries besides the execution itself. */
+/** The optional parts of a description. */
 export interface DescribedParts {
   readonly attempts?: boolean
   readonly payload?: boolean
   readonly result?: boolean
-  /** The results that upstreams have handed on to it. */
+  /** The results of its upstreams. */
   readonly inputs?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** One handle for one execution: its result, its state, and what can be done to it. */
+/** A handle for one execution: its result, its state, and the operations on it. */
 import type { Explanation, ExecutionId, PublicState } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { DescribedParts, ReplayOptions } from './execution-calls.ts'
@@ -13,7 +13,7 @@ import { validate } from '../define/validation.ts'
 import { waitForEnd } from '../events/await-end.ts'
 import type { EndSource, WaitOptions } from '../events/await-end.ts'
 
-/** What a handle needs of the client that made it. */
+/** The part of the client that a handle uses. */
 export interface HandleClient extends EndSource {
   describe(id: ExecutionId, parts?: DescribedParts): Promise<ExecutionDescription>
   why(id: ExecutionId): Promise<{ readonly explanation: Explanation; readonly text: string }>
@@ -30,10 +30,10 @@ export interface HandleClient extends EndSource {
   subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
 }
 
-/** What a submit did: started the execution, met one that existed, or left it in a transaction that has yet to commit. */
+/** The effect of a submit: the execution was created, joined, replaced or staged in a transaction that has yet to commit. */
 export type Created = 'created' | 'joined' | 'replaced' | 'staged'
 
-/** A value that may be undefined may be left out. */
+/** The value is optional if it may be undefined. */
 type SignalArguments<Value> = undefined extends Value
   ? [value?: Value, options?: SignalSendOptions]
   : [value: Value, options?: SignalSendOptions]
@@ -53,15 +53,15 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   }
 
   /**
-   * Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. What is
-   * staged is waited for until it exists, and for ever if its transaction rolls back: pass a signal.
+   * Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. If a
+   * staged execution's transaction rolls back, this never settles: pass a signal.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
     return await this.resultOf(await this.#end(options, { result: true }))
   }
 
   /**
-   * Looks once, with the result if there is one.
+   * Describes the execution, with its result if there is one.
    * @internal
    */
   describeResult(): Promise<ExecutionDescription> {
@@ -69,7 +69,7 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   }
 
   /**
-   * What an end means to whoever waits for the result.
+   * Returns the result of an ended execution, or throws for any other outcome than `completed`.
    * @internal
    */
   async resultOf(ended: ExecutionDescription): Promise<Output> {
@@ -83,7 +83,7 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
     return (await validate(this.#task?.outputSchema, ended.result, 'invalid_output', 'result')) as Output
   }
 
-  /** Waits for the end, whatever it is. */
+  /** Waits for the end, with any outcome. */
   wait(options: WaitOptions = {}): Promise<ExecutionDescription> {
     return this.#end(options)
   }
@@ -104,14 +104,17 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   #end(options: WaitOptions, parts?: DescribedParts): Promise<ExecutionDescription> {
     let isExpected = this.created === 'staged'
     return waitForEnd(this.#client, this.id, options, async (news) => {
-      const description = await this.#look(parts, isExpected && news !== 'ended')
+      const description = await this.#describeExisting(parts, isExpected && news !== 'ended')
       if (description !== undefined) isExpected = false
       return description?.outcome === undefined ? undefined : description
     })
   }
 
-  /** Undefined while it does not exist, if it is expected to. */
-  async #look(parts: DescribedParts | undefined, isExpected: boolean): Promise<ExecutionDescription | undefined> {
+  /** Returns undefined while a staged execution does not exist yet. */
+  async #describeExisting(
+    parts: DescribedParts | undefined,
+    isExpected: boolean,
+  ): Promise<ExecutionDescription | undefined> {
     try {
       const description = await this.#client.describe(this.id, parts)
       if (this.created === 'staged') this.#refuseOther(description)
@@ -122,13 +125,13 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
     }
   }
 
-  /** A submit cannot join the execution of another task, and one that was staged is told so here at last. */
+  /** A submit cannot join the execution of another task. For a staged submit, this is detected only after the commit. */
   #refuseOther({ task, state }: ExecutionDescription): void {
     if (task === this.#task?.name) return
     throw new EngineError('execution_exists', { executionId: this.id, state })
   }
 
-  /** What is staged is not found before it exists, here and in everything below. */
+  /** Until its transaction commits, a staged execution is not found, here and in the methods below. */
   describe(): Promise<ExecutionDescription> {
     return this.#client.describe(this.id)
   }
@@ -137,7 +140,7 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
     return (await this.#client.describe(this.id, {})).state
   }
 
-  /** Why it is not running, or what it is doing: facts, and a sentence. */
+  /** Explains why it is not running, or what it is doing, as data and as text. */
   why(): Promise<{ readonly explanation: Explanation; readonly text: string }> {
     return this.#client.why(this.id)
   }
@@ -150,8 +153,8 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   }
 
   /**
-   * Tells the execution something, by the signal's name. What comes before its handler waits for it is kept. A value is
-   * checked with the schema that its task has for the name.
+   * Sends a signal to the execution, by the signal's name. A signal that arrives before its wait is buffered. The value is
+   * validated with the task's schema for the name.
    *
    * @example
    * await execution.signal('paid', { amount: 12 }, { key: event.id })
@@ -164,7 +167,7 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
     return await this.#client.signal(this.id, name, value, options)
   }
 
-  /** Ends the wait that it is in, with an operator's authority: its handler goes on and is told so. */
+  /** Ends its current wait with an operator's authority. The handler resumes and receives `resumed`. */
   resume(options: ResumeOptions): Promise<void> {
     return this.#client.resume(this.id, options)
   }

@@ -95,7 +95,7 @@ test.each<[Explanation, string]>([
     { ...delayed, cause: 'retry', failureCount: 1, failure },
     'Attempt 1 of 3 failed (error: no answer); it waits before the next.',
   ],
-  [{ ...delayed, isOverdue: true }, 'Its time came at 2026-01-02T03:04:05.000Z'],
+  [{ ...delayed, isOverdue: true }, 'Its delay ended at 2026-01-02T03:04:05.000Z'],
   [{ ...blocked, by: 'dependencies' }, 'executions that it depends on have not ended'],
   [{ ...blocked, by: 'operator' }, 'an operator paused it'],
   [{ ...blocked, by: 'hold' }, 'nothing of its flow runs before the flow is whole and sealed'],
@@ -122,7 +122,7 @@ test.each<[Explanation, string]>([
   ],
   [
     { ...suspended, reason: 'approval', targets: ['review'], counts: votes },
-    "It waits for approval in 'review' since 2026-01-02T03:04:05.000Z; so far 1 of 2 'approve', 0 of 1 'reject'. It waits as long as it takes. Answer with flowfabric approve <id> review, or let it go on without: flowfabric resume <id>.",
+    "It waits for approval in 'review' since 2026-01-02T03:04:05.000Z; so far 1 of 2 'approve', 0 of 1 'reject'. It has no timeout. Answer with flowfabric approve <id> review, or resume it without an answer: flowfabric resume <id>.",
   ],
   [
     { ...suspended, step: 'payment', until: AT + 1_000, onTimeout: 'fail' },
@@ -130,27 +130,27 @@ test.each<[Explanation, string]>([
   ],
   [
     { ...suspended, targets: ['door'], until: AT + 1_000, isOverdue: true, onTimeout: 'escalate' },
-    'Its time was over at 2026-01-02T03:04:06.000Z: it is handed to an operator and waits on as soon as a worker or an engine looks. Answer with flowfabric signal <id> <name> --waitpoint door,',
+    'The wait timed out at 2026-01-02T03:04:06.000Z: it keeps waiting, marked for an operator as soon as a worker or an engine runs. Answer with flowfabric signal <id> <name> --waitpoint door,',
   ],
   [
     { ...suspended, reason: 'operator_review', isEscalated: true },
-    "Nobody answered in 'review' since 2026-01-02T03:04:05.000Z in time, and it waits for an operator now. What it waited for still ends it.",
+    "Its wait in 'review' since 2026-01-02T03:04:05.000Z timed out, and it waits for an operator now. The signals it waited for still end the wait.",
   ],
   [
     { ...suspended, reason: 'operator_review', targets: [] },
-    "It waits for an operator in 'review' since 2026-01-02T03:04:05.000Z. It waits as long as it takes. Let it go on with flowfabric resume <id>.",
+    "It waits for an operator in 'review' since 2026-01-02T03:04:05.000Z. It has no timeout. Resume it with flowfabric resume <id>.",
   ],
   [
     { ...suspended, step: 'embargo', stepKind: 'sleep', until: AT + 1_000 },
-    "It sleeps in 'embargo' since 2026-01-02T03:04:05.000Z; it goes on at 2026-01-02T03:04:06.000Z.",
+    "It sleeps in 'embargo' since 2026-01-02T03:04:05.000Z; it resumes at 2026-01-02T03:04:06.000Z.",
   ],
   [
     { ...suspended, stepKind: 'sleep', until: AT + 1_000, isOverdue: true },
-    'Its time came at 2026-01-02T03:04:06.000Z: it goes on as soon as a worker or an engine looks.',
+    'Its delay ended at 2026-01-02T03:04:06.000Z: it resumes as soon as a worker or an engine runs.',
   ],
   [
     { ...suspended, step: 'charge', stepKind: 'call', until: AT + 1_000 },
-    "Step 'charge' failed at 2026-01-02T03:04:05.000Z and is to be tried again; it goes on at 2026-01-02T03:04:06.000Z.",
+    "Step 'charge' failed at 2026-01-02T03:04:05.000Z and will be retried; it resumes at 2026-01-02T03:04:06.000Z.",
   ],
   [{ ...ended, failure }, 'It ended at 2026-01-02T03:04:05.000Z: failed (error: no answer).'],
   [{ ...ended, outcome: 'cancelled', by: 'ada', reason: 'too late' }, 'cancelled by ada (too late).'],

@@ -1,4 +1,4 @@
-/** One or two plain sentences that answer "why is this not running?". */
+/** Formats an explanation as one or two sentences: why is this execution not running? */
 import { BY_FLOW, DEPENDENCY_IMPOSSIBLE, LOST_TO_FAILURE, LOST_TO_SIBLING, isMailbox } from '../../kernel/index.ts'
 import type { BlockCause, EdgeGroup, Explanation, Failure, Outcome, TimeoutBehaviour } from '../../kernel/index.ts'
 
@@ -72,7 +72,7 @@ function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker'
 
 function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): string {
   const until = explanation.isOverdue
-    ? `Its time came at ${instant(explanation.until)}: it is offered as soon as a worker or an engine looks.`
+    ? `Its delay ended at ${instant(explanation.until)}: it is offered as soon as a worker or an engine runs.`
     : `It may run from ${instant(explanation.until)} on.`
   switch (explanation.cause) {
     case 'submitted':
@@ -80,7 +80,7 @@ function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): str
     case 'worker':
       return `Its handler postponed it. ${until}`
     case 'resume':
-      return `What it waited for has come, and it goes on after a delay. ${until}`
+      return `The wait was met, and it resumes after a delay. ${until}`
     case 'retry':
       return `Attempt ${explanation.failureCount} of ${explanation.attempts} failed${failureText(explanation.failure)}; it waits before the next. ${until}`
   }
@@ -88,7 +88,7 @@ function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): str
 
 type Suspended = Extract<Explanation, { why: 'suspended' }>
 
-/** What it waits for, until when and what then, and how to send it. No worker is held meanwhile. */
+/** What it waits for, its timeout, and how to send the signal. */
 function suspendedText(explanation: Suspended): string {
   const { step, stepKind, since, until, isOverdue } = explanation
   if (stepKind === 'wait') {
@@ -99,15 +99,15 @@ function suspendedText(explanation: Suspended): string {
   const what =
     stepKind === 'sleep'
       ? `It sleeps in '${step}' since ${instant(since)}`
-      : `Step '${step}' failed at ${instant(since)} and is to be tried again`
+      : `Step '${step}' failed at ${instant(since)} and will be retried`
   if (until === undefined) return `${what}.`
-  if (!isOverdue) return `${what}; it goes on at ${instant(until)}.`
-  return `${what}. Its time came at ${instant(until)}: it goes on as soon as a worker or an engine looks.`
+  if (!isOverdue) return `${what}; it resumes at ${instant(until)}.`
+  return `${what}. Its delay ended at ${instant(until)}: it resumes as soon as a worker or an engine runs.`
 }
 
 function waitText({ step, since, reason, isEscalated, targets, counts }: Suspended): string {
   const where = `in '${step}' since ${instant(since)}`
-  if (isEscalated) return `Nobody answered ${where} in time, and it waits for an operator now`
+  if (isEscalated) return `Its wait ${where} timed out, and it waits for an operator now`
   if (targets.length === 0) return `It waits for an operator ${where}`
   const what = reason === 'approval' ? 'for approval' : `for a signal ${targets.map(placeText).join(' or ')}`
   const come = counts.map(({ name, has, need }) => `${has} of ${need}${name === undefined ? '' : ` '${name}'`}`)
@@ -119,45 +119,45 @@ function placeText(target: string): string {
 }
 
 const afterwards: Readonly<Record<TimeoutBehaviour, string>> = {
-  resume: 'it goes on without',
-  resume_with_signal: 'it goes on without, with a signal that says so',
+  resume: 'it resumes without an answer',
+  resume_with_signal: 'it resumes with a timeout signal',
   fail: 'it fails',
   cancel: 'it is cancelled',
   expire: 'it expires',
-  escalate: 'it is handed to an operator and waits on',
+  escalate: 'it keeps waiting, marked for an operator',
 }
 
 function timeoutText({ until, isOverdue, onTimeout = 'resume', isEscalated }: Suspended): string {
-  if (isEscalated) return 'What it waited for still ends it.'
-  if (until === undefined) return 'It waits as long as it takes.'
+  if (isEscalated) return 'The signals it waited for still end the wait.'
+  if (until === undefined) return 'It has no timeout.'
   if (!isOverdue) return `If that has not come by ${instant(until)}, ${afterwards[onTimeout]}.`
-  return `Its time was over at ${instant(until)}: ${afterwards[onTimeout]} as soon as a worker or an engine looks.`
+  return `The wait timed out at ${instant(until)}: ${afterwards[onTimeout]} as soon as a worker or an engine runs.`
 }
 
 function senderText({ reason, targets }: Suspended): string {
   const waitpoint = targets.find((target) => !isMailbox(target))
   const mailbox = targets.find(isMailbox)
   const resume = 'flowfabric resume <id>'
-  if (targets.length === 0) return `Let it go on with ${resume}.`
+  if (targets.length === 0) return `Resume it with ${resume}.`
   const send =
     reason === 'approval'
       ? `flowfabric approve <id> ${waitpoint ?? ''}`
       : mailbox !== undefined
         ? `flowfabric signal <id> ${mailbox.slice(1)}`
         : `flowfabric signal <id> <name> --waitpoint ${waitpoint ?? ''}`
-  return `Answer with ${send}, or let it go on without: ${resume}.`
+  return `Answer with ${send}, or resume it without an answer: ${resume}.`
 }
 
 function runningText(explanation: Extract<Explanation, { why: 'running' }>): string {
   const { attempt, workerId, since, leaseExpiresAt, isLeaseExpired, cancel } = explanation
   const lease = isLeaseExpired
-    ? `The worker's lease ran out at ${instant(leaseExpiresAt)}: it is offered again as soon as a worker or an engine looks.`
+    ? `The worker's lease ran out at ${instant(leaseExpiresAt)}: it is offered again as soon as a worker or an engine runs.`
     : `The worker's lease runs until ${instant(leaseExpiresAt)}.`
-  const wish =
+  const pendingCancel =
     cancel === undefined
       ? ''
       : ` ${cancel.by} asked for it to be cancelled (${cancel.reason}); it ends at ${instant(cancel.forceAt)} at the latest.`
-  return `It is running: attempt ${attempt} on worker '${workerId}' since ${instant(since)}. ${lease}${wish}`
+  return `It is running: attempt ${attempt} on worker '${workerId}' since ${instant(since)}. ${lease}${pendingCancel}`
 }
 
 type Ended = Extract<Explanation, { why: 'ended' }>
@@ -177,7 +177,7 @@ function cancelText({ outcome, reason, by }: Ended): string | undefined {
   if (outcome !== 'cancelled') return undefined
   if (by === BY_FLOW && reason === LOST_TO_SIBLING) return ', since enough others of its race had completed'
   if (by === BY_FLOW && reason === LOST_TO_FAILURE) return ', since too few others of its race could still complete'
-  return ` by ${by ?? 'nobody named'} (${reason ?? 'no reason given'})`
+  return ` by ${by ?? 'an unnamed caller'} (${reason ?? 'no reason given'})`
 }
 
 function failureText(failure: Failure | undefined): string {

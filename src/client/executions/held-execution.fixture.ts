@@ -1,4 +1,4 @@
-/** An execution in the hands of a test: what a worker would do with it, said step by step. */
+/** An execution that a test runs step by step, in place of a worker. */
 import type { ExecutionId, Fence, SuspendResult, WaitpointView } from '../../kernel/index.ts'
 import { silentLog, virtualRuntime } from '../../runtime/index.ts'
 import { MemoryStore } from '../../stores/memory/memory-store.ts'
@@ -78,7 +78,7 @@ export class HeldExecution {
     return accept((await this.#client.try.run(this.id, 'createWaitpoint', input)).result).waitpoint
   }
 
-  /** What every token for a waitpoint says that was opened. */
+  /** The claims that all tokens of an opened waitpoint share. */
   claims({ target, waitpointId, generation, createdAt, keyId }: WaitpointView): TokenRequest {
     return { executionId: this.id, target, waitpointId, generation, openedAt: createdAt, keyId }
   }

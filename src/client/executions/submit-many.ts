@@ -1,4 +1,4 @@
-/** Items of a submit of many: each has its own outcome. */
+/** Submits many items, each with its own outcome. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { ExecutionHandle } from './execution-handle.ts'
@@ -15,10 +15,10 @@ export interface SubmitManyItem<Input> {
 }
 
 const SUBMIT_MANY_KEYS = optionKeys<SubmitManyItem<unknown>>()(['input', 'options'])
-/** Items that one `submitMany` takes. */
+/** Items per `submitMany`. */
 const SUBMIT_MANY_MAX = 10_000
 
-/** Submits each. Those that are left in a transaction go there one after the other. */
+/** Submits each item. Staged items are sent one after the other. */
 export async function submitEach<Input, Output>(
   items: readonly SubmitManyItem<Input>[],
   submit: (item: SubmitManyItem<Input>) => Promise<ExecutionHandle<Output>>,
@@ -55,14 +55,14 @@ async function outcomeOf<Input, Output>(
   }
 }
 
-/** An input given without its wrapping would be taken for an item without an input. */
+/** Refuses a bare input, which would otherwise be read as an item without an input. */
 function checkItem(item: unknown, field: string): void {
   checkObject(item, field, '{ input, options }')
   checkKeys(item, SUBMIT_MANY_KEYS, field)
   if (!('input' in item)) throw invalidInput(field, `${field} has no input.`)
 }
 
-/** Looked at before the item has been checked. */
+/** Runs before the item is checked. */
 function isStaged(item: SubmitManyItem<unknown> | null | undefined): boolean {
   return item?.options?.tx !== undefined
 }

@@ -1,4 +1,4 @@
-/** From a task, an input and options to the arguments of `createExecution`. Everything is checked before anything is sent. */
+/** Builds the input of `createExecution` from a task, an input and options. Everything is checked before anything is sent. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { PAYLOAD_BYTES } from '../../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
@@ -15,11 +15,11 @@ import type { AnyTask } from '../define/task.ts'
 import { validate } from '../define/validation.ts'
 
 export interface SubmitOptions extends TaskSettings {
-  /** Your own id. Submitting twice with one id starts one execution. */
+  /** Your own id. Idempotent: submitting twice with one id starts one execution. */
   readonly id?: string
-  /** `join` follows the existing execution (the default), `reject` refuses, `replace` begins again. */
+  /** `join` (the default) returns the existing execution, `reject` refuses, `replace` starts a new one in its place. */
   readonly ifExists?: 'join' | 'reject' | 'replace'
-  /** How long to wait before it may run. A negative one is no delay. */
+  /** The delay before it may run. A negative delay is none. */
   readonly delay?: Duration
   readonly tags?: Tags
   /**
@@ -51,7 +51,7 @@ export interface SubmitSetting {
   readonly indexedTags: readonly string[]
 }
 
-/** The latest that a past delay can lie: refuses nonsense, accepts a clock that is a little behind. */
+/** How far a delay may lie in the past: tolerates skewed clocks, refuses nonsense. */
 const PAST_DELAY_MAX_MS = 31_557_600_000
 
 interface SubmitIds {
@@ -59,7 +59,7 @@ interface SubmitIds {
   readonly requestId: string | undefined
 }
 
-/** A promise only if a schema has to be asked. */
+/** Returns a promise only if the task has a schema. */
 export function prepareSubmit(
   item: SubmitItem,
   ids: SubmitIds,

@@ -9,7 +9,7 @@ export interface TagChanges {
   readonly remove: string[]
 }
 
-/** Tags with a value are to be set, those that are `undefined` to be removed. */
+/** Splits tags into those to set and those to remove, which are `undefined`. */
 export function splitTags(
   tags: Readonly<Record<string, string | undefined>>,
   indexedTags: readonly string[],
@@ -23,13 +23,12 @@ export function splitTags(
   return { set: checkTags(set, indexedTags), remove }
 }
 
-/** Throws a refusal of tags. */
+/** Throws the refusal of a change of tags. */
 export function acceptTags(result: SetTagsResult | SetFlowTagsResult, whose: 'execution' | 'flow'): void {
   if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, whose)
   accept(result)
 }
 
-/** Says what a refusal for too many tags is about. */
 function tooManyTags({ code, detail }: Refused, whose: 'execution' | 'flow'): EngineError {
   return new EngineError(code, {
     ...detail,

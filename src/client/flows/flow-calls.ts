@@ -1,4 +1,4 @@
-/** The calls that concern flows, as unions: what the kernel answered, refusals included. */
+/** The calls that concern flows, as unions: what the kernel returned, refusals included. */
 import { CANCEL_GRACE_DEFAULT_MS, MEMBER_PAGE_MAX, readyIndex } from '../../kernel/index.ts'
 import type {
   AddDependencyResult,
@@ -56,7 +56,7 @@ export interface MemberToAdd extends Pick<DeclaredNode, 'name' | 'task' | 'input
   readonly after: readonly UpstreamInput[]
 }
 
-/** What a submit of a flow did, and the graph that it drew. */
+/** The result of submitting a flow, and the graph that was drawn. */
 export interface SubmittedFlow {
   readonly result: SubmitFlowResult
   readonly flowId: FlowId
@@ -68,7 +68,7 @@ export async function submitFlow(
   flow: AnyFlow,
   input: unknown,
   options: FlowSubmitOptions,
-  /** Hears where the flow goes, before anything of it is sent. */
+  /** Called with the flow's partition before anything is sent. */
   onPlaced: (partition: Partition) => void = () => undefined,
 ): Promise<SubmittedFlow> {
   refuseTransaction(options)
@@ -78,7 +78,7 @@ export async function submitFlow(
   const { id, onProgress = () => undefined } = options
   const head = headOf(session, id, flow.name, policy)
   const prepared = await prepareGraph(graph, head.flowId, submitSettingOf(session))
-  // Under an id that nobody else can have there is no other graph to tell it apart from.
+  // A minted id is unique, so there is no other graph to compare with.
   const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
   const digest = id === undefined ? '' : digestOf(graph, prepared, identity)
   onPlaced(partitionOf(head.flowId))
@@ -102,7 +102,7 @@ async function sendPiece(
   return (await answer).result
 }
 
-/** Those who can take the first members at once hear of them before they are sent. */
+/** Announces the first members to workers of this process before they are sent. */
 function announceRoots(session: Session, flowId: FlowId, { nodes, edges }: PreparedGraph): void {
   const waiting = new Set<ExecutionId>()
   for (const edge of edges) waiting.add(edge.downstreamId)
@@ -129,7 +129,7 @@ function headOf(session: Session, key: string | undefined, name: string, policy:
   return {
     flowId,
     key,
-    // An id that nobody else can have tells a repetition by itself.
+    // A minted id is unique, so a retry needs no request id to be recognised.
     requestId: key === undefined ? undefined : session.runtime.uuid(),
     namespace: session.namespace,
     name,
@@ -149,7 +149,7 @@ async function addNewMember(session: Session, flowIdOrKey: string, member: Membe
   return (await session.run(flowId, 'addExecutionToFlow', call, blobs)).result
 }
 
-/** Makes an execution that exists a member. It must live in the flow's partition. */
+/** Makes an existing execution a member. It must be in the flow's partition. */
 async function addExecutionToFlow(
   session: Session,
   flowIdOrKey: string,
@@ -231,7 +231,7 @@ export async function describeFlow(session: Session, flowIdOrKey: string): Promi
   return (await session.run(flowId, 'describeFlow', { flowId })).result
 }
 
-/** One page of members, in the order of the graph. */
+/** Returns one page of members, in the order of the graph. */
 export async function listFlowMembers(
   session: Session,
   flowIdOrKey: string,
@@ -241,7 +241,7 @@ export async function listFlowMembers(
   return (await session.run(flowId, 'listFlowMembers', { flowId, limit: MEMBER_PAGE_MAX, ...options })).result
 }
 
-/** One page of the edges that lead to a member, or from it. */
+/** Returns one page of the edges that lead to a member, or from it. */
 async function listEdges(
   session: Session,
   idOrKey: string,
@@ -253,7 +253,7 @@ async function listEdges(
     .result
 }
 
-/** The graph that a flow's function draws for an input, which has to fit the flow's schema. */
+/** Draws the graph of a flow for an input, after validating the input. */
 export async function drawFlow(flow: AnyFlow, input: unknown): Promise<DeclaredGraph> {
   return flow.draw(await validate(flow.inputSchema, input, 'invalid_payload', 'input'))
 }

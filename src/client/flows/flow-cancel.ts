@@ -1,4 +1,4 @@
-/** Cancels a flow and, if its caller wants, waits until it has come to rest. */
+/** Cancels a flow, and optionally waits until it has settled. */
 import type { FlowId } from '../../kernel/index.ts'
 import { sleep } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -9,9 +9,9 @@ import { cancelFlow, describeFlow, listFlowMembers } from './flow-calls.ts'
 import type { FlowCancelled, FlowHandleCancelOptions } from './flow-handle.ts'
 import { invalidInput } from '../checks/names.ts'
 
-/** How long a wait without a time of its own goes on. */
+/** The default limit of a wait. */
 const WAIT_MS = 300_000
-/** The pause between two looks; it doubles from one to the next, up to a bound. */
+/** The first poll interval; it doubles with each poll, up to a limit. */
 const FIRST_PAUSE_MS = 10
 const PAUSE_MAX_MS = 500
 
@@ -47,19 +47,18 @@ async function untilRest(
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, 2 * pauseMs)) {
     const { view } = accept(await describeFlow(session, flowId))
     const isUnderWay = view.flow.walk?.purpose === 'cancel'
-    // Whoever lets running members finish does not wait for them.
+    // With other policies running members may finish, and are not waited for.
     const isAtRest = cancelled.policy === 'cancel_all' ? view.settled : !isUnderWay
     const { settled, liveCount } = view
     if (isAtRest) return { ...cancelled, settled, liveCount }
     const leftMs = giveUpAt - runtime.monotonic()
     if (leftMs <= 0) throw await unsettled(session, flowId, liveCount)
-    // Where no engine runs, whoever waits does the work.
+    // Without an engine, the waiting client does the work itself.
     if (isUnderWay) await session.run(flowId, 'reconcileFlowCancels', {})
     else await sleep(runtime, Math.min(pauseMs, leftMs))
   }
 }
 
-/** Says what is left: how many, and the first of them by name. */
 async function unsettled(session: Session, flowId: FlowId, liveCount: number): Promise<EngineError> {
   const page = accept(await listFlowMembers(session, flowId))
   const nodes = page.members
@@ -70,5 +69,5 @@ async function unsettled(session: Session, flowId: FlowId, liveCount: number): P
   return new EngineError('flow_not_settled', { flowId, nodes, message: `${liveCount} are left${named}.` })
 }
 
-/** Members that such an error names. */
+/** Members named in the error. */
 const NAMED_MAX = 5

@@ -1,4 +1,4 @@
-/** A flow as a person or a program outside sees it. */
+/** The public description of a flow. */
 import type {
   ExecutionId,
   FlowCancelPolicy,
@@ -23,26 +23,26 @@ export interface FlowSummary {
   readonly namespace: string
   readonly name: string
   readonly state: PublicFlowState
-  /** What may be done to it: `held` runs nothing yet, `open` takes members, `sealed` will end by itself. */
+  /** `held` runs nothing yet, `open` accepts members, `sealed` ends with its last member. */
   readonly phase: FlowState['phase']
   readonly tags: Tags
   readonly outcomeRule: OutcomeRule
   readonly memberCount: number
   readonly edgeCount: number
-  /** Rises with every member and every edge. */
+  /** Incremented with every member and every edge. */
   readonly revision: number
-  /** Members by their state. Those that lost a race count as superseded, not as cancelled. */
+  /** Members by state. Members that lost a race count as superseded, not as cancelled. */
   readonly counts: Readonly<MemberCounts>
   /** Members that have not ended. */
   readonly liveCount: number
-  /** Whether nothing in it will change any more unless somebody asks for it. */
+  /** Whether nothing in it will change any more without a request. */
   readonly isSettled: boolean
   readonly createdAt: Instant
   readonly changedAt: Instant
   readonly endedAt: Instant | undefined
   readonly outcome: FlowOutcome | 'cancelled' | undefined
   readonly cancel: FlowCancel | undefined
-  /** How much of it a submit in several calls is still to bring. */
+  /** The nodes and edges that a submit in several calls has yet to send. */
   readonly submission: { readonly nodeCount: number; readonly edgeCount: number } | undefined
   readonly purgeAt: Instant | undefined
 }
@@ -99,15 +99,15 @@ export function summariseFlow(view: FlowView): FlowSummary {
 
 /** A member as its flow lists it, in the order of the graph. */
 export interface MemberSummary extends ExecutionSummary {
-  /** What leads to it, if it was asked for. */
+  /** Its upstreams, if requested. */
   readonly upstreams: readonly UpstreamSummary[]
 }
 
 export interface UpstreamSummary {
   readonly id: ExecutionId
-  /** Its name in the flow, if it was listed before. */
+  /** Its name in the flow, if it was listed earlier. */
   readonly node: string | undefined
-  /** Whether it is still waited for. */
+  /** Whether the member still waits for it. */
   readonly isOpen: boolean
 }
 

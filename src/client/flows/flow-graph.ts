@@ -1,4 +1,4 @@
-/** From a declared graph to what `submitFlow` takes: members with their ids and payloads, edges, and a digest of it all. */
+/** Builds the input of `submitFlow` from a declared graph: members with ids and payloads, edges, and a digest. */
 import { createHash } from 'node:crypto'
 import type { CreateInput, EdgeInput, ExecutionId, FlowId, NodeInput } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -19,7 +19,7 @@ export interface PreparedGraph {
   readonly edges: readonly EdgeInput[]
 }
 
-/** What tells one flow from another besides its graph. */
+/** The parts of a flow's identity besides its graph. */
 interface FlowIdentity {
   readonly name: string
   readonly outcomeRule: string
@@ -37,7 +37,7 @@ export async function prepareGraph(
     const id = memberIdOf(flowId, node.name)
     ids.set(node.name, id)
     const prepared = prepareNode(node, id, setting)
-    // A wait for each node would cost more than most nodes do.
+    // Awaiting every node would cost more than preparing most of them.
     nodes.push(prepared instanceof Promise ? await prepared : prepared)
     for (const { upstream, input } of node.edges) {
       const upstreamId = ids.get(upstream.node) ?? memberIdOf(flowId, upstream.node)
@@ -47,7 +47,7 @@ export async function prepareGraph(
   return { nodes, edges }
 }
 
-/** The same for the same graph in every process. */
+/** Hashes a graph. The same graph has the same digest in every process. */
 export function digestOf(graph: DeclaredGraph, prepared: PreparedGraph, identity: FlowIdentity): string {
   const hash = createHash('sha256').update(canonicalText([identity.name, identity.outcomeRule]))
   prepared.nodes.forEach(({ input, payload }, i) => {
@@ -59,7 +59,7 @@ export function digestOf(graph: DeclaredGraph, prepared: PreparedGraph, identity
 
 type NodeToPrepare = Pick<DeclaredNode, 'name' | 'task' | 'input' | 'settings' | 'policy'>
 
-/** Refusals of a node's input or settings name the node. A promise only if a schema has to be asked. */
+/** Prepares one node. Errors name the node. Returns a promise only if the task has a schema. */
 export function prepareNode(
   node: NodeToPrepare,
   executionId: ExecutionId,
@@ -84,28 +84,27 @@ export function prepareNode(
 function refusalOf(name: string, error: unknown): unknown {
   if (!(error instanceof EngineError)) return error
   const { message } = error.detail
-  const text = message === undefined ? `It is that of node '${name}'.` : `Node '${name}': ${message}`
+  const text = message === undefined ? `Rejected input of node '${name}'.` : `Node '${name}': ${message}`
   return new EngineError(error.code, { ...error.detail, nodes: [name], message: text }, { cause: error })
 }
 
-/** Everything of a node but its id, which follows from its name, and its bytes, whose size stands in its settings. */
+/** Serializes a node without its id, which follows from its name, and without its bytes, which are hashed separately. */
 function nodeText(node: DeclaredNode, create: CreateInput): string {
   const { executionId: _id, ...settings } = create
   const edges = node.edges.map(({ upstream, input }) => [upstream.node, input])
   return canonicalText([node.name, settings, node.policy ?? null, edges, node.handsInputs])
 }
 
-/** The same text for the same value in every process, however its objects were put together. */
+/** Serializes a value with sorted keys: equal values have equal texts in every process. */
 function canonicalText(value: unknown): string {
   return JSON.stringify(inOrder(value))
 }
 
-/** With the fields of all objects in the order of their names. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(inOrder)
   const object = value as Readonly<Record<string, unknown>>
-  // Without what an ordinary object has by itself, so that no name means anything.
+  // No prototype, so that names such as __proto__ are ordinary keys.
   const ordered = Object.create(null) as Record<string, unknown>
   for (const name of Object.keys(object).sort()) ordered[name] = inOrder(object[name])
   return ordered

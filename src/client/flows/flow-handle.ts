@@ -1,4 +1,4 @@
-/** One handle for one flow: its result, its state, its members, and what can be done to it. */
+/** A handle for one flow: its result, its state, its members, and the operations on it. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import type { CancelFlowResult, ExecutionId, FlowId, Position, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -23,21 +23,21 @@ import { waitForEnd } from '../events/await-end.ts'
 import type { WaitOptions } from '../events/await-end.ts'
 
 export interface FlowHandleCancelOptions extends FlowCancelOptions {
-  /** Waits until all that the cancel is to end has ended: true, or for how long at most. */
+  /** Waits until the cancelled members have ended: true, or the limit of the wait. */
   readonly wait?: boolean | Duration
 }
 
 export interface MembersOptions {
-  /** True has each member name what leads to it. */
+  /** True includes the upstreams of each member. */
   readonly edges?: boolean
 }
 
 const MEMBERS_KEYS = optionKeys<MembersOptions>()(['edges'])
 
-/** What a cancel came to. The policy is that of the first cancel, which counts. */
+/** The result of a cancel. The policy is that of the first cancel. */
 export type FlowCancelled = Exclude<CancelFlowResult, Refused>
 
-/** What a flow's handle needs of the client that made it. */
+/** The part of the client that a flow's handle uses. */
 export interface FlowClient extends HandleClient {
   readonly try: Pick<Session, 'resolve'> & FlowCalls
   describeFlow(id: FlowId): Promise<FlowDescription>
@@ -45,13 +45,13 @@ export interface FlowClient extends HandleClient {
   setFlowTags(id: FlowId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
 }
 
-/** What a submit did: started the flow, or met one that existed with the same content. */
+/** The effect of a submit: the flow was created, or an existing one with the same content was joined. */
 export type FlowCreated = 'created' | 'joined'
 
-/** Where a handle learns which nodes' results are the flow's: from what a submit drew, or by drawing it again. */
+/** The graph that names the flow's result nodes: drawn by the submit, or drawn again when needed. */
 export type GraphSource = DeclaredGraph | (() => Promise<DeclaredGraph>)
 
-/** Results that are read together with the flow's end, rather than after it. */
+/** Results that are read together with the end of the flow, to save a round trip. */
 const READ_AHEAD_COUNT = 8
 
 export class FlowHandle<Output = unknown> {
@@ -60,7 +60,7 @@ export class FlowHandle<Output = unknown> {
   readonly created: FlowCreated | undefined
   protected readonly client: FlowClient
   readonly #graph: GraphSource | undefined
-  /** A moment before the flow existed. */
+  /** A point before the flow existed, in the ends that were followed. */
   readonly #since: EndMoment | undefined
 
   constructor(client: FlowClient, id: FlowId, graph?: GraphSource, created?: FlowCreated, since?: EndMoment) {
@@ -80,7 +80,7 @@ export class FlowHandle<Output = unknown> {
     let read: readonly (ExecutionDescription | undefined)[] = []
     const ended = await this.#end(options, ahead, async (news) => {
       const describing = this.client.describeFlow(this.id)
-      // The first look seldom finds the end, and would read the results in vain.
+      // The first read seldom finds the flow ended, so it does not read the results.
       const reading = news === undefined ? [] : ahead.map((member) => member.describeResult().catch(() => undefined))
       const [description, ...results] = await Promise.all([describing, ...reading])
       read = results
@@ -96,7 +96,7 @@ export class FlowHandle<Output = unknown> {
     return (await resultsOf(await this.#drawn(), output)) as Output
   }
 
-  /** Waits for the end, whatever it is. Members of a cancelled flow may still be on their way out. */
+  /** Waits for the end, with any outcome. Members of a cancelled flow may still be running. */
   wait(options: WaitOptions = {}): Promise<FlowDescription> {
     return this.#end(options, this.#membersAhead(), () => this.client.describeFlow(this.id))
   }
@@ -110,10 +110,13 @@ export class FlowHandle<Output = unknown> {
       const description = await describe(news)
       return description.outcome === undefined ? undefined : description
     }
-    return waitForEnd(this.client, this.id, options, look, { heralds: last.map(({ id }) => id), since: this.#since })
+    return waitForEnd(this.client, this.id, options, look, {
+      lastMembers: last.map(({ id }) => id),
+      since: this.#since,
+    })
   }
 
-  /** Those whose results are the flow's, if they are known and not many. */
+  /** The members whose results are the flow's, if they are known and few. */
   #membersAhead(): FlowMember[] {
     if (this.#graph === undefined || typeof this.#graph === 'function') return []
     const { results, nodes } = this.#graph
@@ -127,7 +130,7 @@ export class FlowHandle<Output = unknown> {
   }
 
   /**
-   * Cancels the flow. From then on nothing of it is begun any more; with `wait`, this resolves when it has come to rest.
+   * Cancels the flow. No member starts after that. With `wait`, resolves once the flow has settled.
    *
    * @example
    * await handle.cancel('superseded by release 43', { policy: 'cancel_pending', wait: '10s' })
@@ -136,7 +139,7 @@ export class FlowHandle<Output = unknown> {
     return this.client.cancelFlow(this.id, reason, options)
   }
 
-  /** A member by its name. One that was added with an id of its own has another, and is reached by that. */
+  /** Returns the handle of a member by its name. A member that was added with an id of its own is found by that id instead. */
   member<Input, Parsed, Returned, Output, Inputs, Given, const Name extends string>(
     name: Name,
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
@@ -153,12 +156,12 @@ export class FlowHandle<Output = unknown> {
     return await this.#output(name, taskOf(nodes, name), options)
   }
 
-  /** Runs an ended member again; with `subtree`, everything that was skipped because of it as well. */
+  /** Replays an ended member; with `subtree`, also the members that were skipped because of it. */
   replay(name: string, options?: ReplayOptions): Promise<void> {
     return this.member(name).replay(options)
   }
 
-  /** All members in the order of the graph, read page by page. */
+  /** Reads all members in the order of the graph, page by page. */
   async *members(options: MembersOptions = {}): AsyncGenerator<MemberSummary, void, undefined> {
     checkOptions(options, MEMBERS_KEYS, '{ edges: true }')
     checkBoolean(options.edges, 'edges')
@@ -172,7 +175,7 @@ export class FlowHandle<Output = unknown> {
     } while (cursor !== undefined)
   }
 
-  /** What happens to the flow and to its members. */
+  /** Yields the events of the flow and of its members. */
   events(
     options: Pick<SubscribeOptions, 'signal' | 'fromStart' | 'cursor' | 'types'> = {},
   ): AsyncGenerator<SubscriptionItem, void, undefined> {
@@ -213,7 +216,7 @@ export class FlowHandle<Output = unknown> {
     })
   }
 
-  /** In the order of the graph: what failed by itself, or else what was skipped. */
+  /** Returns the first member in the order of the graph that failed, or else the first that was skipped. */
   async #firstFailed(): Promise<MemberSummary | undefined> {
     let skipped: MemberSummary | undefined
     for await (const member of this.members()) {
@@ -225,7 +228,7 @@ export class FlowHandle<Output = unknown> {
   }
 }
 
-/** What the flow's function returned, with the results in the places of their nodes. */
+/** Returns what the flow's function returned, with each node replaced by its result. */
 async function resultsOf(
   graph: DeclaredGraph | undefined,
   output: (name: string, task: AnyTask | undefined) => Promise<unknown>,

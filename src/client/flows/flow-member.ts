@@ -5,7 +5,7 @@ import type { AnyTask } from '../define/task.ts'
 import { UPSTREAM_MARK } from '../define/upstreams.ts'
 import type { Upstream } from '../define/upstreams.ts'
 
-/** The handle for a member of a flow. Others can be made to wait for it. */
+/** A handle for a member of a flow. Other members can wait for it. */
 export class FlowMember<Output = unknown, Name extends string = string, Result = Output>
   extends ExecutionHandle<Output>
   implements Upstream<Result, Name>

@@ -1,4 +1,4 @@
-/** What the calls that concern flows can be told, and how it is checked. */
+/** Options of the calls that concern flows, and their checks. */
 import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import type { FlowCancelPolicy } from '../../kernel/index.ts'
 import { CANCEL_KEYS } from '../executions/cancel-options.ts'
@@ -9,9 +9,9 @@ import type { FlowSettings } from '../define/flow.ts'
 import { checkObject, invalidInput, show } from '../checks/names.ts'
 
 export interface FlowSubmitOptions extends FlowSettings {
-  /** Your own id. Submitting the same graph twice with one id starts one flow. */
+  /** Your own id. Idempotent: submitting the same graph twice with one id starts one flow. */
   readonly id?: string
-  /** Hears how far a large flow has come on its way to the store. */
+  /** Called with the progress of a large flow's submit. */
   readonly onProgress?: (progress: FlowProgress) => void
 }
 
@@ -19,7 +19,7 @@ export const FLOW_SUBMIT_KEYS = optionKeys<FlowSubmitOptions>()(['id', 'onProgre
 
 export interface CreateFlowOptions extends FlowSettings {
   readonly id?: string
-  /** True lets nothing of it run before it is sealed. */
+  /** True holds all members until the flow is sealed. */
   readonly hold?: boolean
 }
 
@@ -39,12 +39,12 @@ export function checkCancelPolicy(policy: FlowCancelPolicy): FlowCancelPolicy {
   throw invalidInput('policy', `policy is ${show(policy)}, but must be one of ${CANCEL_POLICIES.join(', ')}.`)
 }
 
-/** A flow's submit needs its answers; a transaction has none before its commit. */
+/** A flow's submit needs the store's replies, and a transaction has none before its commit. */
 export function refuseTransaction(options: unknown): void {
   checkObject(options, 'options', "{ id: 'release:42' }")
   if (!('tx' in options) || options.tx === undefined) return
   throw invalidInput(
     'tx',
-    'A flow cannot be left in a transaction. Submit it after the commit, with an id of your own so that it can be said again; or leave a task in the transaction whose handler submits the flow.',
+    'A flow cannot be staged in a transaction. Submit it after the commit and pass an id, so that a retry is safe; or stage a task whose handler submits the flow.',
   )
 }

@@ -1,13 +1,13 @@
 /**
- * Sends a graph: in one call if it fits, else piece by piece, first all nodes and then all edges. Every answer says how
- * much is in, so that whoever brings the same content goes on where the last one stopped.
+ * Sends a graph: in one call if it fits, else in pieces, first all nodes and then all edges. Every reply returns the progress,
+ * so a client that submits the same content resumes where the last one stopped.
  */
 import { BATCH_BYTES, CALL_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX, readyIndex } from '../../kernel/index.ts'
 import type { EdgeInput, FlowInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { PreparedGraph, PreparedNode } from './flow-graph.ts'
 
-/** How far a submit in several calls has come. */
+/** The progress of a submit in several calls. */
 export interface FlowProgress {
   readonly nodes: number
   readonly edges: number
@@ -15,14 +15,13 @@ export interface FlowProgress {
   readonly totalEdges: number
 }
 
-/** Nodes, or edges, of one piece. Each may take a queue, or its downstream, with it, within the work of one call. */
+/** Nodes or edges per piece. Each may write its queue or its downstream too, within the work limit of one call. */
 const PIECE_COUNT = 90
-/** Bytes of payloads of one call; one payload alone may have more. */
+/** Bytes of payloads per call. A single payload may be larger. */
 const PIECE_BYTES = 16 * BATCH_BYTES
-/** Calls without progress after which something is wrong that more calls will not mend. */
+/** Calls without progress after which the submit gives up. */
 const IDLE_CALLS_MAX = 8
 
-/** What one call carries. */
 interface Piece {
   readonly nodes: readonly PreparedNode[]
   readonly edges: readonly EdgeInput[]
@@ -53,10 +52,13 @@ export async function sendGraph(
     nodes = result.nodes
     edges = result.edges
   }
-  throw new EngineError('store_unavailable', { flowId: flow.flowId, message: 'It took nothing more of the flow.' })
+  throw new EngineError('store_unavailable', {
+    flowId: flow.flowId,
+    message: 'The submit of the flow makes no progress.',
+  })
 }
 
-/** Whether one operation can create it all: as many records as it may write, and not too many bytes. */
+/** Whether one operation can create the graph, within the limits of records and bytes. */
 export function isAtomic({ nodes, edges }: PreparedGraph): boolean {
   if (nodes.length > FLOW_ATOMIC_NODE_MAX) return false
   const queues = new Set<string>()
@@ -80,7 +82,7 @@ function nextPiece(graph: PreparedGraph, nodesBefore: number, edgesBefore: numbe
   return { nodes, edges: graph.edges.slice(edgesBefore, edgesBefore + PIECE_COUNT) }
 }
 
-/** A call's payloads are numbered in the order in which it carries them. */
+/** Numbers the payloads of a call in order. */
 function numberBlobs(nodes: readonly PreparedNode[]): {
   readonly inputs: readonly NodeInput[]
   readonly blobs: readonly Uint8Array[]

@@ -1,4 +1,4 @@
-/** A flow whose graph is put together step by step. What is not sealed never ends by itself. */
+/** A flow whose graph is built step by step. It does not end before it is sealed. */
 import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import { RESOLVE_PAGE_COUNT } from '../../kernel/index.ts'
 import type { ExecutionId, Handover, PolicyInput, PublicFlowState } from '../../kernel/index.ts'
@@ -30,11 +30,11 @@ const ADD_KEYS = optionKeys<AddOptions<NoInputs>>()(['after', 'inputs', ...NODE_
 type AddArguments<Given> = NoInputs extends Given ? [options?: AddOptions<Given>] : [options: AddOptions<Given>]
 
 export interface DependencyOptions {
-  /** The name of the result among the inputs of whoever waits: the member's own unless given, none if false. */
+  /** The name of the result among the downstream's inputs: the member's own unless given, none if false. */
   readonly as?: string | false
-  /** True hands the result on as the payload, in place of the one it was added with. */
+  /** True passes the result as the payload, replacing the one that the member was added with. */
   readonly payload?: boolean
-  /** Refuses the edge if the graph is no longer the one that was looked at. */
+  /** Refuses the edge if the graph has changed since this revision. */
   readonly expectedRevision?: number
 }
 
@@ -48,8 +48,7 @@ export type MemberRef = ExecutionHandle | string
 
 export class OpenFlow extends FlowHandle<undefined> {
   /**
-   * Adds a new member, together with what it waits for: it never runs before it is wired. Said twice with one name, it is
-   * added once.
+   * Adds a member together with its upstreams, atomically. Idempotent per name.
    *
    * @example
    * const part = await open.add('part-1', importPart, { file: 'a.csv' })
@@ -88,7 +87,7 @@ export class OpenFlow extends FlowHandle<undefined> {
     return this.#member(executionId, name, task, kind === 'added' ? 'created' : 'joined')
   }
 
-  /** Makes an execution that exists a member. It must live in the partition of the flow. */
+  /** Makes an existing execution a member. It must be in the flow's partition. */
   async addExecution<Output, const Name extends string>(
     execution: ExecutionHandle<Output> | string,
     name: Name,
@@ -98,7 +97,7 @@ export class OpenFlow extends FlowHandle<undefined> {
     return this.#member(id, name)
   }
 
-  /** Lets one member wait for another. If that has ended, it counts at once. */
+  /** Makes one member wait for another. An upstream that has ended counts at once. */
   async depend(upstream: MemberRef, downstream: MemberRef, options: DependencyOptions = {}): Promise<void> {
     checkOptions(options, DEPENDENCY_KEYS, "{ as: 'parsed' }")
     const hands = handoverOf(upstream, options)
@@ -112,12 +111,12 @@ export class OpenFlow extends FlowHandle<undefined> {
     accept(result)
   }
 
-  /** Says how all that leads to a member is judged together, before the first edge leads there. */
+  /** Sets the group policy of a member's upstreams. Must precede its first edge. */
   async setPolicy(member: MemberRef, policy: PolicyInput): Promise<void> {
     accept(await this.client.try.setEdgeGroupPolicy(this.id, this.#resolve(member), checkPolicy(policy)))
   }
 
-  /** Closes the graph: what was held begins, and the flow ends with its last member. */
+  /** Closes the graph: held members start, and the flow ends with its last member. */
   async seal(): Promise<PublicFlowState> {
     return accept(await this.client.try.sealFlow(this.id)).state
   }
@@ -140,7 +139,7 @@ export class OpenFlow extends FlowHandle<undefined> {
     if (upstream instanceof FlowMember && upstream.flowId === this.id) return upstream.id
     throw invalidInput(
       'after',
-      `Node '${name}' waits for '${upstream.node}', which is no member of this flow: name what add(…) or member(…) gave.`,
+      `Node '${name}' waits for '${upstream.node}', which is no member of this flow: pass a handle that add(…) or member(…) returned.`,
     )
   }
 }
@@ -148,7 +147,7 @@ export class OpenFlow extends FlowHandle<undefined> {
 const ONE_PAYLOAD =
   'One result can be the payload of a member that waits for all of its upstreams, or for any of them, and not of a quorum.'
 
-/** New members are wired in one operation, which has room for some edges only. */
+/** A member and its edges are added in one operation, which limits their number. */
 function refuseTooMany(name: string, count: number): void {
   if (count <= RESOLVE_PAGE_COUNT) return
   throw new EngineError('graph_limit_exceeded', {
@@ -163,14 +162,14 @@ function handoverOf(upstream: MemberRef, options: DependencyOptions): Handover |
   checkBoolean(payload, 'payload')
   if (payload === true) {
     if (as === undefined) return { as: 'payload' }
-    throw invalidInput('as', 'A result is handed on under a name or as the payload, not as both.')
+    throw invalidInput('as', 'A result is passed under a name or as the payload, not both.')
   }
   const node = nodeOf(upstream)
   if (as === false || (as === undefined && node === undefined)) return undefined
   return { as: 'input', name: checkTaskName(as ?? node, 'as') }
 }
 
-/** The name by which a reference names a member, if it does. */
+/** Returns the node name of a reference; undefined for an id. */
 function nodeOf(member: MemberRef): string | undefined {
   if (typeof member === 'string') return isExecutionId(member) ? undefined : member
   return 'node' in member && typeof member.node === 'string' ? member.node : undefined

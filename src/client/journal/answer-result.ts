@@ -1,13 +1,12 @@
-/** What whoever answers with a token is told: whether it still opens a door, and nothing of how its execution stands. */
+/** The result of an answer with a token. Reveals whether the token is still valid, and nothing of the execution's state. */
 import { refused } from '../../kernel/index.ts'
 import type { DeliverSignalResult, ErrorCode, Refused } from '../../kernel/index.ts'
 
 const TOKEN_CODES = ['missing_token', 'invalid_token', 'token_expired'] as const satisfies readonly ErrorCode[]
 
-/** What may be wrong with a token itself. */
+/** Refusals that concern the token itself. */
 export type TokenCode = (typeof TOKEN_CODES)[number]
 
-/** What became of an answer that was sent with a token. */
 export type AnswerResult =
   Exclude<DeliverSignalResult, Refused> | Refused<TokenCode | 'waitpoint_closed' | 'signal_limit_exceeded'>
 
@@ -15,7 +14,7 @@ export function isTokenCode(code: ErrorCode): code is TokenCode {
   return (TOKEN_CODES as readonly ErrorCode[]).includes(code)
 }
 
-/** Without detail: the execution and the waitpoint are not the holder's to know. */
+/** Maps a result to what the holder of a token may learn. Refusals carry no detail. */
 export function toTokenHolder(result: DeliverSignalResult): AnswerResult {
   if (result.kind !== 'refused') return result
   switch (result.code) {

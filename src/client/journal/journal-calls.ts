@@ -1,6 +1,6 @@
 /**
- * The calls that concern waits, signals and steps, as unions: what the kernel answered, refusals included. Whoever may use
- * the store may signal in anybody's name; whoever holds a token speaks for the token's principal, and learns nothing without.
+ * The calls that concern waits and signals, as unions: what the kernel returned, refusals included. A program with access to
+ * the store may name any sender. The holder of a token sends as the token's principal.
  */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { SIGNAL_PAYLOAD_BYTES, mailboxOf, refused } from '../../kernel/index.ts'
@@ -33,30 +33,30 @@ import type { TokenOptions } from '../define/context.ts'
 import type { Session } from '../session.ts'
 import type { VerifiedToken } from '../tokens/token.ts'
 
-/** What became of a signal: its number in the execution, and what it did. */
+/** The effect of a signal, and its number in the execution. */
 export type SignalReceipt = Exclude<DeliverSignalResult, Refused>
 
 export interface SignalSendOptions {
-  /** Your own: a signal that is sent twice with one key is taken once. */
+  /** Your own idempotency key: a signal sent twice with one key counts once. */
   readonly key?: string
-  /** Who says it; `client` unless given. */
+  /** The sender; `client` unless given. */
   readonly by?: string
 }
 
 const SEND_KEYS = optionKeys<SignalSendOptions>()(['key', 'by'])
 
 export interface SignalAtOptions {
-  /** Who says it. A program that may use the store is trusted to know. */
+  /** The sender. A program with access to the store is trusted to name it. */
   readonly by: string
   readonly key?: string
-  /** With whose authority; `caller` unless given. */
+  /** The authority of the sender; `caller` unless given. */
   readonly as?: Extract<SourceType, 'caller' | 'operator'>
 }
 
 const SIGNAL_AT_KEYS = optionKeys<SignalAtOptions>()(['by', 'key', 'as'])
 
 export interface AnswerOptions {
-  /** Your own: an answer that is sent twice with one key is taken once. */
+  /** Your own idempotency key: an answer sent twice with one key counts once. */
   readonly key?: string
 }
 
@@ -65,7 +65,7 @@ const ANSWER_KEYS = optionKeys<AnswerOptions>()(['key'])
 export interface CloseWaitpointOptions {
   readonly by: string
   readonly reason?: string
-  /** Closes even the last place at which the execution could be told what it waits for. */
+  /** Closes even the last open waitpoint of the current wait. */
   readonly force?: boolean
 }
 
@@ -74,18 +74,18 @@ const CLOSE_KEYS = optionKeys<CloseWaitpointOptions>()(['by', 'reason', 'force']
 export interface ResumeOptions {
   readonly by: string
   readonly reason?: string
-  /** The name of the wait to be ended; whichever it is in, if left out. */
+  /** The name of the wait to end; the current one unless given. */
   readonly step?: string
 }
 
 const RESUME_KEYS = optionKeys<ResumeOptions>()(['by', 'reason', 'step'])
 
 export interface ReissueOptions extends TokenOptions {
-  /** Who asks for it; `client` unless given. */
+  /** Who requests it; `client` unless given. */
   readonly by?: string
 }
 
-/** To the execution, by the signal's name. What comes before the wait for it is kept. */
+/** Sends a signal to an execution by the signal's name. A signal that arrives before its wait is buffered. */
 async function signal(
   session: Session,
   idOrKey: string,
@@ -101,7 +101,7 @@ async function signal(
   return await deliver(session, { executionId, target: mailboxOf(name), key: keyOf(session, key), name, source }, value)
 }
 
-/** To one waitpoint of the execution, with the authority of a program that may use the store. */
+/** Sends a signal to one waitpoint of an execution, without a token. */
 async function signalAt(
   session: Session,
   idOrKey: string,
@@ -123,8 +123,8 @@ async function signalAt(
 }
 
 /**
- * Where a token leads, in the name of whom it was made for. Without a genuine token every answer is `invalid_token`,
- * whether or not anything is there.
+ * Sends a signal to the waitpoint of a token, as the token's principal. A token that is not genuine is always refused with
+ * `invalid_token`, whether or not the waitpoint exists.
  */
 async function answer(
   session: Session,
@@ -143,7 +143,7 @@ async function answer(
     throw invalidInput('signal name', `This token may only send ${names.map((each) => `'${each}'`).join(', ')}.`)
   }
   if (!isHere(session, executionId)) return refused('invalid_token', {})
-  // A key is its sender's own: nobody can use up another's by sending something with it first.
+  // Keys are scoped to the sender, so that one sender cannot use up the key of another.
   const input = {
     executionId,
     target,
@@ -155,7 +155,7 @@ async function answer(
   return toTokenHolder(await deliver(session, input, value))
 }
 
-/** An operator lets a suspended execution go on without what it waits for. */
+/** Resumes a suspended execution before its wait is met. */
 async function resume(session: Session, idOrKey: string, options: ResumeOptions): Promise<ResumeResult> {
   const executionId = session.resolve(idOrKey)
   checkOptions(options, RESUME_KEYS, "{ by: 'ada', reason: 'decided by phone' }")
@@ -184,7 +184,7 @@ async function closeWaitpoint(
   return (await session.run(executionId, 'closeWaitpoint', input)).result
 }
 
-/** Makes every token worthless that was handed out for a waitpoint. New ones are made from what is answered. */
+/** Invalidates all tokens of a waitpoint. New tokens are issued from the result. */
 async function reissueWaitpoint(
   session: Session,
   idOrKey: string,
@@ -216,7 +216,7 @@ export function tokenFor(
   return session.tokens.issue({ executionId, waitpointId, target, generation, openedAt, keyId, ...claims })
 }
 
-/** Stores that share their keys may differ in their partitions. */
+/** Whether the partition exists here: stores that share keys may differ in their number of partitions. */
 function isHere(session: Session, executionId: string): executionId is ExecutionId {
   if (!isExecutionId(executionId)) return false
   return Number(executionId.slice(0, executionId.indexOf('-'))) < session.settings.executionPartitions

@@ -13,7 +13,7 @@ export interface FlowQuery {
   readonly name?: string
   readonly state?: PublicFlowState
   readonly tag?: { readonly name: string; readonly value: string }
-  /** All namespaces if left out. */
+  /** All namespaces unless given. */
   readonly namespace?: string
 }
 
@@ -25,7 +25,7 @@ const LIST_FLOWS_KEYS = optionKeys<ListFlowsOptions>()([...FLOW_QUERY_KEYS, 'lim
 
 export type FlowPage = Page<FlowSummary>
 
-/** Flows of all partitions, newest first. */
+/** Lists flows of all partitions, newest first. */
 export async function listFlows(session: Session, options: ListFlowsOptions): Promise<FlowPage> {
   checkOptions(options, LIST_FLOWS_KEYS, "{ state: 'failed', limit: 20 }")
   const { limit, cursor, ...query } = options

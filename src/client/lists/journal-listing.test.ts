@@ -103,7 +103,7 @@ test('one that sleeps says until when', async () => {
   const held = await HeldExecution.begin(client)
   await held.sleep('embargo', 3_600_000)
 
-  expect((await client.why(held.id)).text).toMatch(/^It sleeps in 'embargo' since .*; it goes on at /)
+  expect((await client.why(held.id)).text).toMatch(/^It sleeps in 'embargo' since .*; it resumes at /)
 })
 
 test('a replay does anew what was recorded from a step on, or from the start', async () => {

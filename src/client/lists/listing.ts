@@ -1,4 +1,4 @@
-/** Lists and counts over all partitions, put together from the short steps that a partition answers. */
+/** Lists and counts executions over all partitions, in bounded steps. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { LIST_PAGE_MAX, publicStates } from '../../kernel/index.ts'
 import type { Position, PublicState } from '../../kernel/index.ts'
@@ -23,7 +23,7 @@ export interface ListQuery {
   readonly task?: string
   readonly state?: PublicState
   readonly tag?: { readonly name: string; readonly value: string }
-  /** All namespaces if left out. */
+  /** All namespaces unless given. */
   readonly namespace?: string
   readonly createdFrom?: number
   readonly createdTo?: number
@@ -51,7 +51,7 @@ export interface LaneSummary {
   readonly counts: Readonly<Partial<Record<PublicState, number>>>
 }
 
-/** Steps that counting takes in one partition: 200 queues each. */
+/** Steps per partition when counting, of 200 queues each. */
 const COUNT_STEPS_MAX = 50
 
 export async function listExecutions(session: Session, options: ListOptions): Promise<ExecutionPage> {

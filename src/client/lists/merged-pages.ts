@@ -1,4 +1,4 @@
-/** One page over all partitions in one order, put together from the short steps that a partition answers. */
+/** Merges the pages of all partitions into one ordered page, from bounded steps in each partition. */
 import { LIST_PAGE_MAX } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -12,17 +12,17 @@ export interface PageOptions {
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Where to go on. A page may be short and still have one. */
+  /** Where the next page starts. A short page may have one too. */
   readonly cursor: string | undefined
 }
 
-/** What is listed has a place in the order of the list. */
+/** A listed item has a position in the order of the list. */
 interface Placed {
   readonly createdAt: number
   readonly id: string
 }
 
-/** What a partition found from a position on, and where its next step begins. */
+/** The items that a partition found, and where its next step starts. */
 export interface Step<T> {
   readonly items: readonly T[]
   readonly cursor: Position | undefined
@@ -30,7 +30,7 @@ export interface Step<T> {
 
 type TakeStep<T> = (partition: number, limit: number, from: Position | undefined) => Promise<Step<T>>
 
-/** Which of two comes first, and how a place in the order is written in a cursor. */
+/** The order of a list, and how a position is written in a cursor. */
 export interface ListOrder {
   readonly compare: (a: Position, b: Position) => number
   readonly encode: (position: Position) => string
@@ -38,7 +38,7 @@ export interface ListOrder {
 }
 
 const LIMIT_DEFAULT = 50
-/** Steps that one call takes in one partition before it answers with a short page. */
+/** Steps per partition before a call returns a short page. */
 const STEPS_MAX = 25
 
 export async function mergePages<T extends Placed>(
@@ -52,7 +52,7 @@ export async function mergePages<T extends Placed>(
   const pages = await Promise.all(
     Array.from({ length: partitionCount }, (_, partition) => pageOf(partition, limit, from, takeStep)),
   )
-  // Where a partition stopped short, nothing behind that point may be shown from the others yet.
+  // Where a partition stopped early, items of the others after that point are not shown yet.
   const horizon = pages
     .map((page) => page.cursor)
     .filter((next) => next !== undefined)

@@ -1,4 +1,4 @@
-/** What an execution has recorded, in the order of recording, read page by page: its steps and the signals it was sent. */
+/** Reads the steps and signals of an execution page by page, in the order of recording. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { SIGNAL_PAGE_MAX, STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type {
@@ -22,14 +22,14 @@ import type { Sender } from '../define/signal-wait.ts'
 import { onTimeoutOf } from '../define/wait-options.ts'
 import type { OnTimeout } from '../define/wait-options.ts'
 
-/** How a wait stands, or how it stood when it ended. */
+/** The state of a wait, current or at its end. */
 export interface WaitSummary {
   readonly reason: string
   readonly until: Instant | undefined
   readonly onTimeout: OnTimeout
-  /** Where signals count for it: keys of waitpoints, and `@` before the name of a signal. */
+  /** The places at which signals count: keys of waitpoints, and `@` with the name of a signal. */
   readonly places: readonly string[]
-  /** What it counts, and how far it has come. */
+  /** What it counts, and how many it has. */
   readonly counts: readonly { readonly name: string | undefined; readonly need: number; readonly has: number }[]
   /** The numbers of the signals that counted. */
   readonly signals: readonly number[]
@@ -42,18 +42,18 @@ export interface StepSummary {
   readonly kind: StepKind
   readonly position: number
   readonly state: Step['state']['phase']
-  /** When it was recorded first, and since when it stands as it does. */
+  /** When it was first recorded, and when it last changed. */
   readonly createdAt: Instant
   readonly changedAt: Instant
   readonly attemptCount: number
   /** Bytes of its value or failure. */
   readonly size: number
-  /** Whether a handler that runs now is answered from it. */
+  /** Whether a handler that runs now receives the recorded result. */
   readonly isFinal: boolean
-  /** Undefined unless values were asked for. */
+  /** Undefined unless values were requested. */
   readonly value: unknown
   readonly failure: Failure | undefined
-  /** When it is tried again. */
+  /** When it is retried. */
   readonly retryAt: Instant | undefined
   /** How a wait or a sleep ended, and who ended it. */
   readonly how: WaitEnd | undefined
@@ -70,17 +70,17 @@ export interface SignalSummary {
   readonly waitpoint: string | undefined
   readonly by: Sender
   readonly at: Instant
-  /** What it did when it came. */
+  /** Its effect on arrival. */
   readonly effect: SignalEffect
   /** The sender's own key. */
   readonly key: string
   readonly size: number
-  /** Undefined unless values were asked for. */
+  /** Undefined unless values were requested. */
   readonly value: unknown
 }
 
 export interface ReadOptions {
-  /** True reads the values too. They may hold what not everybody should see. */
+  /** True reads the values too, which may be confidential. */
   readonly values?: boolean
 }
 

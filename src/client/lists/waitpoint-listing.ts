@@ -1,4 +1,4 @@
-/** Waitpoints as an operator or a program may see them: where signals are awaited, and never what opens them. */
+/** Lists waitpoints as operators and programs may see them, without tokens. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { compareInTime, checkLimit, mergePages } from './merged-pages.ts'
 import type { ListOrder, Page, PageOptions } from './merged-pages.ts'
@@ -13,19 +13,19 @@ import { checkBoolean, checkOptions } from '../checks/names.ts'
 export interface WaitpointSummary {
   readonly executionId: ExecutionId
   readonly task: string
-  /** As its handler calls it. A mailbox has the name of its signal behind an `@`. */
+  /** The key that its handler uses. A mailbox is `@` and the name of its signal. */
   readonly key: string
-  /** `awaited`: a wait is there for it. `pending`: what comes is kept for a wait. `mailbox`: the same, for one signal's name. */
+  /** `awaited`: a wait is open. `pending`: signals are buffered for a wait. `mailbox`: the same, for one signal's name. */
   readonly state: ListedWaitpoint['state']
   readonly openedAt: Instant
-  /** When it closes, if nothing comes before. */
+  /** When it expires. */
   readonly expiresAt: Instant | undefined
-  /** The wait that it belongs to now. */
+  /** The current wait at it. */
   readonly step: string | undefined
-  /** The names of signals that are waited for; empty: any. */
+  /** The names of signals that the wait counts; empty means any. */
   readonly names: readonly string[]
   readonly signalCount: number
-  /** Signals that no wait has looked at yet. */
+  /** Buffered signals, which no wait has consumed yet. */
   readonly bufferedCount: number
   readonly lastSignalAt: Instant | undefined
   readonly closedAt: Instant | undefined
@@ -37,14 +37,14 @@ export type WaitpointPage = Page<WaitpointSummary>
 export type ListWaitpointsOptions = PageOptions
 
 export interface ExecutionWaitpointsOptions extends PageOptions {
-  /** Closed ones and mailboxes too, and not only those that are open. */
+  /** True includes closed waitpoints and mailboxes. */
   readonly all?: boolean
 }
 
 const PAGE_KEYS = optionKeys<PageOptions>()(['limit', 'cursor'])
 const EXECUTION_KEYS = optionKeys<ExecutionWaitpointsOptions>()(['all', ...PAGE_KEYS])
 
-/** The ids of waitpoints hold names, so that a cursor packs them. */
+/** Ids of waitpoints contain names, so a cursor encodes them. */
 const longestOpenFirst: ListOrder = {
   compare: compareInTime,
   encode: ({ score, id = '' }) => `w1.${score.toString(36)}.${Buffer.from(id).toString('base64url')}`,
@@ -55,7 +55,7 @@ const longestOpenFirst: ListOrder = {
   },
 }
 
-/** Everything that is open in all partitions, longest open first. */
+/** Lists the open waitpoints of all partitions, longest open first. */
 export async function listOpenWaitpoints(session: Session, options: ListWaitpointsOptions): Promise<WaitpointPage> {
   checkOptions(options, PAGE_KEYS, '{ limit: 20 }')
   const takeStep = async (partition: number, limit: number, from: Position | undefined) => {
@@ -67,7 +67,7 @@ export async function listOpenWaitpoints(session: Session, options: ListWaitpoin
   return { items: page.items.map(({ summary }) => summary), cursor: page.cursor }
 }
 
-/** Those of one execution, in the order of their keys. */
+/** Lists the waitpoints of one execution, by key. */
 export async function listWaitpointsOf(
   session: Session,
   idOrKey: string,

@@ -1,6 +1,6 @@
 /**
- * Changing a file of keys. One change at a time, each on top of the one before, and a reader sees the old ring or the new
- * one and nothing between: the new file is complete and on disk before it takes the place of the old. It is its owner's alone.
+ * Changes a key file atomically. A lock file serializes changes. The new file is synced to disk before it replaces the old
+ * one, and only its owner can read it.
  */
 import { mkdir, open, realpath, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
@@ -13,11 +13,11 @@ import type { KeyRing } from './key-ring.ts'
 
 const OWNER_ONLY = 0o600
 const OWNER_ONLY_FOLDER = 0o700
-/** How long a change waits for others; each of them takes milliseconds. */
+/** How long a change waits for the lock; a change takes milliseconds. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_RETRY_MS = 20
 
-/** Puts another ring in the place of the present one, or of none, and answers it. */
+/** Replaces the ring in a file, or creates the file, and returns the new ring. */
 export async function changeKeyFile(
   file: string,
   runtime: Runtime,
@@ -40,7 +40,7 @@ function presentRing(file: string): KeyRing | undefined {
   }
 }
 
-/** A link stays a link: what it points to is replaced. */
+/** Resolves a symbolic link, so that its target is replaced and not the link. */
 async function targetOf(file: string): Promise<string> {
   try {
     return await realpath(file)
@@ -66,19 +66,19 @@ async function lockOf(file: string, runtime: Runtime): Promise<AsyncDisposable> 
   }
 }
 
-/** Nobody breaks a lock by itself: two that did so at once would lose a key. */
+/** A stale lock is never broken automatically: two processes that did so at once could lose a key. */
 function locked(lock: string): EngineError {
-  const message = `${lock} says that somebody else is changing the keys. If nobody is, a change was broken off: remove that file.`
+  const message = `The lock file ${lock} exists, so another process is changing the keys. If none is, a change was interrupted: remove the lock file.`
   return new EngineError('invalid_keys', { field: 'keys', message })
 }
 
 async function replace(file: string, text: string): Promise<void> {
   if (Buffer.byteLength(text) > KEY_FILE_MAX_BYTES) {
-    const message = `The file ${file} would be larger than ${KEY_FILE_MAX_BYTES} bytes: begin a new one elsewhere.`
+    const message = `The file ${file} would be larger than ${KEY_FILE_MAX_BYTES} bytes: start a new file elsewhere.`
     throw new EngineError('invalid_keys', { field: 'keys', message })
   }
   const draft = `${file}.new`
-  // One that a broken-off change has left may be anybody's: it is not written into.
+  // A draft left by an interrupted change may belong to another user, so it is not reused.
   await rm(draft, { force: true })
   const handle = await open(draft, 'wx', OWNER_ONLY)
   try {
@@ -91,7 +91,7 @@ async function replace(file: string, text: string): Promise<void> {
   await syncFolder(path.dirname(file))
 }
 
-/** The new name is on disk too. Windows keeps folders by itself and lets nobody ask. */
+/** Syncs the rename to disk. Windows has no fsync of folders. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')

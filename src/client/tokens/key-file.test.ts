@@ -101,7 +101,7 @@ test('a file that others may read is warned of', async () => {
 
   expect(new KeyFile(file, runtime, log).ring().current.id).toMatch(/^k/)
 
-  expect(lines).toMatchObject([{ level: 'warn', text: expect.stringContaining('open to other users') as string }])
+  expect(lines).toMatchObject([{ level: 'warn', text: expect.stringContaining('other users can read the signing keys') as string }])
 })
 
 test('nothing is opened where nothing is', () => {

@@ -1,6 +1,6 @@
 /**
- * A ring of keys in a file, as a running process sees it. The file is looked at on use, at most once a second: a rotation
- * reaches every process without a restart. A change that cannot be used changes nothing; the ring before it stays.
+ * A key ring in a file. The file is checked on use, at most once a second, so a rotation reaches every process without a
+ * restart. An invalid change is logged, and the previous ring stays in use.
  */
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
@@ -10,17 +10,17 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { KeyRing } from './key-ring.ts'
 import type { KeySource } from './key-ring.ts'
 
-/** How long a change of the file may go unseen. */
-const LOOK_EVERY_MS = 1_000
-/** Room for far more retired ids than anybody's rotations leave behind. */
+/** The interval of checks for a change of the file. */
+const CHECK_EVERY_MS = 1_000
+/** Room for far more retired ids than rotations produce. */
 export const KEY_FILE_MAX_BYTES = 1_048_576
-/** Anybody else than the owner may read or change it. */
+/** The permission bits of users other than the owner. */
 const OPEN_TO_OTHERS = 0o077
 
 interface Read {
   readonly ring: KeyRing
-  /** Two files that look the same are the same: a rotation always makes a new one. */
-  readonly look: string
+  /** Identifies the version of the file: a rotation always creates a new one. */
+  readonly version: string
   readonly isOpenToOthers: boolean
 }
 
@@ -29,65 +29,68 @@ export class KeyFile implements KeySource {
   readonly #runtime: Pick<Runtime, 'monotonic'>
   readonly #log: Log
   #ring: KeyRing
-  #look: string
-  #lookedAt: number
+  #version: string
+  #checkedAt: number
 
-  /** Throws `signing_keys_missing` if there is nothing, and `invalid_keys` if there is something else than a ring. */
+  /** Throws `signing_keys_missing` if the file is missing or empty, and `invalid_keys` if it holds no ring. */
   constructor(file: string, runtime: Pick<Runtime, 'monotonic'>, log: Log) {
     this.#file = file
     this.#runtime = runtime
     this.#log = log
-    this.#lookedAt = runtime.monotonic()
+    this.#checkedAt = runtime.monotonic()
     const read = readKeyFile(file)
     this.#ring = read.ring
-    this.#look = read.look
+    this.#version = read.version
     this.#warnOfOthers(read)
   }
 
   ring(): KeyRing {
     const now = this.#runtime.monotonic()
-    if (now - this.#lookedAt >= LOOK_EVERY_MS) {
-      this.#lookedAt = now
-      this.#lookAgain()
+    if (now - this.#checkedAt >= CHECK_EVERY_MS) {
+      this.#checkedAt = now
+      this.#reload()
     }
     return this.#ring
   }
 
-  #lookAgain(): void {
-    const look = lookAt(this.#file)
-    if (look === this.#look) return
-    // Whatever comes of it, it is said once and not with every look.
-    this.#look = look
+  #reload(): void {
+    const version = readVersion(this.#file)
+    if (version === this.#version) return
+    // Set before the read, so that an invalid file is logged once and not at every check.
+    this.#version = version
     try {
       const read = readKeyFile(this.#file)
-      this.#look = read.look
+      this.#version = read.version
       this.#ring = read.ring.after(this.#ring)
       this.#warnOfOthers(read)
-      this.#log.info({ file: this.#file, keyId: this.#ring.current.id }, 'The signing keys have changed.')
+      this.#log.info(
+        { file: this.#file, keyId: this.#ring.current.id },
+        'signing keys changed; new tokens are signed with the new key',
+      )
     } catch (error) {
       const { error: text } = errorFields(error)
       this.#log.error(
         { file: this.#file, error: text },
-        'The changed signing keys cannot be used; the ones before stay.',
+        'the changed signing keys are invalid; the previous keys stay in use',
       )
     }
   }
 
   #warnOfOthers({ isOpenToOthers }: Read): void {
     if (!isOpenToOthers) return
-    this.#log.warn({ file: this.#file }, 'The file of signing keys is open to other users: chmod 600 is what it needs.')
+    this.#log.warn({ file: this.#file }, 'other users can read the signing keys; run chmod 600 on the file')
   }
 }
 
-/** Reads a ring. Errors name the file and never what is in it. */
+/** Reads a ring. Errors name the file, never its content. */
 export function readKeyFile(file: string): Read {
   const { text, stats } = readOpen(file)
   if (text.trim() === '') throw missing(file, 'is empty')
   const isOpenToOthers = process.platform !== 'win32' && (stats.mode & OPEN_TO_OTHERS) !== 0
-  return { ring: parseRing(file, text), look: lookOf(stats), isOpenToOthers }
+  return { ring: parseRing(file, text), version: versionOf(stats), isOpenToOthers }
 }
 
-/** Through one descriptor, so that what is read is what was looked at even while the file is being replaced. */
+/** Reads through one descriptor, so that content and version match even while the file is replaced. */
 function readOpen(file: string): { readonly text: string; readonly stats: Stats } {
   let descriptor: number | undefined
   try {
@@ -105,7 +108,7 @@ function readOpen(file: string): { readonly text: string; readonly stats: Stats 
   }
 }
 
-/** What the parser of JSON complains with quotes the text, and so secrets: its error goes no further. */
+/** Discards the error of the JSON parser, which quotes the text and so the secrets. */
 function parseRing(file: string, text: string): KeyRing {
   let document: unknown
   try {
@@ -121,19 +124,19 @@ function parseRing(file: string, text: string): KeyRing {
   }
 }
 
-function lookAt(file: string): string {
+function readVersion(file: string): string {
   try {
-    return lookOf(statSync(file))
+    return versionOf(statSync(file))
   } catch (error) {
     return fileErrorCode(error)
   }
 }
 
-function lookOf(stats: Stats): string {
+function versionOf(stats: Stats): string {
   return [stats.dev, stats.ino, stats.size, stats.mtimeMs].join(' ')
 }
 
-/** What the system calls a failure: `ENOENT` and the like. */
+/** Returns the system's code of an error, such as `ENOENT`. */
 export function fileErrorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
 }

@@ -39,11 +39,11 @@ describe('a ring as text', () => {
     ['a list', [key], 'the ring must be an object'],
     ['no list of keys', { keys: { a: SECRET } }, 'keys must be a list'],
     ['an unknown field', { keys: [key], [SECRET]: 1 }, 'has a field that is none of'],
-    ['no keys', { keys: [] }, 'no key is without notAfter'],
-    ['no current key', { keys: [{ ...key, notAfter: 5 }] }, 'no key is without notAfter'],
-    ['two current keys', { keys: [key, { ...key, id: 'b' }] }, 'several keys are without notAfter'],
-    ['an id twice', { keys: [key, { ...key, notAfter: 5 }] }, 'the id a stands there twice'],
-    ['a retired id among the keys', { keys: [key], retired: ['a'] }, 'the id a stands there twice'],
+    ['no keys', { keys: [] }, 'there is no current key'],
+    ['no current key', { keys: [{ ...key, notAfter: 5 }] }, 'there is no current key'],
+    ['two current keys', { keys: [key, { ...key, id: 'b' }] }, 'there are several current keys'],
+    ['an id twice', { keys: [key, { ...key, notAfter: 5 }] }, 'the id a occurs twice'],
+    ['a retired id among the keys', { keys: [key], retired: ['a'] }, 'the id a occurs twice'],
     ['an id with a dot', { keys: [{ ...key, id: 'a.b' }] }, 'keys[0].id must be'],
     ['an id like a flag', { keys: [{ ...key, id: '-a' }] }, 'keys[0].id must be'],
     ['a short secret', { keys: [{ ...key, secret: SECRET.slice(0, 40) }] }, 'keys[0].secret must be at least 32 bytes'],
@@ -94,7 +94,7 @@ describe('a rotation', () => {
     const retired = known.retire(first.current.id)
 
     for (const ring of [first, known, retired]) {
-      expect(errorOf(() => ring.rotate(first.current, HOUR_MS, 2)).message).toContain('used once and never again')
+      expect(errorOf(() => ring.rotate(first.current, HOUR_MS, 2)).message).toContain('ids are never reused')
       expect(errorOf(() => ring.rotate({ ...mintKey(2), id: first.current.id }, HOUR_MS, 2)).code).toBe('invalid_keys')
     }
   })
@@ -146,7 +146,7 @@ describe('a ring that follows another', () => {
         { ...current, notAfter: 5 },
       ],
     ]) {
-      expect(errorOf(() => ringOf({ keys: later }).after(before)).message).toContain('good for longer')
+      expect(errorOf(() => ringOf({ keys: later }).after(before)).message).toContain('valid for longer')
     }
   })
 

@@ -1,7 +1,6 @@
 /**
- * The keys that tokens are signed with. Exactly one of them, the current one, signs; those before it have a time until which
- * what they signed is still good. An id that was ever in a ring never stands for another secret, and never comes back: not
- * even with the same one.
+ * The keys that sign tokens. Exactly one key, the current one, signs. Earlier keys verify until they expire. The id of a key
+ * is never reused, not even with the same secret.
  */
 import type { Instant } from '../../kernel/index.ts'
 import { secretBytes } from '../../runtime/index.ts'
@@ -13,11 +12,11 @@ export interface SigningKey {
   readonly id: string
   readonly secret: Secret
   readonly createdAt: Instant
-  /** Until when, inclusive, its tokens are good. The current key has none. */
+  /** The last moment at which its tokens are valid. The current key has none. */
   readonly notAfter: Instant | undefined
 }
 
-/** A ring as text: in a key file, or from wherever else a program keeps its secrets. */
+/** A ring as JSON: the content of a key file, or from a secret manager. */
 export interface KeyRingDocument {
   readonly keys: readonly {
     readonly id: string
@@ -26,29 +25,29 @@ export interface KeyRingDocument {
     readonly createdAt: number
     readonly notAfter?: number
   }[]
-  /** Ids that were in use once. */
+  /** The ids of keys that were in use once. */
   readonly retired?: readonly string[]
 }
 
 const RING_KEYS = optionKeys<KeyRingDocument>()(['keys', 'retired'])
 const KEY_KEYS = optionKeys<KeyRingDocument['keys'][number]>()(['id', 'secret', 'createdAt', 'notAfter'])
 
-/** Where the present ring is to be had. Without one nothing can be signed. */
+/** Provides the current ring. Without a ring, nothing can be signed. */
 export interface KeySource {
   ring(): KeyRing | undefined
 }
 
-/** Of a program that has said that it hands out no tokens. */
+/** The source of a program that issues no tokens. */
 export const noKeys: KeySource = { ring: () => undefined }
 
-/** How long old tokens stay good after a rotation, unless the operator says otherwise. */
+/** How long the tokens of the previous key stay valid after a rotation, unless given. */
 export const KEY_GRACE_DEFAULT_MS = 86_400_000
-/** Keys that one ring may have: the current one and those in their grace. */
+/** Keys per ring: the current one and those in their grace period. */
 export const KEY_COUNT_MAX = 64
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 const MINTED_ID_BYTES = 8
 
-/** A key that nobody has seen before. */
+/** Creates a new random key. */
 export function mintKey(now: Instant): SigningKey {
   return {
     id: `k${secretBytes(MINTED_ID_BYTES).toString('hex')}`,
@@ -58,13 +57,13 @@ export function mintKey(now: Instant): SigningKey {
   }
 }
 
-/** Whether what a key signed is good at a moment. The moment itself still is, here as with the expiry of a token. */
+/** Whether tokens of a key are valid at a moment. `notAfter` is inclusive, as is the expiry of a token. */
 export function isWithin(notAfter: Instant | undefined, now: Instant): boolean {
   return notAfter === undefined || notAfter >= now
 }
 
 export class KeyRing implements KeySource {
-  /** In the order of their coming. */
+  /** In order of creation. */
   readonly keys: readonly SigningKey[]
   readonly retired: readonly string[]
   readonly current: SigningKey
@@ -72,26 +71,25 @@ export class KeyRing implements KeySource {
   private constructor(keys: readonly SigningKey[], retired: readonly string[]) {
     const [current, ...others] = keys.filter(({ notAfter }) => notAfter === undefined)
     if (current === undefined)
-      throw invalidKeys('no key is without notAfter, but exactly one, the current one, must be.')
-    if (others.length > 0) throw invalidKeys('several keys are without notAfter, but only the current one may be.')
+      throw invalidKeys('there is no current key: exactly one key must have no notAfter.')
+    if (others.length > 0) throw invalidKeys('there are several current keys: exactly one key must have no notAfter.')
     if (keys.length > KEY_COUNT_MAX) {
-      throw invalidKeys(`there are ${keys.length} keys, but ${KEY_COUNT_MAX} are the most: retire some.`)
+      throw invalidKeys(`there are ${keys.length} keys, but at most ${KEY_COUNT_MAX} are allowed: retire some.`)
     }
     const ids = [...keys.map(({ id }) => id), ...retired]
     const twice = ids.find((id, i) => ids.indexOf(id) !== i)
-    if (twice !== undefined)
-      throw invalidKeys(`the id ${twice} stands there twice, but an id is used once and never again.`)
+    if (twice !== undefined) throw invalidKeys(`the id ${twice} occurs twice, but ids are never reused.`)
     this.keys = keys
     this.retired = retired
     this.current = current
   }
 
-  /** A ring of one key, minted now. */
+  /** Creates a ring with one new key. */
   static begin(now: Instant): KeyRing {
     return new KeyRing([mintKey(now)], [])
   }
 
-  /** Throws `invalid_keys` if it is not a ring. What the error says never repeats what was given. */
+  /** Throws `invalid_keys` if it is not a ring. The error never contains the input. */
   static parse(document: unknown): KeyRing {
     const { keys, retired = [] } = fieldsOf(document, RING_KEYS, 'the ring')
     if (!Array.isArray(keys)) throw invalidKeys('keys must be a list.')
@@ -108,12 +106,12 @@ export class KeyRing implements KeySource {
   }
 
   /**
-   * A new key signs from now on, and what the one before it signed stays good for the grace. Keys whose time is over are
-   * retired. What earlier rotations said of others stays as it was.
+   * Returns a ring in which a new key signs. Tokens of the previous key stay valid for the grace period. Expired keys are
+   * retired; other keys are unchanged.
    */
   rotate(key: SigningKey, graceMs: number, now: Instant): KeyRing {
     if (this.find(key.id) !== undefined || this.retired.includes(key.id)) {
-      throw invalidKeys(`the id ${key.id} was used before, and an id is used once and never again.`)
+      throw invalidKeys(`the id ${key.id} was used before, but ids are never reused.`)
     }
     const kept = this.keys.filter(({ notAfter }) => isWithin(notAfter, now))
     const gone = this.keys.filter(({ notAfter }) => !isWithin(notAfter, now)).map(({ id }) => id)
@@ -121,7 +119,7 @@ export class KeyRing implements KeySource {
     return new KeyRing([...before, key], [...this.retired, ...gone])
   }
 
-  /** Forgets a key before its time: what it signed is worthless from now on. */
+  /** Retires a key before it expires. Its tokens become invalid. */
   retire(id: string): KeyRing {
     if (id === this.current.id) {
       throw new EngineError('invalid_input', {
@@ -140,8 +138,8 @@ export class KeyRing implements KeySource {
   }
 
   /**
-   * This ring as the one that follows another: whatever that one had, and this has not, is retired. A ring in which
-   * something comes back that was retired, or lives longer than it should have, is refused.
+   * Returns this ring as the successor of another: keys that are missing here are retired. Refuses a ring that restores a
+   * retired key or extends the life of a key.
    */
   after(previous: KeyRing): KeyRing {
     for (const key of this.keys) {
@@ -152,7 +150,7 @@ export class KeyRing implements KeySource {
         throw invalidKeys(`the key ${key.id} has another secret than before: a new secret needs a new id.`)
       }
       if (known.notAfter !== undefined && (key.notAfter === undefined || key.notAfter > known.notAfter)) {
-        throw invalidKeys(`the key ${key.id} would be good for longer than it was said before.`)
+        throw invalidKeys(`the key ${key.id} would be valid for longer than before.`)
       }
     }
     const gone = previous.keys.map(({ id }) => id).filter((id) => this.find(id) === undefined)
@@ -160,7 +158,7 @@ export class KeyRing implements KeySource {
   }
 }
 
-/** The secrets are in it: only for where secrets are kept. */
+/** Returns the ring with its secrets, to be written to a key file only. */
 export function revealRing(ring: KeyRing): KeyRingDocument {
   const keys = ring.keys.map(({ id, secret, createdAt, notAfter }) => ({
     id,
@@ -192,7 +190,7 @@ function parseKey(given: unknown, i: number): SigningKey {
   return { id, secret: parsed, createdAt, notAfter }
 }
 
-/** A field that is not known is not named either: whoever mixes up name and value has a secret there. */
+/** Does not name unknown fields: if name and value were swapped, the name is a secret. */
 function fieldsOf(value: unknown, known: readonly string[], where: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidKeys(`${where} must be an object with ${known.join(', ')}.`)

@@ -1,4 +1,4 @@
-/** Where a program says that its signing keys are: in its options, else in the environment. */
+/** The source of the signing keys: the option, else the environment. */
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { KeyFile } from './key-file.ts'
@@ -6,14 +6,14 @@ import { noKeys } from './key-ring.ts'
 import type { KeySource } from './key-ring.ts'
 
 /**
- * A file, which `flowfabric keys` looks after; a ring from elsewhere, or what answers the present one; or `none` for a
- * program that hands out no tokens.
+ * A file that `flowfabric keys` manages; a ring, or an object that returns the current ring; or `none` for a program that
+ * issues no tokens.
  */
 export type KeysOption = { readonly file: string } | KeySource | 'none'
 
 export const KEYS_FILE_VARIABLE = 'FLOWFABRIC_KEYS_FILE'
 
-/** Undefined if nobody has said anything. Whatever was said is there and can be used, or it is refused now. */
+/** Opens the source of keys; undefined if none is set. Throws if the keys cannot be used. */
 export function openKeys(
   option: KeysOption | undefined,
   environment: Readonly<Record<string, string | undefined>>,
@@ -22,7 +22,7 @@ export function openKeys(
 ): KeySource | undefined {
   if (option === undefined) {
     const file = environment[KEYS_FILE_VARIABLE]
-    // A variable that is set to nothing is not set: templates of deployments write it so.
+    // An empty variable counts as unset, since deployment templates often set it so.
     return file === undefined || file === '' ? undefined : new KeyFile(file, runtime, log)
   }
   if (option === 'none') return noKeys
@@ -30,10 +30,10 @@ export function openKeys(
   const given: unknown = option
   if (isObject(given) && typeof given.file === 'string' && given.file !== '')
     return new KeyFile(given.file, runtime, log)
-  // What was given may have secrets in it, so it is not shown.
+  // The value may contain secrets, so it is not shown.
   throw new EngineError('invalid_configuration', {
     field: 'keys',
-    message: "keys must be { file: './flowfabric.keys' }, a ring as KeyRing.parse makes it, or 'none'.",
+    message: "keys must be { file: './flowfabric.keys' }, a ring from KeyRing.parse(…), or 'none'.",
   })
 }
 

@@ -1,6 +1,6 @@
 /**
- * The bytes of a signing key. They leave this class in two ways only: as a MAC over a text, and by `reveal`, which the key
- * file alone calls. However a secret is printed, logged, cloned or turned into JSON, nothing of it is seen.
+ * The bytes of a signing key. They leave this class only as a MAC over a text, and through `reveal`, which only the key file
+ * calls. Printing, logging, cloning or serializing a secret reveals nothing.
  */
 import { createHash, createHmac } from 'node:crypto'
 import { inspect } from 'node:util'
@@ -22,7 +22,7 @@ export class Secret {
     return new Secret(secretBytes(SECRET_MIN_BYTES))
   }
 
-  /** Undefined unless the text is base64url of enough bytes. Which of both was wrong stays the caller's guess. */
+  /** Returns undefined unless the text is base64url of enough bytes. Does not reveal which check failed. */
   static parse(text: string): Secret | undefined {
     if (!BASE64URL.test(text)) return undefined
     const bytes = Buffer.from(text, 'base64url')
@@ -34,12 +34,12 @@ export class Secret {
     return createHmac('sha256', this.#bytes).update(text).digest('base64url')
   }
 
-  /** Tells secrets apart without showing any. */
+  /** Identifies the secret without revealing it. */
   get fingerprint(): string {
     return fingerprintOf(this.#bytes)
   }
 
-  /** The secret itself, as `parse` takes it. Only for writing it where secrets are kept. */
+  /** Returns the secret as `parse` takes it, to be written to a key file only. */
   reveal(): string {
     return this.#bytes.toString('base64url')
   }
@@ -59,7 +59,7 @@ export class Secret {
 
 const FINGERPRINT_HEX = 16
 
-/** What may stand in logs and records instead of something secret: it identifies, and nothing can be made from it. */
+/** A digest that identifies a secret in logs and records without revealing it. */
 export function fingerprintOf(secret: Buffer | string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, FINGERPRINT_HEX)
 }

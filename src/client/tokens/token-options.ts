@@ -1,4 +1,4 @@
-/** What whoever hands out a token may say of it, in the words of the surface. */
+/** Parses the options of a token into claims. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { IDENTITY_BYTES, NAME_BYTES } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
@@ -10,7 +10,7 @@ import type { TokenClaims } from './token.ts'
 const TOKEN_OPTION_KEYS = optionKeys<TokenOptions>()(['for', 'expires', 'names'])
 const TOKEN_NAMES_MAX = 16
 
-/** The claims that options stand for; `from` is the moment from which a token that expires is good. */
+/** Returns the claims for options. `from` is the moment from which the expiry counts. */
 export function optionalClaims(options: TokenOptions, from: Instant): Pick<TokenClaims, 'exp' | 'sub' | 'names'> {
   checkOptions(options, TOKEN_OPTION_KEYS, "{ for: 'alice', expires: '2d' }")
   const { for: sub, expires, names } = options

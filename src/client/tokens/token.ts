@@ -1,7 +1,7 @@
 /**
- * Tokens: signed texts that let whoever holds one send signals to one waitpoint of one execution, and nothing else. A token
- * is a pure function of a secret and its claims, so none is ever stored. What it claims is proved here; whether the waitpoint
- * is still the one it speaks of is compared again in the store, in the step that takes the signal.
+ * Tokens: signed texts whose holder can send signals to one waitpoint of one execution. A token is a pure function of a
+ * secret and its claims, so tokens are never stored. The signature is verified here; the operation that takes the signal
+ * compares the claims with the waitpoint.
  *
  * `v1.<key id>.<claims>.<mac>`: the claims are a JSON array in base64url, the MAC is HMAC-SHA-256 over everything before it.
  */
@@ -14,56 +14,56 @@ import type { KeyRing, KeySource, SigningKey } from './key-ring.ts'
 import { invalidInput } from '../checks/names.ts'
 import { Secret, fingerprintOf } from './secret.ts'
 
-/** What a token says of itself. All of it is signed. */
+/** The signed claims of a token. */
 export interface TokenClaims {
   readonly executionId: string
-  /** The store's own id of the waitpoint: that of no other execution, nor of one that replaced this one. */
+  /** The store's id of the waitpoint, unique to this execution and not shared by one that replaced it. */
   readonly waitpointId: string
   readonly target: string
-  /** Rises when the waitpoint is opened again or its tokens are issued anew. */
+  /** Incremented when the waitpoint is reopened or its tokens are reissued. */
   readonly generation: number
-  /** When the waitpoint was opened: an execution that was removed and submitted again has equal ids, and opens it later. */
+  /** When the waitpoint was opened. Distinguishes an execution that was removed and submitted again with the same ids. */
   readonly openedAt: Instant
-  /** The last moment at which it is good. */
+  /** The last moment at which it is valid. */
   readonly exp?: Instant | undefined
-  /** Whom it was made for: signals sent with it come from this principal, whatever their sender says. */
+  /** The principal: the sender of all signals that are sent with it. */
   readonly sub?: string | undefined
-  /** Names of signals that may be sent with it; any, if there are none. */
+  /** Names of signals that may be sent with it. Any unless given. */
   readonly names?: readonly string[] | undefined
 }
 
 export interface TokenRequest extends TokenClaims {
-  /** The key that signed for this waitpoint before. While its tokens are good it signs again, so that the same text comes out. */
+  /** The key that signed for this waitpoint before. It signs again while it is valid, so that the token stays the same. */
   readonly keyId?: string | undefined
 }
 
-/** The claims of a token that was proved to be genuine and good. */
+/** The claims of a token that was verified and has not expired. */
 export interface VerifiedToken extends TokenClaims {
   readonly keyId: string
-  /** Identifies the token where the token itself must not be seen. */
+  /** Identifies the token without revealing it. */
   readonly fingerprint: string
 }
 
 export interface TokenSigner {
-  /** The key that signs now; undefined if there are no keys. */
+  /** The current key; undefined if there are no keys. */
   readonly keyId: string | undefined
   /** Throws `signing_keys_missing` if there are no keys. */
   issue(request: TokenRequest): string
-  /** Throws `missing_token`, `invalid_token` or `token_expired`; which of the last two is told only to holders of a genuine token. */
+  /** Throws `missing_token`, `invalid_token` or, for genuine tokens only, `token_expired`. */
   verify(text: unknown): VerifiedToken
 }
 
-/** A link with a token in it has to pass through mail programs and proxies. */
+/** Bounded so that links with a token pass through mail programs and proxies. */
 export const TOKEN_MAX_LENGTH = 4_096
 const CLAIM_COUNT_MAX = 8
 const TOKEN = /^(v1\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{43})$/
 
-/** Signs and verifies with whatever ring its source has at the moment. */
+/** Signs and verifies with the current ring of its source. */
 export class Tokens implements TokenSigner {
   readonly #source: KeySource
   readonly #runtime: Pick<Runtime, 'now'>
   readonly #log: Log
-  /** Stands in for the secret of a key that nobody knows, so that such tokens take as long to refuse as others. */
+  /** Stands in for the secret of an unknown key, so that refusing such a token takes as long as any other. */
   readonly #decoy = Secret.mint()
 
   constructor(source: KeySource, runtime: Pick<Runtime, 'now'>, log: Log) {
@@ -83,7 +83,7 @@ export class Tokens implements TokenSigner {
     if (token.length > TOKEN_MAX_LENGTH) {
       throw invalidInput(
         'token',
-        `The token would have ${token.length} characters, but ${TOKEN_MAX_LENGTH} are the most: shorten the names in it.`,
+        `The token would have ${token.length} characters, but at most ${TOKEN_MAX_LENGTH} are allowed: shorten the names in it.`,
       )
     }
     return token
@@ -111,7 +111,7 @@ export class Tokens implements TokenSigner {
   }
 
   #refuse(code: 'invalid_token' | 'token_expired', keyId: string | undefined): EngineError {
-    this.#log.debug({ code, token: `${keyId ?? '<malformed>'}:<REDACTED>` }, 'A token was refused.')
+    this.#log.debug({ code, token: `${keyId ?? '<malformed>'}:<REDACTED>` }, 'token refused')
     return new EngineError(code)
   }
 }
@@ -122,8 +122,8 @@ function signerOf(ring: KeyRing, keyId: string | undefined, now: Instant): Signi
 }
 
 /**
- * The only place where MACs are compared. Texts and not bytes, because several texts decode to the same bytes, and only one
- * of them was issued.
+ * The only place where MACs are compared. Compares texts rather than bytes, because several texts decode to the same bytes
+ * and only one of them was issued.
  */
 function isSameMac(given: string, expected: string): boolean {
   const a = Buffer.from(given, 'latin1')
@@ -131,7 +131,7 @@ function isSameMac(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** In a fixed order, and nothing behind the last claim that is there: equal claims are equal texts. */
+/** Serializes claims in a fixed order without trailing absent ones, so that equal claims have equal texts. */
 function encodeClaims({ exp, sub, names, ...bound }: TokenClaims): string {
   const { executionId, waitpointId, target, generation, openedAt } = bound
   const optional = [exp ?? null, sub ?? null, names ?? null]
@@ -140,7 +140,7 @@ function encodeClaims({ exp, sub, names, ...bound }: TokenClaims): string {
   return Buffer.from(JSON.stringify(claims)).toString('base64url')
 }
 
-/** Claims whose MAC was right were made here, or by another version: those are not understood, and so not valid. */
+/** Claims with a valid MAC that cannot be parsed are from another version, and refused as invalid. */
 function decodeClaims(text: string): TokenClaims | undefined {
   const claims = parseJson(Buffer.from(text, 'base64url').toString())
   if (!Array.isArray(claims) || claims.length > CLAIM_COUNT_MAX) return undefined

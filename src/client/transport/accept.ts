@@ -16,7 +16,7 @@ function refusalError({ code, detail }: Refused): EngineError {
   return new EngineError(code, message === undefined ? detail : { ...detail, message })
 }
 
-/** What a refusal knows of a graph, in words. */
+/** Describes the part of a graph that a refusal concerns. */
 function graphText(code: ErrorCode, { path = [], nodes = [], limit }: RefusalDetail): string | undefined {
   if (path.length > 0) return `The path is ${path.join(' → ')}.`
   if (nodes.length === 0) return code === 'graph_limit_exceeded' ? `The limit is ${limit}.` : undefined

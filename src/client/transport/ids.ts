@@ -12,16 +12,16 @@ import { checkKey, invalidInput, show } from '../checks/names.ts'
 
 const EXECUTION_ID = /^(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 const FLOW_ID = /^f(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
-/** What a flow's id is derived from differs from all that an execution's can be: no key contains the separator. */
+/** Separates the ids of flows from those of executions: no key contains the separator. */
 const FLOW_WORD = 'flow'
 
-/** The one parser of execution ids at the boundary. A partition that this store does not have is refused. */
+/** Parses an execution id. Refuses a partition that this store does not have. */
 export function parseExecutionId(text: string, partitionCount: number): ExecutionId {
   checkId(text, EXECUTION_ID.exec(text), 'an execution id of the form <partition>-<uuid>', partitionCount)
   return text as ExecutionId
 }
 
-/** The one parser of flow ids at the boundary. */
+/** Parses a flow id. Refuses a partition that this store does not have. */
 export function parseFlowId(text: string, partitionCount: number): FlowId {
   checkId(text, FLOW_ID.exec(text), "a flow's id of the form f<partition>-<uuid>", partitionCount)
   return text as FlowId
@@ -34,7 +34,6 @@ function checkId(text: string, match: RegExpExecArray | null, form: string, part
   }
 }
 
-/** Whether a text has the form of an execution's id. */
 export function isExecutionId(text: string): text is ExecutionId {
   return EXECUTION_ID.test(text)
 }
@@ -47,7 +46,7 @@ export function mintFlowId(partitionNumber: number, runtime: Runtime): FlowId {
   return `f${partitionNumber}-${runtime.uuid()}` as FlowId
 }
 
-/** The same namespace and key always give the same id, so that starting twice meets itself. */
+/** Derives the id from namespace and key. Deterministic, so that a repeated submit finds the same execution. */
 export function executionIdFromKey(namespace: string, key: string, partitionCount: number): ExecutionId {
   refuseOwnForm(key, "an execution's")
   const { number, uuid } = derive(namespace + SEPARATOR + checkKey(key), partitionCount)
@@ -60,7 +59,7 @@ export function flowIdFromKey(namespace: string, key: string, partitionCount: nu
   return `f${number}-${uuid}` as FlowId
 }
 
-/** The same flow and node always give the same id, so that a graph submitted twice meets itself member by member. */
+/** Derives a member's id from its flow and node. Deterministic, so that a repeated submit finds the same members. */
 export function memberIdOf(flowId: FlowId, node: string): ExecutionId {
   return `${partitionNumberOf(flowId)}-${derive(flowId + SEPARATOR + node, 1).uuid}` as ExecutionId
 }
@@ -81,7 +80,7 @@ function refuseOwnForm(key: string, whose: string): void {
   )
 }
 
-/** An id as it is, or the id that belongs to a key: a key is accepted wherever an id is. */
+/** Returns the execution that an id or a key names. */
 export function resolveExecutionId(idOrKey: string, namespace: string, partitionCount: number): ExecutionId {
   if (FLOW_ID.test(idOrKey)) {
     throw invalidInput('id', `${show(idOrKey)} is the id of a flow: fabric.flow(id) is the handle for it.`)
@@ -100,7 +99,7 @@ export function resolveFlowId(idOrKey: string, namespace: string, partitionCount
     : flowIdFromKey(namespace, idOrKey, partitionCount)
 }
 
-/** The id routes itself. */
+/** Returns the partition that an id names. */
 export function partitionOf(id: ExecutionId | FlowId): Partition {
   return executionPartition(partitionNumberOf(id))
 }
