@@ -58,7 +58,7 @@ test('without keys all goes well until a token is asked for', async () => {
   expect(() => fabric.tokens.issue(claims)).toThrow(expect.objectContaining({ code: 'signing_keys_missing' }) as Error)
 })
 
-test('in production a worker without keys is refused, and told both ways out', async () => {
+test('in production a worker without keys is refused, and the error names both remedies', async () => {
   vi.stubEnv('NODE_ENV', 'production')
   await using fabric = await fabricWith()
 

@@ -158,14 +158,14 @@ test('settings that make no sense are refused, and nothing is left open', async 
 })
 
 test.each([
-  { given: undefined, says: 'store' },
-  { given: {}, says: 'store' },
-  { given: { store: 'memory:', log: 'loud' }, says: 'log' },
-  { given: { store: 'memory:', log: {} }, says: 'log' },
-])('a fabric is refused by the name of the setting that is wrong: $given', async ({ given, says }) => {
+  { given: undefined, names: 'store' },
+  { given: {}, names: 'store' },
+  { given: { store: 'memory:', log: 'loud' }, names: 'log' },
+  { given: { store: 'memory:', log: {} }, names: 'log' },
+])('a fabric is refused by the name of the setting that is wrong: $given', async ({ given, names }) => {
   await expect(createFabric(given as never)).rejects.toMatchObject({
     code: 'invalid_configuration',
-    detail: { field: says },
+    detail: { field: names },
   })
 })
 
@@ -183,7 +183,7 @@ test('options that are no object are refused by name, and nothing is stored', as
   await expect(execution.setTags(null as never)).rejects.toMatchObject({ detail: { field: 'tags' } })
 })
 
-test('an option that nobody knows is refused by its name', async () => {
+test('an unknown option is refused by its name', async () => {
   await expect(createFabric('memory:', { namspace: 'acme' } as never)).rejects.toThrow('namspace')
 })
 

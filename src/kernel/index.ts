@@ -64,7 +64,6 @@ export {
   REASON_BYTES,
   RECLAIM_CAP,
   RECONCILE_SCAN_COUNT,
-  REMINDER_MIN_MS,
   REPLAY_CAP,
   RESOLVE_PAGE_COUNT,
   RESULT_BYTES,
@@ -72,7 +71,6 @@ export {
   RETRY_DELAY_MAX_MS,
   SENDER_MAX,
   SENDER_SIGNAL_MAX,
-  SIGNAL_KEY_BYTES,
   SIGNAL_MAX,
   SIGNAL_PAGE_MAX,
   SIGNAL_PAYLOAD_BYTES,
@@ -88,56 +86,13 @@ export {
   WAITPOINT_EXPIRY_MAX_MS,
   WAITPOINT_PAGE_MAX,
 } from './limits.ts'
-export type {
-  BlobInfo,
-  ExecutionId,
-  Failure,
-  FailureInput,
-  FlowId,
-  Instant,
-  PayloadEncoding,
-  Tag,
-} from './model/base-records.ts'
+export type { BlobInfo, ExecutionId, Failure, FlowId, Instant } from './model/base-records.ts'
 export { payloadKey, resultKey, signalPayloadKey, stepValueKey } from './model/blob-keys.ts'
 export { UNKNOWN_VALUES } from './model/codec.ts'
 export type { Cell, Field, FieldKind, Variant } from './model/codec.ts'
 export { copyRecord } from './model/copy-record.ts'
-export { concernsHolder, eventFields, eventOf, eventTypes, flowSubject, isEndEvent } from './model/events.ts'
+export { concernsHolder, eventOf, eventTypes, flowSubject, isEndEvent } from './model/events.ts'
 export type { EventDetail, EventSubject, EventType, FabricEvent } from './model/events.ts'
-export type {
-  Attempt,
-  AttemptKind,
-  AttemptOutcome,
-  Backoff,
-  BlockCause,
-  CancelRequest,
-  Execution,
-  ExecutionState,
-  Fence,
-  Lease,
-  Outcome,
-  Phase,
-  Progress,
-  Queue,
-  RetryPolicy,
-} from './model/execution-schema.ts'
-export type {
-  Edge,
-  EdgeGroup,
-  EdgeState,
-  Flow,
-  FlowCancelPolicy,
-  FlowOutcome,
-  FlowState,
-  FlowWalk,
-  GroupPolicy,
-  GroupVerdict,
-  Handover,
-  Losers,
-  MemberCounts,
-  Membership,
-  OutcomeRule,
-} from './model/flow-schema.ts'
 export { bringsOf, guardOf, recordsNamedBy } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
 export {
@@ -188,9 +143,45 @@ export { comesBefore } from './model/order.ts'
 export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'
 export type { PublicState } from './model/public-state.ts'
-export type { AnyRecord, RecordType, RecordTypes } from './model/records.ts'
+export type {
+  AnyRecord,
+  Attempt,
+  AttemptKind,
+  AttemptOutcome,
+  BlockCause,
+  CancelRequest,
+  Edge,
+  EdgeGroup,
+  EdgeState,
+  Execution,
+  ExecutionState,
+  FailureInput,
+  Fence,
+  Flow,
+  FlowCancelPolicy,
+  FlowOutcome,
+  FlowState,
+  FlowWalk,
+  GroupPolicy,
+  GroupVerdict,
+  Handover,
+  Lease,
+  Losers,
+  MemberCounts,
+  Membership,
+  Outcome,
+  OutcomeRule,
+  Phase,
+  Progress,
+  Queue,
+  RecordType,
+  RecordTypes,
+  RetryPolicy,
+  Tag,
+} from './model/records.ts'
 export {
   DATA_VERSION,
+  eventFields,
   fieldsOf,
   packEvent,
   packRecord,
@@ -210,7 +201,7 @@ export type { CancelResult } from './operations/executions/cancel-execution.ts'
 export { changePriority } from './operations/executions/change-priority.ts'
 export type { PriorityResult } from './operations/executions/change-priority.ts'
 export { countExecutions } from './operations/executions/count-executions.ts'
-export type { CountResult, LaneCounts } from './operations/executions/count-executions.ts'
+export type { LaneCounts } from './operations/executions/count-executions.ts'
 export { createExecution } from './operations/executions/create-execution.ts'
 export type { CreateResult } from './operations/executions/create-execution.ts'
 export { describeExecution } from './operations/executions/describe-execution.ts'
@@ -218,7 +209,7 @@ export type { DescribeResult } from './operations/executions/describe-execution.
 export { explainExecution } from './operations/executions/explain-execution.ts'
 export type { ExplainResult, Explanation } from './operations/executions/explain-execution.ts'
 export { listExecutions } from './operations/executions/list-executions.ts'
-export type { ListInput, ListResult } from './operations/executions/list-executions.ts'
+export type { ListInput } from './operations/executions/list-executions.ts'
 export { replayExecution } from './operations/executions/replay-execution.ts'
 export type { ReplayFrom, ReplayInput, ReplayResult } from './operations/executions/replay-execution.ts'
 export { setTags } from './operations/executions/set-tags.ts'
@@ -231,7 +222,6 @@ export type {
   DescribeFlowResult,
   FlowView,
   ListEdgesResult,
-  ListFlowsResult,
   ListMembersResult,
   MemberView,
 } from './operations/flows/describe-flow.ts'
@@ -242,13 +232,7 @@ export type { EdgeInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from './
 export type { CloseWaitpointResult, ReissueWaitpointResult } from './operations/journal/change-waitpoint.ts'
 export type { CreateWaitpointInput, CreateWaitpointResult } from './operations/journal/create-waitpoint.ts'
 export type { DeliverSignalInput, DeliverSignalResult, TokenBinding } from './operations/journal/deliver-signal.ts'
-export type {
-  ListWaitpointsResult,
-  ListedWaitpoint,
-  ReadStepsResult,
-  StepView,
-  WaitpointPage,
-} from './operations/journal/read-journal.ts'
+export type { ListedWaitpoint, ReadStepsResult, StepView } from './operations/journal/read-journal.ts'
 export type { RecordStepInput, RecordStepResult, StepOutcome } from './operations/journal/record-step.ts'
 export type { ResumeResult } from './operations/journal/resume-execution.ts'
 export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'

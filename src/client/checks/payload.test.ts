@@ -29,7 +29,7 @@ test('bytes stay bytes, also a part of a larger buffer', () => {
   expect(decodeValue({ size: 1, encoding: 'json' }, Buffer.from('[7]').subarray(1, 2))).toBe(7)
 })
 
-test('the limit counts bytes, and the error says both', () => {
+test('the limit counts bytes, and the error names size and limit', () => {
   expect(encodeValue('ü'.repeat(4), 'input', 10)?.input.size).toBe(10)
   expect(() => encodeValue('ü'.repeat(5), 'input', 10)).toThrow(/input has 12 bytes, the limit is 10/)
   expect(() => encodeValue(new Uint8Array(11), 'result', 10)).toThrow(/result has 11 bytes/)

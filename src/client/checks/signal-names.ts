@@ -34,11 +34,11 @@ export function checkSignalKey(value: unknown, field = 'key'): string {
  * Returns the key under which an answer with a token is stored. The length prefix delimits the holder's name, so two
  * holders never share a key.
  */
-export function keyOfHolder(holder: string, key: string): string {
+export function keyForHolder(holder: string, key: string): string {
   return `${holder.length}:${holder}:${key}`
 }
 
 /** Returns the key that the holder of a token passed. */
-export function ownKeyIn(stored: string, holder: string): string {
-  return stored.slice(keyOfHolder(holder, '').length)
+export function holdersKey(stored: string, holder: string): string {
+  return stored.slice(keyForHolder(holder, '').length)
 }

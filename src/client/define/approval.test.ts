@@ -66,7 +66,7 @@ test.each<[string, unknown]>([
   expect(() => approval(options as never)).toThrow(text)
 })
 
-test('a wait whose name no waitpoint can have says so', () => {
+test('a wait is refused if its name cannot be the key of a waitpoint', () => {
   expect(() => approval()[WAITABLE].plan('@review')).toThrow('name of the wait is "@review"')
 })
 
@@ -122,7 +122,7 @@ test('rejected, out of time and ended by an operator: all votes that counted', a
   })
 })
 
-test('what approvers say with it is checked, what rejects need not fit', async () => {
+test('values of approvals are validated, values of rejections are not', async () => {
   const { answer } = approval({ need: 1, answer: z.object({ grade: z.number() }) })[WAITABLE]
 
   expect(await answer(outcome('satisfied', vote('approve', 'ada', { grade: 1 })))).toMatchObject({ ok: true })

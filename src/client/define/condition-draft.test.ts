@@ -30,7 +30,7 @@ test('every node stands behind its parent, the root first', () => {
   ])
 })
 
-test('groups nest as deep as the limit says, and leaves cost no depth', () => {
+test('groups nest up to the limit, and leaves add no depth', () => {
   expect(layFlat(nested(CONDITION_DEPTH_MAX))).toHaveLength(CONDITION_DEPTH_MAX + 1)
   expect(() => layFlat(nested(CONDITION_DEPTH_MAX + 1))).toThrow(
     'it is 5 levels deep, but at most 4 are allowed (at [0][0][0][0])',
@@ -38,7 +38,7 @@ test('groups nest as deep as the limit says, and leaves cost no depth', () => {
 })
 
 test.each<[string, ConditionDraft]>([
-  ['it has no parts, and nothing could meet it: name at least one (at [1])', every(leaf, every())],
+  ['it has no parts, so nothing could meet it: name at least one (at [1])', every(leaf, every())],
   [
     `it needs 0, but that must be a whole number from 1 to ${CONDITION_NEED_MAX} (at <root>)`,
     { ...leaf, by: 'signals', need: 0 },
@@ -67,7 +67,7 @@ test.each<[string, ConditionDraft]>([
   expect(() => layFlat(draft)).toThrow(text)
 })
 
-test('parts may need as many signals together as the limit says, and groups add nothing to it', () => {
+test('the signals that all parts need are limited, and groups add none', () => {
   const half: LeafDraft = { ...leaf, by: 'signals', need: CONDITION_NEED_MAX / 2 }
 
   expect(layFlat(every(every(half), every(half)))).toHaveLength(5)

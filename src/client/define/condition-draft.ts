@@ -9,7 +9,7 @@ import {
   CONDITION_SOURCE_MAX,
   OPEN_WAITPOINT_MAX,
 } from '../../kernel/limits.ts'
-import type { ConditionNode, CountBy } from '../../kernel/model/journal-records.ts'
+import type { ConditionNode, CountBy } from '../../kernel/model/journal-schema.ts'
 import { checkList, invalidInput, show } from '../checks/names.ts'
 import { checkIdentity } from '../checks/signal-names.ts'
 

@@ -209,7 +209,7 @@ test('a race hands on what may be missing, and a task that takes that compiles',
   })
 })
 
-test('schemas say what upstreams must hand on, and what may be missing', () => {
+test('schemas determine which results upstreams must pass, and which may be missing', () => {
   const merge = task('merge', { inputs: { count: z.coerce.number<string>(), note: z.string().optional() } })
   const counted = task<undefined, string>('counted')
 

@@ -18,7 +18,7 @@ export interface DeclaredNode {
   readonly settings: NodeSettings
   readonly policy: PolicyInput | undefined
   readonly edges: readonly NamedUpstream[]
-  readonly handsInputs: boolean
+  readonly passesInputs: boolean
 }
 
 /** The nodes whose results are the result of the flow: one, an object of several, or none. */
@@ -92,7 +92,7 @@ export class GraphBuilder {
   #declare(name: string, task: AnyTask, detail: unknown): DeclaredNode {
     if (typeof detail === 'function') {
       const input: unknown = (detail as (scope: { input: unknown }) => unknown)({ input: this.#input })
-      return { name, task, input, settings: {}, policy: undefined, edges: [], handsInputs: true }
+      return { name, task, input, settings: {}, policy: undefined, edges: [], passesInputs: true }
     }
     const field = `the options of node '${name}'`
     checkObject(detail, field, "{ after: allOf(build), input: { env: 'prod' } }")
@@ -101,7 +101,7 @@ export class GraphBuilder {
     checkBoolean(inputs, 'inputs')
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     for (const { upstream } of waits?.edges ?? []) this.#checkOwn(upstream, name)
-    return { name, task, input, settings, policy: policyOf(waits), edges: waits?.edges ?? [], handsInputs: inputs }
+    return { name, task, input, settings, policy: policyOf(waits), edges: waits?.edges ?? [], passesInputs: inputs }
   }
 
   #checkOwn(upstream: Upstream, name: string): void {

@@ -21,7 +21,7 @@ test('waits for one signal of its name at the mailbox of that name, and opens no
   })
 })
 
-test('says how long, what then, how often to remind and how long to rest', () => {
+test('has a timeout with its consequence, reminders and a delay before resuming', () => {
   const settings = { timeout: '3d', onTimeout: 'escalate', remind: '1d', resumeDelay: '5s' } as const
 
   expect(signal('paid', settings)[WAITABLE].plan('payment')).toMatchObject({

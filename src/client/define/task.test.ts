@@ -5,7 +5,7 @@ import { task } from './task.ts'
 import type { TaskOptions } from './task.ts'
 import type { AnyInputs } from './upstreams.ts'
 
-test('a task that is told nothing waits in the default lane, runs once and is kept for a day', () => {
+test('a task without settings uses the default lane, one attempt and a retention of a day', () => {
   expect(task('plain').policy).toEqual({
     lane: 'default',
     priority: 0,
@@ -16,7 +16,7 @@ test('a task that is told nothing waits in the default lane, runs once and is ke
   })
 })
 
-test('what one submit says wins over what the task says', () => {
+test('settings of a submit override those of the task', () => {
   const { policy } = task('t', {
     lane: 'a',
     priority: 5,

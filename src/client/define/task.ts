@@ -127,7 +127,7 @@ export type AnyTask = Task<any, any, any, any, any, any>
 /** Marks tasks. The same symbol in every copy of the library. Not enumerable, so a spread copy lacks it. */
 const TASK_MARK = Symbol.for('flowfabric.task')
 
-export function isTask(value: unknown): value is AnyTask {
+function isTask(value: unknown): value is AnyTask {
   return typeof value === 'object' && value !== null && TASK_MARK in value
 }
 

@@ -53,7 +53,7 @@ type Named = Readonly<Record<string, Upstream>>
 export type UpstreamSource = Upstream | readonly Upstream[] | Named
 
 /** A name of type `string`, known only at run time, contributes no types. */
-type HandedOn<U> =
+type PassedOn<U> =
   U extends Upstream<infer Result, infer Name>
     ? string extends Name
       ? NoInputs
@@ -63,9 +63,9 @@ type HandedOn<U> =
 type ResultOf<U> = U extends Upstream<infer Result> ? Result : never
 
 type InputsOf<S> = S extends Upstream
-  ? HandedOn<S>
+  ? PassedOn<S>
   : S extends readonly Upstream[]
-    ? HandedOn<S[number]>
+    ? PassedOn<S[number]>
     : S extends Named
       ? { readonly [K in keyof S]: ResultOf<S[K]> }
       : never
@@ -137,7 +137,7 @@ function upstreams<Inputs>(policy: PolicyInput, sources: readonly UpstreamSource
 function edgesOf(source: UpstreamSource): NamedUpstream[] {
   if (isUpstream(source)) return [{ upstream: source, input: source.node }]
   if (Array.isArray(source)) return source.map((each: unknown) => namedByNode(each))
-  if (typeof (source as unknown) !== 'object' || (source as unknown) === null) throw noUpstream(source)
+  if (typeof (source as unknown) !== 'object' || (source as unknown) === null) throw notAnUpstream(source)
   return Object.entries(source as Named).map(([input, upstream]) => ({
     upstream: checkUpstream(upstream),
     input: checkTaskName(input, 'input name'),
@@ -155,10 +155,10 @@ function isUpstream(value: unknown): value is Upstream {
 
 function checkUpstream(value: unknown): Upstream {
   if (isUpstream(value)) return value
-  throw noUpstream(value)
+  throw notAnUpstream(value)
 }
 
-function noUpstream(value: unknown): EngineError {
+function notAnUpstream(value: unknown): EngineError {
   return invalidInput(
     'after',
     `${show(value)} cannot be waited for: name nodes of the flow, as f.node(…) returned them.`,
@@ -185,7 +185,7 @@ export function checkUpstreams(given: unknown, node: string): Upstreams {
   if (need > edges.length) {
     throw invalidInput('after', `Node '${node}' waits for ${need} of ${edges.length}, which can never be.`)
   }
-  refuseTwice(node, edges)
+  refuseDuplicates(node, edges)
   return given
 }
 
@@ -193,7 +193,7 @@ function isUpstreams(value: unknown): value is Upstreams {
   return typeof value === 'object' && value !== null && UPSTREAMS_MARK in value
 }
 
-function refuseTwice(node: string, edges: readonly NamedUpstream[]): void {
+function refuseDuplicates(node: string, edges: readonly NamedUpstream[]): void {
   const inputs = new Set<string>()
   const seen = new Set<Upstream>()
   for (const { upstream, input } of edges) {

@@ -1,7 +1,7 @@
 /** Settings that every wait has: timeout, reminders and the delay before resuming. */
 import { optionKeys } from '../checks/exhaustive.ts'
 import { REMINDER_MIN_MS } from '../../kernel/limits.ts'
-import type { TimeoutBehaviour } from '../../kernel/model/journal-records.ts'
+import type { TimeoutBehaviour } from '../../kernel/model/journal-schema.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { invalidInput, show } from '../checks/names.ts'

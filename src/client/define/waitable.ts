@@ -3,7 +3,7 @@
  * that met it. Made by `signal`, `approval` and `when`.
  */
 import type { Instant } from '../../kernel/model/base-records.ts'
-import type { ConditionNode, SourceType, TimeoutBehaviour } from '../../kernel/model/journal-records.ts'
+import type { ConditionNode, SourceType, TimeoutBehaviour } from '../../kernel/model/journal-schema.ts'
 
 /** A signal as a handler receives it. */
 export interface ReceivedSignal<Value = unknown> {

@@ -110,7 +110,7 @@ test('an operator is waited for with a condition that no signal meets', async ()
   expect(await wait[WAITABLE].answer(outcome('timed_out'))).toEqual({ ok: false, reason: 'timed_out', at: 9 })
 })
 
-test('the types of answers say which reasons there are', () => {
+test('the types of answers list the possible reasons', () => {
   expectTypeOf(when.every([door])).toExtend<Waitable<ConditionAnswer>>()
   expectTypeOf(when.operator()).toEqualTypeOf<Waitable<OperatorAnswer>>()
   expectTypeOf<Extract<ConditionAnswer, { ok: false }>['reason']>().toEqualTypeOf<'timed_out' | 'resumed'>()

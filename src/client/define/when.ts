@@ -4,7 +4,7 @@
  */
 import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
-import type { CountBy } from '../../kernel/model/journal-records.ts'
+import type { CountBy } from '../../kernel/model/journal-schema.ts'
 import { keyOf } from './approval.ts'
 import type { WaitpointReference } from './approval.ts'
 import { checkSenders, layFlat, singleLeaf } from './condition-draft.ts'

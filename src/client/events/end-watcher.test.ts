@@ -9,7 +9,7 @@ const PARTITION = 'fp:0'
 const mine = '0-00000000-0000-7000-8000-000000000001' as ExecutionId
 const other = '0-00000000-0000-7000-8000-000000000002' as ExecutionId
 
-/** A log that holds nothing to be read: all that grows in it is told. */
+/** A log without events to read: all its growth is announced. */
 function createWatcher() {
   const runtime = virtualRuntime()
   const page = { events: [], firstSequence: 1, lastSequence: 0 }
@@ -36,13 +36,13 @@ function createWatcher() {
   return { watcher, end, trim }
 }
 
-/** Somebody waits, so that the log is followed. */
+/** Registers a waiter, so that the log is followed. */
 async function follow(watcher: EndWatcher): Promise<void> {
   await watcher.watch(other, () => undefined).isReady
   await Promise.resolve()
 }
 
-test('there is no moment in a log that nobody follows', async () => {
+test('a log without waiters has no moment', async () => {
   const { watcher } = createWatcher()
   expect(watcher.momentIn(PARTITION)).toBeUndefined()
   await follow(watcher)
@@ -51,7 +51,7 @@ test('there is no moment in a log that nobody follows', async () => {
   expect(watcher.momentIn(PARTITION)).toBeUndefined()
 })
 
-test('what did not exist before a moment and has not been told of since is unended', async () => {
+test('an execution created after a moment and not reported since is unended', async () => {
   const { watcher, end } = createWatcher()
   await follow(watcher)
   end(mine)
@@ -92,7 +92,7 @@ test('a moment of a log that was left means nothing to one who follows it again'
   expect(watcher.watch(mine, () => undefined, since).isUnended).toBe(false)
 })
 
-test('an end on its way is told to those who wait for it, and to nobody else', async () => {
+test('an expected end is reported to its own waiters only', async () => {
   const { watcher } = createWatcher()
   await follow(watcher)
   const heard: EndNews[] = []

@@ -41,7 +41,7 @@ test('a reader sees each event once', async () => {
   expect(await nextOf(reader)).toEqual({ missed: 0, sequences: [5] })
 })
 
-test('a log that has become shorter is told as a gap, and reading goes on at its end', async () => {
+test('a truncated log is reported as a gap, and reading continues at its end', async () => {
   const { store, client, reader } = await readSome(3)
 
   store.forget()
@@ -52,7 +52,7 @@ test('a log that has become shorter is told as a gap, and reading goes on at its
   expect(await nextOf(reader)).toEqual({ missed: 0, sequences: [2] })
 })
 
-test('a log that has become shorter and grown again is told as a gap, and nothing behind the position is passed over', async () => {
+test('a log that was truncated and has grown again is reported as a gap, and no event after the position is skipped', async () => {
   const { store, client, reader } = await readSome(3)
 
   store.forget()
@@ -63,7 +63,7 @@ test('a log that has become shorter and grown again is told as a gap, and nothin
   expect(await nextOf(reader)).toEqual({ missed: 0, sequences: [6] })
 })
 
-test('a log that has lost everything is told as a gap', async () => {
+test('a log that lost all events is reported as a gap', async () => {
   const { store, client, reader } = await readSome(3)
 
   store.forget()
@@ -73,7 +73,7 @@ test('a log that has lost everything is told as a gap', async () => {
   expect(await nextOf(reader)).toEqual({ missed: 0, sequences: [1] })
 })
 
-/** A store that counts how often its log is read, and a reader that is told of every write. */
+/** A store that counts the reads of its log, and a reader to which every write is announced. */
 async function readTold(isHeard: (growth: LogGrowth) => boolean = () => true) {
   const runtime = virtualRuntime()
   const store = new UnsteadyStore(runtime)
@@ -92,7 +92,7 @@ async function readTold(isHeard: (growth: LogGrowth) => boolean = () => true) {
   return { store, client, runtime, reader, readEvents, growths, page, abort }
 }
 
-test('what a reader was told of is not read, nor looked for', async () => {
+test('announced events are neither read nor polled for', async () => {
   const { client, runtime, reader, readEvents, page, abort } = await readTold()
 
   for (let number = 0; number < 3; number++) await client.submit(plain, number)
@@ -104,7 +104,7 @@ test('what a reader was told of is not read, nor looked for', async () => {
   expect(await page).toBeUndefined()
 })
 
-test('what was told in another order is passed once nothing is missing before it', async () => {
+test('events announced out of order are passed once the gap before them is filled', async () => {
   const { client, reader, growths } = await readTold(() => false)
   for (let number = 0; number < 3; number++) await client.submit(plain, number)
   const [first, second, third] = growths
@@ -117,7 +117,7 @@ test('what was told in another order is passed once nothing is missing before it
   expect(reader.position).toBe(3)
 })
 
-test('what nobody has told of is found by the next look', async () => {
+test('events that were not announced are found by the next read', async () => {
   const { client, runtime, reader, page } = await readTold(({ first }) => first !== 2)
 
   for (let number = 0; number < 3; number++) await client.submit(plain, number)
@@ -129,7 +129,7 @@ test('what nobody has told of is found by the next look', async () => {
   expect(reader.position).toBe(4)
 })
 
-test('a log that was told of, got lost and has grown anew is told as a gap', async () => {
+test('an announced log that was lost and has grown again is reported as a gap', async () => {
   const { store, client, runtime, page } = await readTold()
   for (let number = 0; number < 3; number++) await client.submit(plain, number)
 
@@ -138,11 +138,11 @@ test('a log that was told of, got lost and has grown anew is told as a gap', asy
   for (let number = 0; number < 5; number++) await client.submit(plain, number)
   await runtime.advance(EVENT_SWEEP_MS)
 
-  // Nothing was ever read of it, so that the first that was told of is the last that is known.
+  // Nothing was read, so the first announced event is the last known one.
   expect(await page).toMatchObject({ firstSequence: 1 })
 })
 
-test('a log that got lost and has grown past the position unheard is told as a gap, though its next write was told', async () => {
+test('a lost log that has grown past the position unannounced is reported as a gap, although its next write was announced', async () => {
   const { store, client, runtime, reader, page } = await readTold()
   for (let number = 0; number < 3; number++) await client.submit(plain, number)
   await runtime.advance(EVENT_SWEEP_MS)

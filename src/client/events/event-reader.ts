@@ -15,7 +15,7 @@ const PAGE_EVENTS = 256
 const ANNOUNCED_MAX = 1_000
 
 /** Receives retryable failures of the store. Reading continues. */
-export type TroubleListener = (error: EngineError) => void
+export type FailureListener = (error: EngineError) => void
 
 /** Whether the log has to be read after a wake-up. */
 export type WakeFilter = (wake: Wake) => boolean
@@ -27,7 +27,7 @@ export class EventReader {
   readonly partition: Partition
   readonly #store: Store
   readonly #runtime: Runtime
-  readonly #onTrouble: TroubleListener
+  readonly #onFailure: FailureListener
   readonly #stopListening: () => void
   /** The event at the position, once it was read or announced. */
   #last: KnownEvent | undefined
@@ -48,12 +48,12 @@ export class EventReader {
     runtime: Runtime,
     partition: Partition,
     position: number,
-    onTrouble: TroubleListener = () => undefined,
+    onTrouble: FailureListener = () => undefined,
     isToBeRead: WakeFilter = () => true,
   ) {
     this.#store = store
     this.#runtime = runtime
-    this.#onTrouble = onTrouble
+    this.#onFailure = onTrouble
     this.partition = partition
     this.position = position
     const listener = (wake: Wake) => {
@@ -138,7 +138,7 @@ export class EventReader {
       return this.#behindPosition(await this.#readFrom(this.position, PAGE_EVENTS))
     } catch (error) {
       if (!(error instanceof EngineError) || !error.isRetryable) throw error
-      this.#onTrouble(error)
+      this.#onFailure(error)
       return undefined
     }
   }

@@ -40,7 +40,7 @@ test('a subscription sees what happens after it was asked for, even before it is
   expect(typesOf(await take(events, 2))).toEqual(['execution_created', 'execution_ended'])
 })
 
-test('a subscription goes on from the cursor of an earlier one and misses nothing', async () => {
+test('a subscription resumes from the cursor of an earlier one and misses nothing', async () => {
   const { client } = createClient(4)
   await using _ = client
   const events = client.subscribe()
@@ -70,7 +70,7 @@ test('events that were trimmed before they could be read are counted', async () 
   expect(await take(events, 3)).toMatchObject([{ kind: 'trimmed', missed: 3 }, { kind: 'event' }, { kind: 'event' }])
 })
 
-test('a subscription tells only what was asked for', async () => {
+test('a subscription yields only the events that match its filters', async () => {
   const { client } = createClient()
   await using _ = client
   const wanted = await client.submit(plain, 1, { tags: { plan: 'pro' } })
@@ -118,7 +118,7 @@ test('a cursor from beyond the end of the log is refused, not waited for', async
   })
 })
 
-test('whoever waits for a result meets the failure that ends the reading of events', async () => {
+test('waiting for a result rejects with the failure that ends the reading of events', async () => {
   const { client, runtime } = createClient()
   await using _ = client
   const { store } = client
@@ -133,7 +133,7 @@ test('whoever waits for a result meets the failure that ends the reading of even
   await failed
 })
 
-test('whoever waits for a result is told, however many wait', async () => {
+test('all waiters of a result are notified', async () => {
   const { client, runtime } = createClient()
   await using _ = client
   const execution = await client.submit(plain, 1)
@@ -146,7 +146,7 @@ test('whoever waits for a result is told, however many wait', async () => {
     expect(description).toMatchObject({ state: 'cancelled', reason: 'enough' })
 })
 
-test('waiting for a result ends when its signal aborts, and says so', async () => {
+test('waiting for a result rejects with `aborted` when its signal aborts', async () => {
   const { client } = createClient()
   await using _ = client
   const execution = await client.submit(plain, 1)

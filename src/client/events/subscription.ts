@@ -8,7 +8,7 @@ import { executionPartition } from '../../stores/store.ts'
 import type { EventPage, Store, StoredEvent } from '../../stores/store.ts'
 import { decodeCursor, encodeCursor } from './event-cursor.ts'
 import { EventReader } from './event-reader.ts'
-import type { TroubleListener } from './event-reader.ts'
+import type { FailureListener } from './event-reader.ts'
 import { checkBoolean, checkList, checkNamespace, checkTagQuery, invalidInput, show } from '../checks/names.ts'
 
 export interface SubscribeOptions {
@@ -24,7 +24,7 @@ export interface SubscribeOptions {
   readonly flowId?: string
   readonly signal?: AbortSignal
   /** Called with retryable failures of the store, such as a locked file. Reading continues. */
-  readonly onTrouble?: TroubleListener
+  readonly onTrouble?: FailureListener
 }
 
 export const SUBSCRIBE_KEYS = optionKeys<SubscribeOptions>()([

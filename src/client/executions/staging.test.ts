@@ -13,7 +13,7 @@ import { task } from '../define/task.ts'
 const plain = task<number, string>('plain')
 const other = task<number, string>('other')
 
-/** A transaction that takes whatever it is given. */
+/** A transaction that accepts every statement. */
 const open: TransactionHandle = { query: () => Promise.resolve() }
 
 function createStaging(executionPartitions?: number) {
@@ -69,7 +69,7 @@ test('staged submits are spread over the partitions, and those with an id go whe
   expect(keyed.id).toBe(client.try.resolve('mine'))
 })
 
-test('the union of a staged submit says that it is staged', async () => {
+test('try.submit returns `staged` for a staged submit', async () => {
   const { client } = createStaging()
   await using _ = client
 
@@ -78,7 +78,7 @@ test('the union of a staged submit says that it is staged', async () => {
   expect(result).toEqual({ kind: 'staged', executionId: client.try.resolve('mine') })
 })
 
-test('waiting for what is staged goes on until it has been committed and has ended', async () => {
+test('waiting for a staged execution lasts until it is committed and has ended', async () => {
   const { client, store, runtime } = createStaging()
   await using _ = client
   const execution = await client.submit(plain, 1, { tx: open })
@@ -107,7 +107,7 @@ test('waiting for what was rolled back ends with the signal', async () => {
   await expect(waiting).rejects.toMatchObject({ code: 'aborted' })
 })
 
-test('waiting for what was staged, ran and is gone again says that it is gone', async () => {
+test('waiting for a staged execution that ended and was removed is refused as not found', async () => {
   const { client, store, runtime } = createStaging()
   await using _ = client
   const execution = await client.submit(plain, 1, { tx: open, retention: 0 })
@@ -195,13 +195,13 @@ test.each<[string, string, unknown]>([
   expect(store.staged).toEqual([])
 })
 
-test('a store without transactions of others refuses one and says what to do instead', async () => {
+test('a store without staging refuses tx, and the error names the alternative', async () => {
   const runtime = virtualRuntime()
   await using client = new Client(new MemoryStore(runtime, { executionPartitions: 1, indexedTags: [] }), runtime)
 
   const refused = client.submit(plain, 1, { tx: open })
 
-  await expect(refused).rejects.toThrow('submit after the commit, with an id of your own')
+  await expect(refused).rejects.toThrow('submit after the commit and pass an id')
   await expect(refused).rejects.toMatchObject({ code: 'invalid_input', detail: { field: 'tx' } })
   await expect(client.try.submit(plain, 1, { tx: open })).rejects.toBeInstanceOf(EngineError)
   const [outcome] = await client.submitMany(plain, [{ input: 1, options: { tx: open } }])

@@ -76,7 +76,7 @@ export async function submitFlow(
   const policy = overrideFlowPolicy(flow.policy, options)
   const graph = await drawFlow(flow, input)
   const { id, onProgress = () => undefined } = options
-  const head = headOf(session, id, flow.name, policy)
+  const head = flowInputOf(session, id, flow.name, policy)
   const prepared = await prepareGraph(graph, head.flowId, submitSettingOf(session))
   // A minted id is unique, so there is no other graph to compare with.
   const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
@@ -117,11 +117,11 @@ function announceRoots(session: Session, flowId: FlowId, { nodes, edges }: Prepa
 async function createFlow(session: Session, name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {
   checkOptions(options, CREATE_FLOW_KEYS, "{ id: 'import:7', hold: true }")
   checkBoolean(options.hold, 'hold')
-  const head = headOf(session, options.id, checkTaskName(name, 'flow name'), flowPolicyOf(options))
+  const head = flowInputOf(session, options.id, checkTaskName(name, 'flow name'), flowPolicyOf(options))
   return (await session.run(head.flowId, 'createFlow', { ...head, hold: options.hold ?? false })).result
 }
 
-function headOf(session: Session, key: string | undefined, name: string, policy: FlowPolicy): FlowInput {
+function flowInputOf(session: Session, key: string | undefined, name: string, policy: FlowPolicy): FlowInput {
   const flowId =
     key === undefined
       ? mintFlowId(session.batcher.partitionNumberToFill(), session.runtime)

@@ -24,7 +24,7 @@ export async function cancelFlowAndWait(
   const { wait = false, ...rest } = options
   const waitMs = waitOf(wait)
   const cancelled = accept(await cancelFlow(session, flowId, reason, rest))
-  return waitMs === undefined ? cancelled : await untilRest(session, flowId, cancelled, waitMs)
+  return waitMs === undefined ? cancelled : await untilSettled(session, flowId, cancelled, waitMs)
 }
 
 function waitOf(wait: unknown): number | undefined {
@@ -36,7 +36,7 @@ function waitOf(wait: unknown): number | undefined {
   return parseDuration(wait, 'wait')
 }
 
-async function untilRest(
+async function untilSettled(
   session: Session,
   flowId: FlowId,
   cancelled: FlowCancelled,
@@ -48,18 +48,18 @@ async function untilRest(
     const { view } = accept(await describeFlow(session, flowId))
     const isUnderWay = view.flow.walk?.purpose === 'cancel'
     // With other policies running members may finish, and are not waited for.
-    const isAtRest = cancelled.policy === 'cancel_all' ? view.settled : !isUnderWay
+    const isDone = cancelled.policy === 'cancel_all' ? view.settled : !isUnderWay
     const { settled, liveCount } = view
-    if (isAtRest) return { ...cancelled, settled, liveCount }
+    if (isDone) return { ...cancelled, settled, liveCount }
     const leftMs = giveUpAt - runtime.monotonic()
-    if (leftMs <= 0) throw await unsettled(session, flowId, liveCount)
+    if (leftMs <= 0) throw await notSettledError(session, flowId, liveCount)
     // Without an engine, the waiting client does the work itself.
     if (isUnderWay) await session.run(flowId, 'reconcileFlowCancels', {})
     else await sleep(runtime, Math.min(pauseMs, leftMs))
   }
 }
 
-async function unsettled(session: Session, flowId: FlowId, liveCount: number): Promise<EngineError> {
+async function notSettledError(session: Session, flowId: FlowId, liveCount: number): Promise<EngineError> {
   const page = accept(await listFlowMembers(session, flowId))
   const nodes = page.members
     .filter(({ execution }) => execution.state.phase !== 'ended')

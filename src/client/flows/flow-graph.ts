@@ -41,7 +41,7 @@ export async function prepareGraph(
     nodes.push(prepared instanceof Promise ? await prepared : prepared)
     for (const { upstream, input } of node.edges) {
       const upstreamId = ids.get(upstream.node) ?? memberIdOf(flowId, upstream.node)
-      edges.push({ upstreamId, downstreamId: id, hands: node.handsInputs ? { as: 'input', name: input } : undefined })
+      edges.push({ upstreamId, downstreamId: id, hands: node.passesInputs ? { as: 'input', name: input } : undefined })
     }
   }
   return { nodes, edges }
@@ -92,20 +92,20 @@ function refusalOf(name: string, error: unknown): unknown {
 function nodeText(node: DeclaredNode, create: CreateInput): string {
   const { executionId: _id, ...settings } = create
   const edges = node.edges.map(({ upstream, input }) => [upstream.node, input])
-  return canonicalText([node.name, settings, node.policy ?? null, edges, node.handsInputs])
+  return canonicalText([node.name, settings, node.policy ?? null, edges, node.passesInputs])
 }
 
 /** Serializes a value with sorted keys: equal values have equal texts in every process. */
 function canonicalText(value: unknown): string {
-  return JSON.stringify(inOrder(value))
+  return JSON.stringify(withSortedKeys(value))
 }
 
-function inOrder(value: unknown): unknown {
+function withSortedKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(inOrder)
+  if (Array.isArray(value)) return value.map(withSortedKeys)
   const object = value as Readonly<Record<string, unknown>>
   // No prototype, so that names such as __proto__ are ordinary keys.
   const ordered = Object.create(null) as Record<string, unknown>
-  for (const name of Object.keys(object).sort()) ordered[name] = inOrder(object[name])
+  for (const name of Object.keys(object).sort()) ordered[name] = withSortedKeys(object[name])
   return ordered
 }

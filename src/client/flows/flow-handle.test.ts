@@ -96,7 +96,7 @@ test('a failed flow names the first member that failed, and what was skipped nam
   failing.checks = false
 })
 
-test('a failed member is replayed together with what was skipped behind it', async () => {
+test('a failed member is replayed together with the members skipped because of it', async () => {
   await using t = await testFabric(handlers)
   failing.checks = true
   const handle = await t.submit(release, 'f00')
@@ -110,7 +110,7 @@ test('a failed member is replayed together with what was skipped behind it', asy
   expect(await handle.result()).toBe('deployed image-f00')
 })
 
-test('a member that waits says for whom, by name', async () => {
+test('the explanation of a waiting member names its upstreams', async () => {
   await using t = await testFabric(handlers)
 
   const handle = await t.submit(startEndless, 1)
@@ -119,7 +119,7 @@ test('a member that waits says for whom, by name', async () => {
   expect((await handle.member('behind-0').why()).text).toContain("Not ended yet: 'running' (active).")
 })
 
-test('who lost a race is told why, and spoils nothing', async () => {
+test('the explanation of a member that lost a race names the reason, and the flow completes', async () => {
   await using t = await testFabric(handlers)
   const race = flow('race', (f) => {
     const slow = f.node('slow', endless)
@@ -185,7 +185,7 @@ test('the events of a flow are its own and those of its members', async () => {
   expect(types.filter((type) => type === 'execution_ended')).toHaveLength(3)
 })
 
-test('a cancelled flow says who cancelled it and why, and a waiting caller hears of it', async () => {
+test('a cancelled flow names who cancelled it and why, and a waiting caller is rejected', async () => {
   await using t = await testFabric(handlers)
   const handle = await t.submit(startEndless, 3)
   await t.advance(0)
@@ -204,7 +204,7 @@ test('a cancelled flow says who cancelled it and why, and a waiting caller hears
   expect(await handle.describe()).toMatchObject({ outcome: 'cancelled', cancel: { by: 'ada', isUnderWay: false } })
 })
 
-test('a cancel that waits and runs out of time says what is left', async () => {
+test('a waiting cancel that times out names the remaining members', async () => {
   await using t = await testFabric([check.handle(() => new Promise<string>(() => undefined))])
   const stubborn = flow('stubborn', (f) => f.node('deaf', check, { input: 'x' }))
   const handle = await t.submit(stubborn, undefined)

@@ -76,7 +76,7 @@ export class FlowHandle<Output = unknown> {
    * `flow_failed`, which names the first member that failed, or `flow_cancelled`.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
-    const ahead = this.#membersAhead()
+    const ahead = this.#resultMembers()
     let read: readonly (ExecutionDescription | undefined)[] = []
     const ended = await this.#end(options, ahead, async (news) => {
       const describing = this.client.describeFlow(this.id)
@@ -98,7 +98,7 @@ export class FlowHandle<Output = unknown> {
 
   /** Waits for the end, with any outcome. Members of a cancelled flow may still be running. */
   wait(options: WaitOptions = {}): Promise<FlowDescription> {
-    return this.#end(options, this.#membersAhead(), () => this.client.describeFlow(this.id))
+    return this.#end(options, this.#resultMembers(), () => this.client.describeFlow(this.id))
   }
 
   #end(
@@ -117,7 +117,7 @@ export class FlowHandle<Output = unknown> {
   }
 
   /** The members whose results are the flow's, if they are known and few. */
-  #membersAhead(): FlowMember[] {
+  #resultMembers(): FlowMember[] {
     if (this.#graph === undefined || typeof this.#graph === 'function') return []
     const { results, nodes } = this.#graph
     const names = typeof results === 'string' ? [results] : Object.values(results ?? {})

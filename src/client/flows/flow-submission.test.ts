@@ -17,7 +17,7 @@ import { allOf, anyOf } from '../define/upstreams.ts'
 const plain = task<unknown, string>('plain')
 const strict = task('strict', { input: z.object({ count: z.number() }) })
 
-/** A root, a number of nodes behind it, and one behind those. */
+/** A root, a number of nodes after it, and one after those. */
 const diamond = flow('diamond', (f, width: number) => {
   const root = f.node('root', plain)
   const middle = range(width).map((i) => f.node(`m${i}`, plain, { after: allOf(root), input: i }))
@@ -107,7 +107,7 @@ test('the same graph submitted twice with one id is one flow, and another graph 
   expect(await client.try.submitFlow(diamond, 4, { id: 'd' })).toMatchObject({ kind: 'refused', code: 'flow_exists' })
 })
 
-test('the digest tells graphs apart by names, tasks, settings, payloads, edges and policies', async () => {
+test('the digest depends on names, tasks, settings, payloads, edges and policies', async () => {
   const { client, sent } = createClient()
   await using _ = client
   const other = task<unknown, string>('other')
@@ -183,7 +183,7 @@ test('lost replies on the way change nothing', async () => {
   expect(await handle.describe()).toMatchObject({ memberCount: 302, edgeCount: 600, phase: 'sealed' })
 })
 
-test('whoever brings the same graph goes on where a submit was broken off', async () => {
+test('a submit of the same graph resumes where an interrupted one stopped', async () => {
   const { client, sent, lost } = createClient()
   await using _ = client
   const broken = client.submit(diamond, 300, { id: 'd', onProgress: ({ edges }) => (lost.broken = edges >= 180) })
@@ -201,7 +201,7 @@ test('whoever brings the same graph goes on where a submit was broken off', asyn
   await expect(client.submit(diamond, 299, { id: 'd' })).rejects.toMatchObject({ code: 'flow_exists' })
 })
 
-test('what is wrong with a node is told with its name, and nothing is stored', async () => {
+test('an error in a node names the node, and nothing is stored', async () => {
   const { client, store } = createClient()
   await using _ = client
   const wrong = flow('wrong', (f, count: unknown) => f.node('counted', strict, { input: { count } as never }))

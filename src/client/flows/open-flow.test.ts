@@ -39,7 +39,7 @@ test('a flow is put together step by step, and ends once it is sealed', async ()
   await expect(open.result()).resolves.toBeUndefined()
 })
 
-test('an open flow runs at once, and what is said twice is there once', async () => {
+test('an open flow runs at once, and adding a member is idempotent', async () => {
   await using t = await testFabric(handlers)
   const open = await t.createFlow('import', { id: 'import:7' })
   const again = await t.createFlow('import', { id: 'import:7' })
@@ -133,7 +133,7 @@ test('an execution of another partition is refused with what to do instead', asy
   await expect(open.addExecution(far, 'far')).rejects.toThrow('create members with add(…)')
 })
 
-test('a policy is set before the first edge, and a group that nobody can satisfy keeps the flow from being sealed', async () => {
+test('a policy is set before the first edge, and a group that cannot be satisfied keeps the flow from being sealed', async () => {
   await using client = createClient()
   const open = await client.createFlow('import', { hold: true })
   const first = await open.add('first', part, 1)
@@ -214,7 +214,7 @@ test('what cannot be is refused by name before anything is sent', async () => {
   await expect(open.add('', part, 1)).rejects.toThrow('node name is ""')
   await expect(open.add('b', 'part' as never, 1)).rejects.toMatchObject({ code: 'unknown_task' })
   await expect(open.add('b', part, 1, { lane: '' })).rejects.toThrow("Node 'b': lane is")
-  await expect(open.depend(own, own, { as: 'x', payload: true })).rejects.toThrow('not as both')
+  await expect(open.depend(own, own, { as: 'x', payload: true })).rejects.toThrow('not both')
   await expect(open.setPolicy(own, { policy: 'most_of' as never })).rejects.toThrow('policy is "most_of"')
   await expect(open.setPolicy(own, { policy: 'quorum' })).rejects.toThrow('need is undefined')
   await expect(client.createFlow('')).rejects.toThrow('flow name is ""')

@@ -15,7 +15,7 @@ export function isTokenCode(code: ErrorCode): code is TokenCode {
 }
 
 /** Maps a result to what the holder of a token may learn. Refusals carry no detail. */
-export function toTokenHolder(result: DeliverSignalResult): AnswerResult {
+export function resultForHolder(result: DeliverSignalResult): AnswerResult {
   if (result.kind !== 'refused') return result
   switch (result.code) {
     case 'execution_not_found':

@@ -17,7 +17,7 @@ test('a signal that comes before the wait is kept for it', async () => {
   expect(await held.wait('payment', signal('paid'))).toMatchObject({ kind: 'answered' })
 })
 
-test('a signal that is waited for lets the execution go on, and said again is the same signal', async () => {
+test('a signal that is waited for resumes the execution, and is idempotent per key', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   await held.wait('payment', signal('paid'))
@@ -86,7 +86,7 @@ test('votes that a trusted program passes on count for whom it names, each once'
   })
 })
 
-test('whoever holds a token votes as whom it was made for, however often', async () => {
+test('the holder of a token votes once, as its principal', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   const links = await held.open('links')
@@ -112,7 +112,7 @@ test('whoever holds a token votes as whom it was made for, however often', async
   ])
 })
 
-test('tokens that are made for nobody are all one sender', async () => {
+test('all tokens without a principal are one sender', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   const links = await held.open('links')
@@ -124,7 +124,7 @@ test('tokens that are made for nobody are all one sender', async () => {
   expect([first.effect, second.effect]).toEqual(['counted', 'counted_before'])
 })
 
-test('without a genuine token nothing is told, whatever there is', async () => {
+test('without a genuine token nothing is revealed, whether or not the waitpoint exists', async () => {
   await using client = createClient()
   await using other = createClient({ partitions: 4 })
   const held = await HeldExecution.begin(client)
@@ -150,7 +150,7 @@ test('without a genuine token nothing is told, whatever there is', async () => {
   expect(await client.try.answer('', 'approve')).toMatchObject({ code: 'missing_token' })
 })
 
-test('a token opens its waitpoint for the names it says, until that closes', async () => {
+test('a token is accepted for the names in it, until its waitpoint closes', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   const token = held.token(await held.open('links'), 'ada', ['approve', 'reject'])
@@ -192,7 +192,7 @@ test('the last place that a wait looks at is closed only by force', async () => 
   expect([await close(true), await close(true)]).toEqual(['closed', 'already_closed'])
 })
 
-test('an operator ends a wait once, and the wait tells who and why', async () => {
+test('an operator ends a wait once, and the step records who and why', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   await held.wait('review', approval())

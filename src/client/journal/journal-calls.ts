@@ -16,7 +16,7 @@ import type {
   WaitpointView,
 } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { isTokenCode, toTokenHolder } from './answer-result.ts'
+import { isTokenCode, resultForHolder } from './answer-result.ts'
 import type { AnswerResult, TokenCode } from './answer-result.ts'
 import { isExecutionId } from '../transport/ids.ts'
 import { checkBoolean, checkOptions, checkReason, invalidInput, show } from '../checks/names.ts'
@@ -26,7 +26,7 @@ import {
   checkSignalKey,
   checkSignalName,
   checkWaitpointKey,
-  keyOfHolder,
+  keyForHolder,
 } from '../checks/signal-names.ts'
 import { optionalClaims } from '../tokens/token-options.ts'
 import type { TokenOptions } from '../define/context.ts'
@@ -147,12 +147,12 @@ async function answer(
   const input = {
     executionId,
     target,
-    key: keyOfHolder(sub, key),
+    key: keyForHolder(sub, key),
     name,
     source: { type: 'token', identity: sub },
     token: { waitpointId, generation, openedAt },
   } as const
-  return toTokenHolder(await deliver(session, input, value))
+  return resultForHolder(await deliver(session, input, value))
 }
 
 /** Resumes a suspended execution before its wait is met. */

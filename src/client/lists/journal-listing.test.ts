@@ -54,7 +54,7 @@ test('lists the waitpoints of one execution, closed ones and mailboxes if they a
   expect(JSON.stringify([open, all, rest])).not.toContain('token')
 })
 
-test('steps are told in the order of recording, over pages, their values only if asked for', async () => {
+test('steps are read in the order of recording, over pages, with values only on request', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   for (let i = 0; i < 205; i++) await held.step(`step-${i}`, { i })
@@ -82,7 +82,7 @@ test('steps are told in the order of recording, over pages, their values only if
   })
 })
 
-test('a description says what an execution waits for and what it has recorded', async () => {
+test('a description shows what an execution waits for and what it has recorded', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   await held.step('search', 'bees')
@@ -98,7 +98,7 @@ test('a description says what an execution waits for and what it has recorded', 
   expect((await client.why(held.id)).text).toContain("It waits for approval in 'review'")
 })
 
-test('one that sleeps says until when', async () => {
+test('the explanation of a sleeping execution names the time', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   await held.sleep('embargo', 3_600_000)

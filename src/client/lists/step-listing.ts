@@ -17,7 +17,7 @@ import { accept } from '../transport/accept.ts'
 import type { Session } from '../session.ts'
 import { checkBoolean, checkOptions } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
-import { ownKeyIn } from '../checks/signal-names.ts'
+import { holdersKey } from '../checks/signal-names.ts'
 import type { Sender } from '../define/signal-wait.ts'
 import { onTimeoutOf } from '../define/wait-options.ts'
 import type { OnTimeout } from '../define/wait-options.ts'
@@ -176,7 +176,7 @@ function summariseSignal(signal: Signal, bytes: Uint8Array | undefined): SignalS
     by: source,
     at,
     effect,
-    key: source.type === 'token' ? ownKeyIn(key, source.identity) : key,
+    key: source.type === 'token' ? holdersKey(key, source.identity) : key,
     size: payload?.size ?? 0,
     value: decodeValue(payload, bytes),
   }

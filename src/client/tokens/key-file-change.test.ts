@@ -117,7 +117,7 @@ test('a link to the file stays one', async () => {
   expect(readKeyFile(file).ring.current.id).toBe(ring.current.id)
 })
 
-test('a lock that nobody gives back is waited for only so long, and named', async () => {
+test('the wait for a lock that is not released is bounded, and the error names the lock', async () => {
   const clock = virtualRuntime()
   await writeFile(`${file}.lock`, '')
   const change = { isOver: false }

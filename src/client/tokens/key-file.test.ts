@@ -20,15 +20,15 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A file with a ring, a process that has it open, and what that process has said. */
+/** A file with a ring, a process that has it open, and the lines that the process has logged. */
 async function opened() {
   const file = path.join(folder, 'keys')
   const runtime = virtualRuntime()
   const first = await changeKeyFile(file, runtime, () => KeyRing.begin(0))
   const lines: { readonly level: string; readonly text: string }[] = []
-  const say = (level: string) => (fields: object, message: string) =>
+  const record = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, text: `${message} ${inspect(fields, { depth: null })}` })
-  const log: Log = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+  const log: Log = { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') }
   return { file, runtime, first, lines, log, keys: new KeyFile(file, runtime, log) }
 }
 
@@ -101,7 +101,9 @@ test('a file that others may read is warned of', async () => {
 
   expect(new KeyFile(file, runtime, log).ring().current.id).toMatch(/^k/)
 
-  expect(lines).toMatchObject([{ level: 'warn', text: expect.stringContaining('other users can read the signing keys') as string }])
+  expect(lines).toMatchObject([
+    { level: 'warn', text: expect.stringContaining('other users can read the signing keys') as string },
+  ])
 })
 
 test('nothing is opened where nothing is', () => {

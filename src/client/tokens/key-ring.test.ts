@@ -117,7 +117,7 @@ describe('retiring a key', () => {
     expect(errorOf(() => ring.retire(a.current.id)).message).toContain('is retired already')
   })
 
-  test('is refused for the one that signs and for one that nobody knows', () => {
+  test('is refused for the current key and for an unknown one', () => {
     const ring = KeyRing.begin(0)
 
     expect(errorOf(() => ring.retire(ring.current.id)).message).toContain('rotate first')

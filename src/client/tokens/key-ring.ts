@@ -70,8 +70,7 @@ export class KeyRing implements KeySource {
 
   private constructor(keys: readonly SigningKey[], retired: readonly string[]) {
     const [current, ...others] = keys.filter(({ notAfter }) => notAfter === undefined)
-    if (current === undefined)
-      throw invalidKeys('there is no current key: exactly one key must have no notAfter.')
+    if (current === undefined) throw invalidKeys('there is no current key: exactly one key must have no notAfter.')
     if (others.length > 0) throw invalidKeys('there are several current keys: exactly one key must have no notAfter.')
     if (keys.length > KEY_COUNT_MAX) {
       throw invalidKeys(`there are ${keys.length} keys, but at most ${KEY_COUNT_MAX} are allowed: retire some.`)

@@ -142,7 +142,7 @@ describe('a forgery', () => {
     )
   })
 
-  test('with claims that nobody here signs is not valid, even with the right MAC', () => {
+  test('with unknown claims is not valid, even with the right MAC', () => {
     const foreign: unknown[] = [
       {},
       [],
@@ -167,7 +167,7 @@ describe('a forgery', () => {
   })
 })
 
-describe('what a holder is told', () => {
+describe('what a holder learns', () => {
   test.each([undefined, null, ''])('%o is a token that is missing', (text) => {
     expect(codeOf(() => tokensOf(RING).tokens.verify(text))).toBe('missing_token')
   })
@@ -182,7 +182,7 @@ describe('what a holder is told', () => {
     expect(codeOf(() => tokens.verify(token))).toBe('token_expired')
   })
 
-  test('that a token has expired is told of genuine ones only', async () => {
+  test('only a genuine token is refused as expired', async () => {
     const { tokens, runtime } = tokensOf(RING)
     const token = tokens.issue({ ...CLAIMS, exp: 1_500 })
     await runtime.advance(1_000)
@@ -191,7 +191,7 @@ describe('what a holder is told', () => {
     expect(codeOf(() => tokens.verify(token.slice(0, -1) + other))).toBe('invalid_token')
   })
 
-  test('no refusal says more than its code, and none repeats the token', () => {
+  test('a refusal carries only its code, and never the token', () => {
     const lines: unknown[] = []
     const log: Log = { ...silentLog, debug: (...line) => void lines.push(line) }
     const { tokens } = tokensOf(RING, log)
@@ -213,7 +213,7 @@ describe('what a holder is told', () => {
     expect(JSON.stringify([lines, errors])).not.toContain(token.slice(6, 40))
   })
 
-  test('without keys, every use of tokens says so', () => {
+  test('without keys, every use of tokens throws signing_keys_missing', () => {
     const { tokens } = tokensOf(noKeys)
 
     expect(tokens.keyId).toBeUndefined()

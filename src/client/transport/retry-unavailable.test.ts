@@ -8,7 +8,7 @@ import { task } from '../define/task.ts'
 
 const plain = task<number, number>('plain')
 
-/** A client whose store does what it is told and then loses its next replies. */
+/** A client whose store applies calls and then loses its next replies. */
 function createForgetful() {
   const runtime = virtualRuntime()
   const store = new MemoryStore(runtime, { executionPartitions: 1, indexedTags: [] })
@@ -29,7 +29,7 @@ function createForgetful() {
 }
 
 test.each(['join', 'reject', 'replace'] as const)(
-  'a submit that says %s and whose reply is lost has started its execution once',
+  'a submit with ifExists %s whose reply is lost starts its execution once',
   async (ifExists) => {
     const { client, runtime, lost } = createForgetful()
     await using _ = client
@@ -66,7 +66,7 @@ test('a replay whose reply is lost has happened once', async () => {
   expect(await execution.describe()).toMatchObject({ state: 'waiting', replayCount: 1 })
 })
 
-test('a store that stays away is asked for some seconds, ever less often, and then its failure is told', async () => {
+test('calls to an unavailable store are retried with backoff for some seconds, and then rejected', async () => {
   const { client, runtime, calls, lost } = createForgetful()
   await using _ = client
   lost.replies = 1_000
