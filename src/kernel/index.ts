@@ -86,13 +86,46 @@ export {
   WAITPOINT_EXPIRY_MAX_MS,
   WAITPOINT_PAGE_MAX,
 } from './limits.ts'
-export type { BlobInfo, ExecutionId, Failure, FlowId, Instant } from './model/base-records.ts'
+export type { BlobInfo, ExecutionId, Failure, FailureInput, FlowId, Instant, Tag } from './model/base-records.ts'
 export { payloadKey, resultKey, signalPayloadKey, stepValueKey } from './model/blob-keys.ts'
 export { UNKNOWN_VALUES } from './model/codec.ts'
 export type { Cell, Field, FieldKind, Variant } from './model/codec.ts'
 export { copyRecord } from './model/copy-record.ts'
-export { concernsHolder, eventOf, eventTypes, flowSubject, isEndEvent } from './model/events.ts'
+export { concernsHolder, eventFields, eventOf, eventTypes, flowSubject, isEndEvent } from './model/events.ts'
 export type { EventDetail, EventSubject, EventType, FabricEvent } from './model/events.ts'
+export type {
+  Attempt,
+  AttemptKind,
+  AttemptOutcome,
+  BlockCause,
+  CancelRequest,
+  Execution,
+  ExecutionState,
+  Fence,
+  Lease,
+  Outcome,
+  Phase,
+  Progress,
+  Queue,
+  RetryPolicy,
+} from './model/execution-schema.ts'
+export type {
+  Edge,
+  EdgeGroup,
+  EdgeState,
+  Flow,
+  FlowCancelPolicy,
+  FlowOutcome,
+  FlowState,
+  FlowWalk,
+  GroupPolicy,
+  GroupVerdict,
+  Handover,
+  Losers,
+  MemberCounts,
+  Membership,
+  OutcomeRule,
+} from './model/flow-schema.ts'
 export { bringsOf, guardOf, recordsNamedBy } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
 export {
@@ -143,45 +176,9 @@ export { comesBefore } from './model/order.ts'
 export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'
 export type { PublicState } from './model/public-state.ts'
-export type {
-  AnyRecord,
-  Attempt,
-  AttemptKind,
-  AttemptOutcome,
-  BlockCause,
-  CancelRequest,
-  Edge,
-  EdgeGroup,
-  EdgeState,
-  Execution,
-  ExecutionState,
-  FailureInput,
-  Fence,
-  Flow,
-  FlowCancelPolicy,
-  FlowOutcome,
-  FlowState,
-  FlowWalk,
-  GroupPolicy,
-  GroupVerdict,
-  Handover,
-  Lease,
-  Losers,
-  MemberCounts,
-  Membership,
-  Outcome,
-  OutcomeRule,
-  Phase,
-  Progress,
-  Queue,
-  RecordType,
-  RecordTypes,
-  RetryPolicy,
-  Tag,
-} from './model/records.ts'
+export type { AnyRecord, RecordType, RecordTypes } from './model/records.ts'
 export {
   DATA_VERSION,
-  eventFields,
   fieldsOf,
   packEvent,
   packRecord,
