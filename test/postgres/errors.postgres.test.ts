@@ -9,7 +9,7 @@ import {
   isServerError,
   refusedRowText,
 } from '../../src/stores/postgres/wire/postgres-error.ts'
-import type { Session } from '../../src/stores/postgres/transaction/session.ts'
+import type { Session } from '../../src/stores/postgres/wire/session.ts'
 import { migrateStore } from '../../src/stores/open/migrate-store.ts'
 import { until } from '../servers/until.ts'
 import { lifeOn, open, submitInto } from '../valkey/fabrics.ts'

@@ -1,7 +1,7 @@
 /** A store in a schema of its own, with a way around it to its tables. Everything goes with the test. */
 import type { CreateInput, ExecutionId } from '../../src/kernel/index.ts'
 import type { OpenStoreOptions } from '../../src/stores/open/open-store.ts'
-import type { Row } from '../../src/stores/postgres/transaction/session.ts'
+import type { Row } from '../../src/stores/postgres/wire/session.ts'
 import { call, creation } from '../../src/stores/store.fixture.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Store } from '../../src/stores/store.ts'

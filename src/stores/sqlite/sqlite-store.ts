@@ -17,7 +17,7 @@ import { FileWatch, WATCH_INTERVAL_MS } from './file/file-watch.ts'
 import { MEMORY_FILE, openFile } from './file/file.ts'
 import type { OpenFile } from './file/file.ts'
 import { ReadSide } from './transaction/snapshot-reader.ts'
-import { failureInUse } from './file/sqlite-error.ts'
+import { failureInUse } from './connection/sqlite-error.ts'
 import { reportOf } from './store-report.ts'
 import { WriteSide } from './transaction/write-queue.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EngineError } from '../../../kernel/engine-error.ts'
 import { checkPermissions, grantsFor } from './permission-check.ts'
-import type { Row, Session } from '../transaction/session.ts'
+import type { Row, Session } from '../wire/session.ts'
 
 /** A server on which the user may use the schema or not, and lacks these privileges. */
 function server(mayUse: boolean, denied: readonly Row[]): Session {

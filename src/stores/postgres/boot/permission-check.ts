@@ -4,7 +4,7 @@
  */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { quoted } from '../schema/migrate.ts'
-import type { Session } from '../transaction/session.ts'
+import type { Session } from '../wire/session.ts'
 
 const ALL = ['select', 'insert', 'update', 'delete'] as const
 type Privilege = (typeof ALL)[number]

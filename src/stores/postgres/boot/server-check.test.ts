@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { EngineError } from '../../../kernel/engine-error.ts'
 import { checkServer } from './server-check.ts'
 import type { ServerFacts } from './server-check.ts'
-import type { Row, Session } from '../transaction/session.ts'
+import type { Row, Session } from '../wire/session.ts'
 
 const identity: Row = {
   product: 'PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu',

@@ -1,7 +1,7 @@
 /** Looks a server over before it is used: whether it can hold a store, and whether it would lose data silently. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { STANDBY } from '../wire/postgres-error.ts'
-import type { Row, Session } from '../transaction/session.ts'
+import type { Row, Session } from '../wire/session.ts'
 
 export interface ServerFacts {
   readonly version: string

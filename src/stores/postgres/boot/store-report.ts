@@ -4,7 +4,7 @@ import { quoted } from '../schema/migrate.ts'
 import { shownLocation } from '../options/postgres-location.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
 import type { ServerFacts } from './server-check.ts'
-import type { Session } from '../transaction/session.ts'
+import type { Session } from '../wire/session.ts'
 
 /** A batch takes milliseconds; with less time than this, one that waits for a slow disk would never get through. */
 const STATEMENT_TIMEOUT_MIN_MS = 5_000

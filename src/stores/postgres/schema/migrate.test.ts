@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { EngineError } from '../../../kernel/engine-error.ts'
 import { migrate, underLock } from './migrate.ts'
 import { migrations } from './migrations.ts'
-import type { Session } from '../transaction/session.ts'
+import type { Session } from '../wire/session.ts'
 
 /** A server that writes down what it is told, and answers as a store of some version would. */
 class Told implements Session {

@@ -6,7 +6,7 @@
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { migrations } from './migrations.ts'
 import type { Migration } from './migrations.ts'
-import type { Session } from '../transaction/session.ts'
+import type { Session } from '../wire/session.ts'
 
 export interface MigrateOptions {
   /** Only says what would be done. */

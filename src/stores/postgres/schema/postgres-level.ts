@@ -11,7 +11,7 @@ import { quoted, readMeta, schemaState, underLock } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { asEngineError } from '../wire/postgres-error.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
-import type { Session } from '../transaction/session.ts'
+import type { Session } from '../wire/session.ts'
 
 /** Runs work on a connection. */
 type Use = <T>(work: (session: Session) => Promise<T>) => Promise<T>

@@ -3,7 +3,7 @@ import { DATA_VERSION } from '../../../kernel/index.ts'
 import type { EngineError } from '../../../kernel/engine-error.ts'
 import { programLevels } from '../../level/store-level.ts'
 import { migrations } from './migrations.ts'
-import type { Session } from '../transaction/session.ts'
+import type { Session } from '../wire/session.ts'
 import { findSettings, setUp } from './settings.ts'
 
 const NOTHING = { executionPartitions: undefined, indexedTags: undefined, levels: programLevels }

@@ -13,7 +13,7 @@ import type { Migration } from './migrations.ts'
 import { grantsFor } from '../boot/permission-check.ts'
 import { causeOf, sqlState } from '../wire/postgres-error.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
-import type { Session } from '../transaction/session.ts'
+import type { Session } from '../wire/session.ts'
 
 /** Transactions of several processes work side by side; more would only make the batches of each smaller. */
 const EXECUTION_PARTITIONS = 4

@@ -15,7 +15,7 @@ import { MessageWriter } from './message-writer.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
 import { RoundTrip } from './round-trip.ts'
 import type { Prepared, Statement, StatementReply } from './round-trip.ts'
-import type { Row, Session } from '../transaction/session.ts'
+import type { Row, Session } from './session.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000

@@ -5,7 +5,7 @@ import type { EngineError } from '../../../kernel/engine-error.ts'
 import { PARTITION, run, submit } from '../../store.fixture.ts'
 import { fileWorld } from '../sqlite.fixture.ts'
 import type { FileWorld } from '../sqlite.fixture.ts'
-import { BUSY_LIMIT_MS } from '../transaction/transactions.ts'
+import { BUSY_LIMIT_MS } from '../connection/transactions.ts'
 
 let world: FileWorld
 

@@ -8,10 +8,10 @@ import { raiseLevel } from '../../level/raise-level.ts'
 import type { LevelMigration } from '../../level/raise-level.ts'
 import { storedLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
-import { Connection } from './connection.ts'
+import { Connection } from '../connection/connection.ts'
 import { needsSetup, readMeta } from './file-settings.ts'
-import { failureInUse } from './sqlite-error.ts'
-import { whenFree } from '../transaction/transactions.ts'
+import { failureInUse } from '../connection/sqlite-error.ts'
+import { whenFree } from '../connection/transactions.ts'
 
 const ANNOUNCE = `insert into process (id, host, pid, version, level_min, level_max, announced_at)
   values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set announced_at = excluded.announced_at`

@@ -4,9 +4,9 @@ import { EngineError } from '../../../kernel/engine-error.ts'
 import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import type { StoreSettings } from '../../store.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { migrations } from './migrations.ts'
-import { invalidFile } from './sqlite-error.ts'
+import { invalidFile } from '../connection/sqlite-error.ts'
 
 /** One writer at a time is all that a file allows, so more partitions would gain nothing. */
 const EXECUTION_PARTITIONS = 1

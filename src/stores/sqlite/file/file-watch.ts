@@ -4,7 +4,7 @@
  */
 import type { StatementSync } from 'node:sqlite'
 import type { Runtime, Timer } from '../../../runtime/index.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../connection/connection.ts'
 
 /** A wake-up from another process takes half of it on average. Looking this often costs one to two percent of a core. */
 export const WATCH_INTERVAL_MS = 5

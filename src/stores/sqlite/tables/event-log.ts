@@ -3,7 +3,7 @@ import type { StatementSync } from 'node:sqlite'
 import { unpackEvent } from '../../../kernel/index.ts'
 import type { Cell, Instant } from '../../../kernel/index.ts'
 import type { EventPage, StoredEvent } from '../../store.ts'
-import type { Connection } from '../file/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 
 /** Events that one transaction drops at most, so that others get their turn in between. */
 const TRIM_COUNT_MAX = 5_000

@@ -1,7 +1,7 @@
 import { recordTypes, unpackRecord } from '../../../kernel/index.ts'
 import type { Cell } from '../../../kernel/index.ts'
 import type { PartitionDump } from '../../store.ts'
-import type { Connection } from '../file/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { readEvent } from './event-log.ts'
 
 /** Everything in a partition, without a bound: for tests that prove invariants. */

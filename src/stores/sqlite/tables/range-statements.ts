@@ -1,7 +1,7 @@
 /** Ranges of an index as SQL: one statement for each shape that a range can have, prepared when it is first met. */
 import type { StatementSync } from 'node:sqlite'
 import type { Range } from '../../../kernel/index.ts'
-import type { Connection } from '../file/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 
 /** Turns the condition and order of a range's shape into a statement, whose last argument is the limit. */
 type StatementText = (condition: string, order: string) => string

@@ -1,7 +1,7 @@
 /** Statements that write rows, with the record at fault named should the table refuse one. */
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Connection } from '../file/connection.ts'
-import { isRefusedRow } from '../file/sqlite-error.ts'
+import type { Connection } from '../connection/connection.ts'
+import { isRefusedRow } from '../connection/sqlite-error.ts'
 
 /** A table's own rules forbid a row: the operation that made it is at fault, not the store. */
 export class RefusedRow extends Error {

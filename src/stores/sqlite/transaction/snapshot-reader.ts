@@ -2,11 +2,11 @@
 import type { Runtime } from '../../../runtime/index.ts'
 import { Overlay } from '../../working-set/overlay.ts'
 import type { Answer, Call, EventPage, Partition, PartitionDump } from '../../store.ts'
-import type { Connection } from '../file/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { EventLog } from '../tables/event-log.ts'
 import { dumpPartition } from '../tables/partition-dump.ts'
 import { StoredPartition } from '../tables/stored-partition.ts'
-import { Transactions } from './transactions.ts'
+import { Transactions } from '../connection/transactions.ts'
 
 /** Partitions are numbered from 1, so one that nobody has written to yet reads as an empty one. */
 const NO_PARTITION = 0

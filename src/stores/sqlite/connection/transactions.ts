@@ -6,8 +6,8 @@ import type { StatementSync } from 'node:sqlite'
 import { sleep } from '../../../runtime/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
-import type { Connection } from '../file/connection.ts'
-import { isBusy } from '../file/sqlite-error.ts'
+import type { Connection } from './connection.ts'
+import { isBusy } from './sqlite-error.ts'
 
 /** How long a call waits for a busy file before it fails with `store_busy`. */
 export const BUSY_LIMIT_MS = 30_000
