@@ -5,7 +5,7 @@
 import type { StatementSync } from 'node:sqlite'
 import type { Runtime } from '../src/runtime/index.ts'
 import { programLevels } from '../src/stores/level/store-level.ts'
-import type { Synchronous } from '../src/stores/open/location.ts'
+import type { Synchronous } from '../src/stores/sqlite/file/synchronous.ts'
 import type { Connection } from '../src/stores/sqlite/connection/connection.ts'
 import { openFile } from '../src/stores/sqlite/file/file.ts'
 import type { LifeRows } from './life-rows.ts'

@@ -2,15 +2,10 @@
 import { EngineError } from '../../kernel/engine-error.ts'
 import { parsePostgres, postgresForms } from '../postgres/options/postgres-location.ts'
 import type { PostgresLocation } from '../postgres/options/postgres-location.ts'
+import { isSynchronous } from '../sqlite/file/synchronous.ts'
+import type { Synchronous } from '../sqlite/file/synchronous.ts'
 import { parseValkey, valkeyForms } from '../valkey/options/valkey-location.ts'
 import type { ValkeyLocation } from '../valkey/options/valkey-location.ts'
-
-/** How much of what was answered survives when the machine, not only the process, stops without warning. */
-export type Synchronous = 'normal' | 'full'
-
-export function isSynchronous(value: unknown): value is Synchronous {
-  return value === 'normal' || value === 'full'
-}
 
 export type StoreLocation =
   | { readonly kind: 'memory' }

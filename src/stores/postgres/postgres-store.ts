@@ -18,6 +18,7 @@ import { Loader } from './load/load.ts'
 import { channelOf, stagedNotice } from './notify/notify-payload.ts'
 import { dumpPartition } from './partition-dump.ts'
 import { Pool } from './wire/pool.ts'
+import { quoted } from './wire/session.ts'
 import { asEngineError } from './wire/postgres-error.ts'
 import { checkPermissions } from './boot/permission-check.ts'
 import { PostgresLevel } from './schema/postgres-level.ts'
@@ -79,7 +80,7 @@ export class PostgresStore implements Store {
   #closing: Promise<void> | undefined
 
   private constructor({ runtime, location, options, pool, settings, clock, guard, log }: Parts) {
-    const schema = `"${location.schema}"`
+    const schema = quoted(location.schema)
     const listening = listenLocation(options, location)
     const listener = listening === false ? location : listening
     const channel = channelOf(location.schema)

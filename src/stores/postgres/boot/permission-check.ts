@@ -3,7 +3,7 @@
  * be met in the middle of somebody's work.
  */
 import { EngineError } from '../../../kernel/engine-error.ts'
-import { quoted } from '../schema/migrate.ts'
+import { quoted } from '../wire/session.ts'
 import type { Session } from '../wire/session.ts'
 
 const ALL = ['select', 'insert', 'update', 'delete'] as const

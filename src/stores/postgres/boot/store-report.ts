@@ -1,16 +1,18 @@
 /** What an operator should know of a server and of a store on it: what it is, what it would lose, and what waits for a person. */
 import type { StoreReport } from '../../store.ts'
-import { quoted } from '../schema/migrate.ts'
+import { quoted } from '../wire/session.ts'
+import type { Session } from '../wire/session.ts'
 import { shownLocation } from '../options/postgres-location.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
 import type { ServerFacts } from './server-check.ts'
-import type { Session } from '../wire/session.ts'
 
 /** A batch takes milliseconds; with less time than this, one that waits for a slow disk would never get through. */
 const STATEMENT_TIMEOUT_MIN_MS = 5_000
+
 /** The connection that listens for wake-ups is idle by nature. */
 const IDLE_TIMEOUT_MIN_MS = 60_000
 const INBOX_COUNT_MAX = 1_000
+
 /** Whoever works looks at least once in a few seconds. */
 const INBOX_WAIT_S = 10
 

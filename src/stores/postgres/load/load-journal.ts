@@ -5,7 +5,7 @@
 import { OPEN_WAITPOINTS_INDEX, STEP_PAGE_BYTES, inboxIndex, signalPayloadKey, signalsIndex, stepValueKey, stepsIndex, waitpointsIndex } from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { textArray } from '../wire/arrays.ts'
-import { bytesOf } from '../wire/bytes.ts'
+import { bytesOf } from '../wire/round-trip.ts'
 import type { Statement } from '../wire/round-trip.ts'
 import { conditionOf, rangeValues } from './load-range.ts'
 import type { LoadStep, WantedRange } from './load-range.ts'

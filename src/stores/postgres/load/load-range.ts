@@ -7,17 +7,20 @@ import { INBOUND_PREFIX, OUTBOUND_PREFIX, edgeId, payloadKey } from '../../../ke
 import type { IndexEntry, Range } from '../../../kernel/index.ts'
 import { bigintArray, flagArray, integerArray, nameArray, textArray } from '../wire/arrays.ts'
 import type { ArrayValue } from '../wire/arrays.ts'
-import { bytesOf } from '../wire/bytes.ts'
+import { bytesOf } from '../wire/round-trip.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
 import type { WorkingSet } from '../../working-set/working-set.ts'
 
 /** A payload up to this size is loaded with its execution; a larger one only once it is certain that it is wanted. */
 export const SMALL_PAYLOAD_BYTES = 16_384
+
 /** Before and behind every score, which is a safe integer. */
 const SCORE_MIN = -(2 ** 62)
 const SCORE_MAX = 2 ** 62
+
 /** Behind every id, in the order of bytes. */
 const LAST_ID = '\u{10ffff}'
+
 /** What the id of a flow begins with, and that of an execution never. */
 const FLOW_ID_START = 'f'
 

@@ -7,7 +7,7 @@
 import { CALL_REPLY_BYTES, recordTypes } from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { bigintArray, nameArray, textArray } from '../wire/arrays.ts'
-import { bytesOf } from '../wire/bytes.ts'
+import { bytesOf } from '../wire/round-trip.ts'
 import type { Statement } from '../wire/round-trip.ts'
 import { journalIndexOf, journalStep, journalText } from './load-journal.ts'
 import { countText, directionOf, numbersOf, rangeStep, rangeText, rangeValues } from './load-range.ts'

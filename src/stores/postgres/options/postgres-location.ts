@@ -1,5 +1,6 @@
 /** Where a PostgreSQL database is, how to reach it, and which schema of it is the store's, from one line of text. */
-import { EngineError } from '../../../kernel/engine-error.ts'
+import type { EngineError } from '../../../kernel/engine-error.ts'
+import { decoded, invalidLocation, shownAddress, splitLocation } from '../../server/server-location.ts'
 
 /** As libpq means them. */
 export type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
@@ -30,8 +31,10 @@ const DEFAULT_PORT = 5_432
 const DEFAULT_SCHEMA = 'flowfabric'
 const PARTITIONS_MAX = 64
 const CONNECT_TIMEOUT_MAX_S = 600
+
 /** What PostgreSQL keeps of a name; the rest it would cut off without a word. */
 const NAME_BYTES_MAX = 63
+
 /** Names of channels and locks are made from it, so it leaves them room. */
 const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,47}$/
 const TLS_MODES: readonly TlsMode[] = ['disable', 'require', 'verify-ca', 'verify-full']
@@ -67,19 +70,14 @@ const settingsElsewhere: Readonly<Record<string, string>> = {
 }
 
 export function parsePostgres(rest: string): PostgresLocation {
-  if (!rest.startsWith('//')) throw invalid(`"//" follows the scheme, as in ${postgresForms[0]}.`)
-  const [beforeQuery, query = ''] = splitOnce(rest.slice(2), '?')
-  const [authority, path = ''] = splitOnce(beforeQuery, '/')
-  if (path.includes('@') || query.includes('@')) {
-    throw invalid('A "/", "?" or "@" in the user, the password or a setting must be written as "%2F", "%3F" or "%40".')
-  }
+  const { servers, username, password, path, query } = splitLocation(rest, postgresForms[0])
   const settings = parseSettings(query)
-  const at = authority.lastIndexOf('@')
   return {
     kind: 'postgres',
-    ...parseServer(authority.slice(at + 1), settings.get('host')),
+    ...parseServer(servers, settings.get('host')),
     database: parseDatabase(path),
-    ...parseUser(at === -1 ? '' : authority.slice(0, at)),
+    username,
+    password,
     schema: checkedSchema(settings.get('schema') ?? DEFAULT_SCHEMA),
     executionPartitions: numberIn(settings, 'partitions', PARTITIONS_MAX, 'a whole number'),
     isPrepared: checkedPrepare(settings.get('prepare') ?? 'true'),
@@ -101,9 +99,9 @@ export function shownLocation(location: PostgresLocation): string {
 }
 
 /** Where a connection goes: a host and its port, or the file of a socket. */
-export function shownServer({ host, port }: Pick<PostgresLocation, 'host' | 'port'>): string {
-  if (isFolder(host)) return `${host.replace(/\/$/, '')}/.s.PGSQL.${port}`
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+export function shownServer(address: Pick<PostgresLocation, 'host' | 'port'>): string {
+  const { host, port } = address
+  return isFolder(host) ? `${host.replace(/\/$/, '')}/.s.PGSQL.${port}` : shownAddress(address)
 }
 
 export function isFolder(host: string): boolean {
@@ -113,7 +111,7 @@ export function isFolder(host: string): boolean {
 /** The host of the settings counts if there is one, as it does for every other client. */
 function parseServer(text: string, other: string | undefined): Pick<PostgresLocation, 'host' | 'port'> {
   if (text.includes(',')) {
-    throw invalid('Several servers are given. Name one, or an address that always leads to the primary.')
+    throw invalidLocation('Several servers are given. Name one, or an address that always leads to the primary.')
   }
   const match =
     /^(?:\[(?<six>[0-9a-fA-F:.]+)\]|(?<host>[A-Za-z0-9._-]+|(?:%2[fF])[A-Za-z0-9._%-]+)?)(?::(?<port>\d{1,5}))?$/.exec(
@@ -122,7 +120,7 @@ function parseServer(text: string, other: string | undefined): Pick<PostgresLoca
   const named = other ?? match?.groups?.['six'] ?? match?.groups?.['host']
   const port = Number(match?.groups?.['port'] ?? DEFAULT_PORT)
   if (match === null || named === undefined || port < 1 || port > 65_535) {
-    throw invalid(
+    throw invalidLocation(
       'A server is a host and a port, as in "localhost:5432" or "[::1]:5432", or the folder of a socket, as in "?host=/run/postgresql".',
     )
   }
@@ -132,22 +130,16 @@ function parseServer(text: string, other: string | undefined): Pick<PostgresLoca
 function checkedHost(host: string): string {
   const isValid = isFolder(host) ? /^[^,\p{Cc}]+$/u.test(host) : /^[A-Za-z0-9.:_-]+$/.test(host)
   if (isValid) return host
-  throw invalid('"host" is the name or the address of one server, or the folder of a socket, which begins with "/".')
-}
-
-function parseUser(text: string): Pick<PostgresLocation, 'username' | 'password'> {
-  const [username, password = ''] = splitOnce(text, ':')
-  return {
-    username: username === '' ? undefined : decoded(username),
-    password: password === '' ? undefined : decoded(password),
-  }
+  throw invalidLocation(
+    '"host" is the name or the address of one server, or the folder of a socket, which begins with "/".',
+  )
 }
 
 function parseDatabase(path: string): string | undefined {
   if (path === '') return undefined
   const database = /[/#]/.test(path) ? '' : decoded(path)
   if (isName(database)) return database
-  throw invalid(
+  throw invalidLocation(
     `What follows the host is the name of a database of at most ${NAME_BYTES_MAX} bytes, as in "/shop"; in it "/" and "#" are written as "%2F" and "%23".`,
   )
 }
@@ -156,7 +148,7 @@ function parseSettings(query: string): ReadonlyMap<SettingName, string> {
   const settings = new Map<SettingName, string>()
   for (const [name, value] of new URLSearchParams(query)) {
     if (!isSettingName(name)) throw unknownSetting(name)
-    if (settings.has(name)) throw invalid(`"${name}" is given more than once.`)
+    if (settings.has(name)) throw invalidLocation(`"${name}" is given more than once.`)
     settings.set(name, value)
   }
   return settings
@@ -168,19 +160,21 @@ function isSettingName(name: string): name is SettingName {
 
 function unknownSetting(name: string): EngineError {
   const instead = Object.hasOwn(settingsElsewhere, name) ? settingsElsewhere[name] : undefined
-  if (instead !== undefined) return invalid(`"${name}" is not a setting of a Postgres store: ${instead}.`)
+  if (instead !== undefined) return invalidLocation(`"${name}" is not a setting of a Postgres store: ${instead}.`)
   // Its name stays out of the message: it may be a piece of a password that was not encoded.
-  return invalid(`It has a setting that a Postgres store does not have; there are ${SETTINGS.join(', ')}.`)
+  return invalidLocation(`It has a setting that a Postgres store does not have; there are ${SETTINGS.join(', ')}.`)
 }
 
 function checkedSchema(schema: string): string {
   if (SCHEMA.test(schema)) return schema
-  throw invalid('"schema" is 1 to 48 of small letters, digits and "_", begins with no digit and not with "pg_".')
+  throw invalidLocation(
+    '"schema" is 1 to 48 of small letters, digits and "_", begins with no digit and not with "pg_".',
+  )
 }
 
 function checkedPrepare(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true'
-  throw invalid('"prepare" is "true" or "false".')
+  throw invalidLocation('"prepare" is "true" or "false".')
 }
 
 function checkedTls(text: string): TlsMode {
@@ -189,12 +183,12 @@ function checkedTls(text: string): TlsMode {
   const modes = TLS_MODES.map((known) => `"${known}"`).join(', ')
   const isLeftOpen = text === 'allow' || text === 'prefer'
   const why = isLeftOpen ? ` With "${text}" whoever stands in between could switch the encryption off.` : ''
-  throw invalid(`"sslmode" is one of ${modes}.${why}`)
+  throw invalidLocation(`"sslmode" is one of ${modes}.${why}`)
 }
 
 function checkedApplicationName(name: string | undefined): string | undefined {
   if (name === undefined || (isName(name) && /^[ -~]+$/.test(name))) return name
-  throw invalid(`"application_name" is 1 to ${NAME_BYTES_MAX} printable ASCII characters.`)
+  throw invalidLocation(`"application_name" is 1 to ${NAME_BYTES_MAX} printable ASCII characters.`)
 }
 
 function numberIn(
@@ -207,7 +201,7 @@ function numberIn(
   if (text === undefined) return undefined
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= max) return number
-  throw invalid(`"${name}" is ${what} from 1 to ${max}.`)
+  throw invalidLocation(`"${name}" is ${what} from 1 to ${max}.`)
 }
 
 function inMs(seconds: number | undefined): number | undefined {
@@ -216,21 +210,4 @@ function inMs(seconds: number | undefined): number | undefined {
 
 function isName(text: string): boolean {
   return text !== '' && !text.includes('\u0000') && Buffer.byteLength(text) <= NAME_BYTES_MAX
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw invalid('It is not percent-encoded as it must be: write "%25" for "%".')
-  }
-}
-
-function splitOnce(text: string, separator: string): [string, string | undefined] {
-  const at = text.indexOf(separator)
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)]
-}
-
-function invalid(message: string): EngineError {
-  return new EngineError('invalid_configuration', { field: 'location', message })
 }

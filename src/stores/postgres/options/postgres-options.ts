@@ -1,10 +1,27 @@
 /** What a Postgres store can be told besides its location. A password here does not stand in a line of text that gets logged. */
+import type { ConnectionOptions } from 'node:tls'
 import { EngineError } from '../../../kernel/engine-error.ts'
-import { parseLocation } from '../../open/location.ts'
-import { checkServerOptions, duration, invalidOption, object, refuseTwoUsers, text } from '../../server/server-options.ts'
+import {
+  checkServerOptions,
+  duration,
+  invalidOption,
+  object,
+  refuseTwoUsers,
+  text,
+} from '../../server/server-options.ts'
 import type { OptionKind } from '../../server/server-options.ts'
-import type { ConnectionSettings } from '../wire/connection-settings.ts'
+import { parsePostgres } from './postgres-location.ts'
 import type { PostgresLocation } from './postgres-location.ts'
+
+/** What a connection can be told besides its location. */
+export interface ConnectionSettings {
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** Certificates, if the system's own do not do. */
+  readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'> | undefined
+  /** How long statements that were sent together may take. */
+  readonly requestTimeoutMs?: number | undefined
+}
 
 export interface PostgresOptions extends ConnectionSettings {
   /** How many connections this process may use for its work. */
@@ -18,6 +35,7 @@ export interface PostgresOptions extends ConnectionSettings {
 
 /** Enough to keep a server busy with batches; more of them wait for the same disk. */
 export const CONNECTIONS_DEFAULT = 4
+
 /** One is kept from waiting behind the other. */
 const CONNECTIONS_MIN = 2
 const CONNECTIONS_MAX = 64
@@ -76,19 +94,13 @@ export function listenLocation(options: PostgresOptions, location: PostgresLocat
   }
 }
 
+/** An error names the option, not the store's location. */
 function parseListen(listen: string): PostgresLocation {
-  const location = parsed(listen)
-  if (location?.kind === 'postgres') return location
-  throw invalidOption('postgres.listen', `It must be ${listening.text}.`)
-}
-
-/** What is wrong with it is told under its own name, not as a fault of the store's location. */
-function parsed(listen: string): ReturnType<typeof parseLocation> | undefined {
+  const rest = /^postgres(?:ql)?:(.*)$/s.exec(listen)?.[1]
+  if (rest === undefined) throw invalidOption('postgres.listen', `It must be ${listening.text}.`)
   try {
-    return parseLocation(listen)
+    return parsePostgres(rest)
   } catch (error) {
-    if (!(error instanceof EngineError)) throw error
-    if (!/^postgres(ql)?:/.test(listen)) return undefined
-    throw invalidOption('postgres.listen', error.detail.message ?? '')
+    throw error instanceof EngineError ? invalidOption('postgres.listen', error.detail.message ?? '') : error
   }
 }

@@ -1,6 +1,6 @@
 /** Brings the tables of a store up to date over a connection of its own. */
 import { Connection } from '../wire/connection.ts'
-import type { ConnectionSettings } from '../wire/connection-settings.ts'
+import type { ConnectionSettings } from '../options/postgres-options.ts'
 import { migrate } from './migrate.ts'
 import type { MigrateOptions, MigrationPlan } from './migrate.ts'
 import { asEngineError } from '../wire/postgres-error.ts'

@@ -6,6 +6,7 @@
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { migrations } from './migrations.ts'
 import type { Migration } from './migrations.ts'
+import { quoted } from '../wire/session.ts'
 import type { Session } from '../wire/session.ts'
 
 export interface MigrateOptions {
@@ -134,11 +135,6 @@ export function refuseNewer(found: number, known: number): void {
 function notOurs(schema: string): EngineError {
   const message = `The schema "${schema}" holds tables of another program: name one of its own, as in "?schema=flowfabric".`
   return new EngineError('invalid_configuration', { field: 'location', message })
-}
-
-/** A name of a location's schema needs nothing but the quotes. */
-export function quoted(schema: string): string {
-  return `"${schema}"`
 }
 
 /** Written as a person would run it: without the indentation that it has in the source. */

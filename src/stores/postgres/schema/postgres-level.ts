@@ -6,12 +6,13 @@ import type { LevelMigration } from '../../level/raise-level.ts'
 import { storedLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import { Connection } from '../wire/connection.ts'
-import type { ConnectionSettings } from '../wire/connection-settings.ts'
-import { quoted, readMeta, schemaState, underLock } from './migrate.ts'
+import type { ConnectionSettings } from '../options/postgres-options.ts'
+import { readMeta, schemaState, underLock } from './migrate.ts'
+import { quoted } from '../wire/session.ts'
+import type { Session } from '../wire/session.ts'
 import { migrations } from './migrations.ts'
 import { asEngineError } from '../wire/postgres-error.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
-import type { Session } from '../wire/session.ts'
 
 /** Runs work on a connection. */
 type Use = <T>(work: (session: Session) => Promise<T>) => Promise<T>

@@ -7,16 +7,18 @@ import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import { executionPartition } from '../../store.ts'
 import type { StoreSettings } from '../../store.ts'
-import { carryOut, planMigration, quoted, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
+import { carryOut, planMigration, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
+import { quoted } from '../wire/session.ts'
+import type { Session } from '../wire/session.ts'
 import { migrations } from './migrations.ts'
 import type { Migration } from './migrations.ts'
 import { grantsFor } from '../boot/permission-check.ts'
 import { causeOf, sqlState } from '../wire/postgres-error.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
-import type { Session } from '../wire/session.ts'
 
 /** Transactions of several processes work side by side; more would only make the batches of each smaller. */
 const EXECUTION_PARTITIONS = 4
+
 /** The largest number that an advisory lock of two numbers takes. */
 const LOCK_SPACE_MAX = 2_147_483_647
 const PERMISSION_DENIED = '42501'

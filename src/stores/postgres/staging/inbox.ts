@@ -4,7 +4,7 @@
  */
 import type { Call } from '../../store.ts'
 import { bigintArray, integerArray, textArray } from '../wire/arrays.ts'
-import { bytesOf } from '../wire/bytes.ts'
+import { bytesOf } from '../wire/round-trip.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
 
 /** Staged submits that one transaction takes from a partition: few enough to leave room for the calls that it is for. */

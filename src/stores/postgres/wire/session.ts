@@ -5,3 +5,8 @@ export interface Session {
   /** Numbers of 64 bits come as numbers, bytes as `Buffer`. */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 }
+
+/** Quotes the schema of a location, whose characters need no escape. */
+export function quoted(schema: string): string {
+  return `"${schema}"`
+}

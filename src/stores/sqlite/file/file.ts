@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Runtime } from '../../../runtime/index.ts'
-import type { Synchronous } from '../../open/location.ts'
+import type { Synchronous } from './synchronous.ts'
 import type { StoreSettings } from '../../store.ts'
 import { Connection } from '../connection/connection.ts'
 import { needsSetup, setUp, verifiedSettings } from './file-settings.ts'
@@ -14,8 +14,10 @@ export const MEMORY_FILE = ':memory:'
 
 /** A larger one makes every commit slower, since SQLite walks through it. */
 const CACHE_KIB = 8_192
+
 /** Pages in the write-ahead log, of 4 KiB each, after which a commit moves them into the file. */
 const CHECKPOINT_PAGES = 4_000
+
 /** What the write-ahead log is cut back to after a burst. */
 const LOG_BYTES_KEPT = 67_108_864
 

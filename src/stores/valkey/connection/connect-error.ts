@@ -1,7 +1,7 @@
 /** Why a server could not be connected to, and what to change so that it can. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
-import { shownServer } from '../options/valkey-location.ts'
+import { shownAddress } from '../../server/server-location.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
 
 /** What Node finds wrong with a certificate, by the name of its error, and who can put it right. */
@@ -91,7 +91,7 @@ function firstClause(error: unknown): string {
 
 function serverOf(location: ValkeyLocation): string {
   const [first] = location.servers
-  return first === undefined ? 'The server' : shownServer(first)
+  return first === undefined ? 'The server' : shownAddress(first)
 }
 
 function refused(message: string, error: unknown): EngineError {

@@ -1,5 +1,5 @@
 /** Where a Valkey server or cluster is, and how to reach it, from one line of text. */
-import { EngineError } from '../../../kernel/engine-error.ts'
+import { invalidLocation, shownAddress, splitLocation } from '../../server/server-location.ts'
 
 export interface ServerAddress {
   readonly host: string
@@ -39,23 +39,16 @@ interface Scheme {
 }
 
 export function parseValkey(scheme: Scheme, rest: string): ValkeyLocation {
-  if (!rest.startsWith('//')) throw invalid(`"//" follows the scheme, as in ${valkeyForms[0]}.`)
-  const [beforeQuery, query = ''] = splitOnce(rest.slice(2), '?')
-  const [authority, path = ''] = splitOnce(beforeQuery, '/')
-  if (path.includes('@') || query.includes('@')) {
-    throw invalid('A "/" or "?" in the user or the password must be written as "%2F" or "%3F".')
-  }
-  const at = authority.lastIndexOf('@')
-  const servers = parseServers(authority.slice(at + 1), scheme)
-  const database = parseDatabase(path, scheme)
+  const { servers, username, password, path, query } = splitLocation(rest, valkeyForms[0])
   const { isTls, prefix, executionPartitions } = parseSettings(query, scheme)
   return {
     kind: 'valkey',
-    servers,
+    servers: parseServers(servers, scheme),
     isCluster: scheme.isCluster,
     isTls: scheme.isTls || isTls,
-    ...parseUser(at === -1 ? '' : authority.slice(0, at)),
-    database,
+    username,
+    password,
+    database: parseDatabase(path, scheme),
     prefix,
     executionPartitions,
   }
@@ -64,20 +57,16 @@ export function parseValkey(scheme: Scheme, rest: string): ValkeyLocation {
 /** The location as it may be shown and logged: without user and password. */
 export function shownLocation(location: ValkeyLocation): string {
   const scheme = location.isCluster ? 'valkey-cluster' : location.isTls ? 'valkeys' : 'valkey'
-  const servers = location.servers.map(shownServer)
+  const servers = location.servers.map(shownAddress)
   const database = location.database === 0 ? '' : `/${location.database}`
   const tls = location.isCluster && location.isTls ? '?tls=true' : ''
   return `${scheme}://${servers.join(',')}${database}${tls}, prefix ${location.prefix}`
 }
 
-export function shownServer({ host, port }: ServerAddress): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
 function parseServers(text: string, { isCluster }: Scheme): ServerAddress[] {
   const parts = text.split(',')
   if (parts.length > 1 && !isCluster) {
-    throw invalid('Several servers are given. Those of a cluster begin with "valkey-cluster://".')
+    throw invalidLocation('Several servers are given. Those of a cluster begin with "valkey-cluster://".')
   }
   return parts.map(parseServer)
 }
@@ -87,30 +76,18 @@ function parseServer(text: string): ServerAddress {
   const host = match?.groups?.['six'] ?? match?.groups?.['host']
   const port = Number(match?.groups?.['port'] ?? DEFAULT_PORT)
   if (host === undefined || port < 1 || port > 65_535) {
-    throw invalid('A server is a host and a port, as in "localhost:6379" or "[::1]:6379".')
+    throw invalidLocation('A server is a host and a port, as in "localhost:6379" or "[::1]:6379".')
   }
   return { host, port }
-}
-
-function parseUser(text: string): Pick<ValkeyLocation, 'username' | 'password'> {
-  const [username, password] = splitOnce(text, ':')
-  try {
-    return {
-      username: username === '' ? undefined : decodeURIComponent(username),
-      password: password === undefined || password === '' ? undefined : decodeURIComponent(password),
-    }
-  } catch {
-    throw invalid('The user or the password is not percent-encoded as it must be: write "%25" for "%".')
-  }
 }
 
 function parseDatabase(path: string, { isCluster }: Scheme): number {
   if (path === '') return 0
   const database = /^\d{1,4}$/.test(path) ? Number(path) : -1
   if (database < 0 || database > DATABASE_MAX) {
-    throw invalid(`What follows the servers is the number of a database from 0 to ${DATABASE_MAX}, as in "/0".`)
+    throw invalidLocation(`What follows the servers is the number of a database from 0 to ${DATABASE_MAX}, as in "/0".`)
   }
-  if (isCluster && database !== 0) throw invalid('A cluster has database 0 only.')
+  if (isCluster && database !== 0) throw invalidLocation('A cluster has database 0 only.')
   return database
 }
 
@@ -123,12 +100,12 @@ function parseSettings(
   for (const name of settings.keys()) {
     // Its name stays out of the message: it may be a piece of a password that was not encoded.
     if (!known.includes(name)) {
-      throw invalid(`It has a setting that a Valkey store does not have; there are ${known.join(', ')}.`)
+      throw invalidLocation(`It has a setting that a Valkey store does not have; there are ${known.join(', ')}.`)
     }
-    if (settings.getAll(name).length > 1) throw invalid(`"${name}" is given more than once.`)
+    if (settings.getAll(name).length > 1) throw invalidLocation(`"${name}" is given more than once.`)
   }
   const tls = settings.get('tls') ?? 'false'
-  if (tls !== 'true' && tls !== 'false') throw invalid('"tls" is "true" or "false".')
+  if (tls !== 'true' && tls !== 'false') throw invalidLocation('"tls" is "true" or "false".')
   const partitions = settings.get('partitions')
   return {
     isTls: tls === 'true',
@@ -139,20 +116,11 @@ function parseSettings(
 
 function checkedPrefix(prefix: string): string {
   if (PREFIX.test(prefix)) return prefix
-  throw invalid('"prefix" is 1 to 64 of letters, digits, "_", ".", ":" and "-".')
+  throw invalidLocation('"prefix" is 1 to 64 of letters, digits, "_", ".", ":" and "-".')
 }
 
 function checkedPartitions(text: string): number {
   const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (count >= 1 && count <= PARTITIONS_MAX) return count
-  throw invalid(`"partitions" is a whole number from 1 to ${PARTITIONS_MAX}.`)
-}
-
-function splitOnce(text: string, separator: string): [string, string | undefined] {
-  const at = text.indexOf(separator)
-  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)]
-}
-
-function invalid(message: string): EngineError {
-  return new EngineError('invalid_configuration', { field: 'location', message })
+  throw invalidLocation(`"partitions" is a whole number from 1 to ${PARTITIONS_MAX}.`)
 }
