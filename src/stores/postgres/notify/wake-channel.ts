@@ -145,7 +145,7 @@ export class WakeChannel {
     this.#deafSince ??= runtime.monotonic()
     log.debug(errorFields(error), 'wake-ups cannot be listened for; it is tried again')
     if (runtime.monotonic() - this.#deafSince >= ECHO_WAIT_MS) this.#noteDeaf(errorFields(error), UNREACHED)
-    const waitMs = Math.min(RETRY_MAX_MS, backoffMs(runtime, this.#failureCount))
+    const waitMs = backoffMs(runtime, this.#failureCount, RETRY_MAX_MS)
     this.#retry = runtime.after(waitMs, () => void this.#subscribe(), { background: true })
   }
 

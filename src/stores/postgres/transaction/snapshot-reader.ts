@@ -2,11 +2,12 @@
  * Everything that only looks. All that one look loads comes from one snapshot, and nobody's lock is waited for. A look that
  * is planned in full is one round trip, after which nothing is left open on the server.
  */
+import { runOneByOne } from '../../sql/run-one-by-one.ts'
 import type { Answer, Call } from '../../store.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
 import type { LoadStep } from '../load/load-range.ts'
 import type { Loader } from '../load/load.ts'
-import { answerOneByOne, isOwnFault } from './operation-failure.ts'
+import { faultOf, isOperationFailure } from './operation-failure.ts'
 import { Passes } from '../../working-set/passes.ts'
 import type { Pool } from '../wire/pool.ts'
 import { COMMIT, SETTINGS } from './transaction.ts'
@@ -36,9 +37,9 @@ export class ReadSide {
     try {
       return await this.#runTogether(number, calls)
     } catch (error) {
-      if (!isOwnFault(error)) throw error
+      if (!isOperationFailure(error)) throw error
     }
-    return await answerOneByOne(calls, (call) => this.#runTogether(number, [call]))
+    return await runOneByOne(calls, (call) => this.#runTogether(number, [call]), faultOf)
   }
 
   async #runTogether(number: number, calls: readonly Call[]): Promise<Answer[]> {

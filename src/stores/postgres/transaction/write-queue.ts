@@ -5,9 +5,10 @@
  */
 import { errorFields } from '../../../runtime/index.ts'
 import type { Log, Runtime } from '../../../runtime/index.ts'
+import { runOneByOne } from '../../sql/run-one-by-one.ts'
 import type { Answer, Call, Partition, Wake } from '../../store.ts'
 import { INBOX_TAKE_MAX } from '../staging/inbox.ts'
-import { answerOneByOne, isOwnFault, reasonOf } from './operation-failure.ts'
+import { faultOf, isOperationFailure, reasonOf } from './operation-failure.ts'
 import type { Pool } from '../wire/pool.ts'
 import { asEngineError, isIdleEnd } from '../wire/postgres-error.ts'
 import { Transaction } from './transaction.ts'
@@ -101,7 +102,7 @@ export class WriteSide {
       for (const batch of batches) this.#answer(batch, outcomes.get(batch))
       return
     } catch (error) {
-      if (!isOwnFault(error)) {
+      if (!isOperationFailure(error)) {
         for (const batch of batches) batch.reject(error)
         return
       }
@@ -146,13 +147,14 @@ export class WriteSide {
   }
 
   #runOneByOne({ partition, number, calls }: Batch): Promise<Answer[]> {
-    return answerOneByOne(calls, async (call) => {
+    const run = async (call: Call) => {
       const single: Batch = { partition, number, calls: [call] }
       const outcome = (await this.#transact([single], { stagedMax: 0, isCareful: true })).get(single)
       if (outcome === undefined) return []
       this.#tell(single, outcome)
       return outcome.answers
-    })
+    }
+    return runOneByOne(calls, run, faultOf)
   }
 
   /** One that cannot become an execution is set aside, so that those behind it can. */
@@ -167,7 +169,7 @@ export class WriteSide {
         this.#tell(single, { ...outcome, hasMoreStaged: false })
         if (!outcome.hasMoreStaged) return
       } catch (error) {
-        if (!isOwnFault(error) || taken.length === 0) throw error
+        if (!isOperationFailure(error) || taken.length === 0) throw error
         await this.#setAside(partition, taken, reasonOf(error))
       }
     }

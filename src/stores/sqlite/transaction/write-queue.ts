@@ -6,6 +6,7 @@ import type { Instant } from '../../../kernel/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { LevelGuard } from '../../level/store-level.ts'
+import { faultIn, runOneByOne } from '../../sql/run-one-by-one.ts'
 import { Overlay } from '../../working-set/overlay.ts'
 import { wakeOf } from '../../working-set/wake-of.ts'
 import type { Answer, Call, Partition, Wake } from '../../store.ts'
@@ -53,7 +54,7 @@ export class WriteSide {
         // A file that stays busy is as busy for each alone; anything else may be the fault of one of them.
         if (error instanceof EngineError) throw error
       }
-      return this.#runOneByOne(partition, calls, since)
+      return runOneByOne(calls, (call) => this.#runTogether(partition, [call], since), faultOf)
     })
   }
 
@@ -82,26 +83,6 @@ export class WriteSide {
       return { answers, wake: wakeOf(partition.name, writes) }
     }, since)
     if (wake !== undefined) this.#onWake(wake)
-    return answers
-  }
-
-  /** So that an operation whose rows are refused does not take the others down with it. */
-  async #runOneByOne(partition: OpenPartition, calls: readonly Call[], since: number): Promise<Answer[]> {
-    const answers: Answer[] = []
-    for (const call of calls) {
-      try {
-        answers.push(...(await this.#runTogether(partition, [call], since)))
-      } catch (error) {
-        const fault = faultOf(call, error)
-        if (fault !== undefined) {
-          answers.push(fault)
-          continue
-        }
-        // What has been done before the store failed is answered; the others are sent again and meet the failure.
-        if (answers.length === 0) throw error
-        return calls.map((_, i) => answers[i] ?? { kind: 'not_run' })
-      }
-    }
     return answers
   }
 
@@ -138,9 +119,5 @@ function partitionNumber(connection: Connection, name: Partition): number {
 function faultOf(call: Call, error: unknown): Answer | undefined {
   if (error instanceof RefusedRow) return { kind: 'fault', reason: error.message, recordId: error.recordId }
   if (error instanceof EngineError || isSqliteError(error) || !(error instanceof Error)) return undefined
-  return { kind: 'fault', reason: `${call.operation} failed: ${error.message}`, recordId: recordIdOf(call) }
-}
-
-function recordIdOf({ operation, input }: Call): string {
-  return 'executionId' in input ? input.executionId : operation
+  return faultIn(call, error.message)
 }
