@@ -7,8 +7,8 @@ import type { LogFields, Log, VirtualRuntime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/open/location.ts'
 import { Connection } from '../../src/stores/postgres/wire/connection.ts'
 import type { Statement } from '../../src/stores/postgres/wire/round-trip.ts'
-import { channelOf, stagedNotice } from '../../src/stores/postgres/notify/notify-payload.ts'
-import { UNHEARD, WakeChannel } from '../../src/stores/postgres/notify/wake-channel.ts'
+import { channelOf, stagedPayload } from '../../src/stores/postgres/notify/notify-payload.ts'
+import { NOT_RECEIVING, WakeChannel } from '../../src/stores/postgres/notify/wake-channel.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Wake } from '../../src/stores/store.ts'
 import { startPgbouncer } from '../servers/pgbouncer.ts'
@@ -83,7 +83,7 @@ class Process {
       runtime: this.runtime,
       log,
       sender: randomUUID(),
-      tell: (wake) => void this.wakes.push(wake),
+      onWake: (wake) => void this.wakes.push(wake),
       onStaged: (number) => void this.staged.push(number),
     })
     onTestFinished(() => this.channel.close())
@@ -93,7 +93,7 @@ class Process {
   static async listening(location: string, name: string): Promise<Process> {
     const process = new Process({ location, name, speaker: await connect(location) })
     process.channel.listen()
-    await process.until('what it said to itself is heard', () => process.channel.isHeard === 'yes')
+    await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
     expect(process.takeWakes()).toEqual(LOOK_EVERYWHERE)
     return process
   }
@@ -133,7 +133,7 @@ class Process {
     await this.#sendEcho()
     // It is heard before what is said after it.
     const stagedCount = this.staged.length
-    await say(this.speaker, this.#name, stagedNotice(0))
+    await say(this.speaker, this.#name, stagedPayload(0))
     await this.until('what was said after the echo', () => this.staged.length > stagedCount)
     await this.runtime.advance(ECHO_WAIT_MS)
   }
@@ -189,7 +189,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
 
     speaker.channel.announce(wakeOf(1))
     await speaker.runtime.advance(1)
-    await say(await connect(location), name, stagedNotice(1))
+    await say(await connect(location), name, stagedPayload(1))
     await listener.until('the notice that is meant for it', () => listener.staged.length > 0)
 
     expect(listener.takeWakes()).toEqual([])
@@ -201,10 +201,10 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     const caller = await connect(location)
 
     await caller.query('begin')
-    await say(caller, name, stagedNotice(1))
+    await say(caller, name, stagedPayload(1))
     await caller.query('rollback')
     await caller.query('begin')
-    await say(caller, name, stagedNotice(3))
+    await say(caller, name, stagedPayload(3))
     await caller.query('commit')
     await first!.until('the staged one', () => first!.staged.length > 0)
     await second!.until('the staged one', () => second!.staged.length > 0)
@@ -294,15 +294,15 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     process.isMute = true
     process.channel.listen()
     expect(await process.nextWakes(PARTITION_COUNT)).toEqual(LOOK_EVERYWHERE)
-    expect([process.channel.isHeard, process.warnings]).toEqual(['not_tried', []])
+    expect([process.channel.isReceiving, process.warnings]).toEqual(['not_tried', []])
 
     for (let i = 0; i < 5; i++) await process.missEcho()
-    expect([process.channel.isHeard, process.warnings]).toEqual(['no', [UNHEARD]])
+    expect([process.channel.isReceiving, process.warnings]).toEqual(['no', [NOT_RECEIVING]])
 
     process.isMute = false
     await process.hearEcho()
     expect(await process.nextWakes(PARTITION_COUNT)).toEqual(LOOK_EVERYWHERE)
-    expect([process.channel.isHeard, process.warnings.length, process.listeners.length]).toEqual(['yes', 1, 1])
+    expect([process.channel.isReceiving, process.warnings.length, process.listeners.length]).toEqual(['yes', 1, 1])
   })
 
   test('an echo that cannot be sent is no reason to give up a connection', async () => {
@@ -310,13 +310,13 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     const speaker = await connect(location)
     const process = new Process({ location, name, speaker })
     process.channel.listen()
-    await process.until('what it said to itself is heard', () => process.channel.isHeard === 'yes')
+    await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
 
     speaker.close()
     await process.missEcho()
     await process.missEcho()
 
-    expect([process.channel.isHeard, process.warnings, process.listeners.length]).toEqual(['yes', [], 1])
+    expect([process.channel.isReceiving, process.warnings, process.listeners.length]).toEqual(['yes', [], 1])
   })
 
   test('nothing is opened before somebody listens, one connection however often, and none stays open', async () => {
@@ -325,10 +325,10 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     const process = new Process({ location, name, speaker: other })
     process.channel.announce(wakeOf(0))
     await process.runtime.advance(100)
-    expect([process.listeners.length, process.channel.isHeard]).toEqual([0, 'not_tried'])
+    expect([process.listeners.length, process.channel.isReceiving]).toEqual([0, 'not_tried'])
 
     for (let i = 0; i < 3; i++) process.channel.listen()
-    await process.until('what it said to itself is heard', () => process.channel.isHeard === 'yes')
+    await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
     expect(await listenersOf(other, name)).toHaveLength(1)
 
     await process.channel.close()
@@ -360,12 +360,12 @@ test('a server that is away for long is worth one warning, and is heard again on
   await server.kill()
   await process.until('it says that nothing is heard', () => process.warnings.length > 0, ECHO_WAIT_MS / 10)
   await process.runtime.advance(ECHO_EVERY_MS)
-  expect(process.channel.isHeard).toBe('no')
+  expect(process.channel.isReceiving).toBe('no')
   expect(process.warnings).toEqual([expect.stringContaining('cannot be made')])
 
   await server.restart()
   process.speaker = await connect(server.location)
-  await process.until('what it said to itself is heard', () => process.channel.isHeard === 'yes')
+  await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
   expect(process.takeWakes().slice(0, PARTITION_COUNT)).toEqual(LOOK_EVERYWHERE)
   expect(process.warnings).toHaveLength(1)
 })
@@ -381,10 +381,10 @@ test('behind a pooler that shares connections nothing arrives, and a location th
   pooled.channel.listen()
   direct.channel.listen()
   await pooled.nextWakes(PARTITION_COUNT)
-  await direct.until('what it said to itself is heard', () => direct.channel.isHeard === 'yes')
+  await direct.until('what it said to itself is heard', () => direct.channel.isReceiving === 'yes')
   await pooled.missEcho()
 
-  expect([pooled.channel.isHeard, pooled.warnings]).toEqual(['no', [UNHEARD]])
+  expect([pooled.channel.isReceiving, pooled.warnings]).toEqual(['no', [NOT_RECEIVING]])
   direct.takeWakes()
   pooled.channel.announce(wakeOf(1))
   await pooled.runtime.advance(1)

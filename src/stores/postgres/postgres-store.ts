@@ -15,7 +15,7 @@ import { EventLog } from './event-log.ts'
 import { Flusher } from './flush/flush.ts'
 import { Inbox } from './staging/inbox.ts'
 import { Loader } from './load/load.ts'
-import { channelOf, stagedNotice } from './notify/notify-payload.ts'
+import { channelOf, stagedPayload } from './notify/notify-payload.ts'
 import { dumpPartition } from './partition-dump.ts'
 import { Pool } from './wire/pool.ts'
 import { quoted } from './wire/session.ts'
@@ -25,14 +25,14 @@ import { PostgresLevel } from './schema/postgres-level.ts'
 import type { PostgresLocation } from './options/postgres-location.ts'
 import { CONNECTIONS_DEFAULT, listenLocation } from './options/postgres-options.ts'
 import type { PostgresOptions } from './options/postgres-options.ts'
-import { ReadSide } from './transaction/snapshot-reader.ts'
+import { SnapshotReader } from './transaction/snapshot-reader.ts'
 import { checkServer } from './boot/server-check.ts'
 import { findSettings, setUp, storeNotFound } from './schema/settings.ts'
 import type { PostgresSettings } from './schema/settings.ts'
 import { stageIn } from './staging/staging.ts'
 import { inboxCounts, reportOf, warningsOf } from './boot/store-report.ts'
 import { WakeChannel } from './notify/wake-channel.ts'
-import { WriteSide } from './transaction/write-queue.ts'
+import { WriteQueue } from './transaction/write-queue.ts'
 
 export interface PostgresStoreOptions {
   readonly runtime: Runtime
@@ -66,8 +66,8 @@ export class PostgresStore implements Store {
   readonly #location: PostgresLocation
   readonly #schema: string
   readonly #pool: Pool
-  readonly #readSide: ReadSide
-  readonly #writeSide: WriteSide
+  readonly #reader: SnapshotReader
+  readonly #writes: WriteQueue
   readonly #events: EventLog
   readonly #inbox: Inbox
   readonly #listeners = new WakeListeners()
@@ -92,8 +92,8 @@ export class PostgresStore implements Store {
     this.#pool = pool
     this.#inbox = new Inbox(schema, channel)
     this.#events = new EventLog(pool, schema, settings.lockSpace)
-    this.#readSide = new ReadSide(pool, loader, now)
-    this.#writeSide = new WriteSide({
+    this.#reader = new SnapshotReader(pool, loader, now)
+    this.#writes = new WriteQueue({
       runtime,
       log,
       pool,
@@ -108,7 +108,7 @@ export class PostgresStore implements Store {
         guard,
         now,
       },
-      onWake: (wake) => this.#tell(wake),
+      onWake: (wake) => this.#publish(wake),
     })
     this.#guard = guard
     const place = new PostgresLevel((work) => pool.use(work), location.schema, now)
@@ -123,8 +123,8 @@ export class PostgresStore implements Store {
       runtime,
       log,
       sender: runtime.uuid(),
-      tell: (wake) => this.#hear(wake),
-      onStaged: (number) => this.#writeSide.takeStaged(executionPartition(number), number),
+      onWake: (wake) => this.#receive(wake),
+      onStaged: (number) => this.#writes.takeStaged(executionPartition(number), number),
     })
   }
 
@@ -168,12 +168,12 @@ export class PostgresStore implements Store {
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
     const number = partitionNumber(partition)
     const isRead = calls.every((call) => isReadOperation(call.operation))
-    return this.#use(() => (isRead ? this.#readSide.run(number, calls) : this.#writeSide.run(partition, number, calls)))
+    return this.#use(() => (isRead ? this.#reader.run(number, calls) : this.#writes.run(partition, number, calls)))
   }
 
   stage(tx: TransactionHandle, partition: Partition, call: Call<'createExecution'>): Promise<void> {
     const number = partitionNumber(partition)
-    return stageIn(tx, this.#inbox.staging(number, call, stagedNotice(number)), this.#schema)
+    return stageIn(tx, this.#inbox.staging(number, call, stagedPayload(number)), this.#schema)
   }
 
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
@@ -223,15 +223,15 @@ export class PostgresStore implements Store {
     return warning === undefined ? report : { ...report, warnings: [...report.warnings, warning] }
   }
 
-  #tell(wake: Wake): void {
+  #publish(wake: Wake): void {
     this.#listeners.tell(wake)
     this.#channel.announce(wake)
   }
 
   /** Whoever may have missed something looks for everything, and so for what was staged meanwhile. */
-  #hear(wake: Wake): void {
+  #receive(wake: Wake): void {
     const { partition, ready } = wake
-    if (ready === undefined) this.#writeSide.takeStaged(partition, partitionNumber(partition))
+    if (ready === undefined) this.#writes.takeStaged(partition, partitionNumber(partition))
     this.#listeners.tell(wake)
   }
 
@@ -253,7 +253,7 @@ export class PostgresStore implements Store {
 /** Its location says who it is. Whoever waits for what it hears keeps the process alive, not it. */
 async function openListener(location: PostgresLocation, options: PostgresOptions): Promise<Connection> {
   const connection = await Connection.open(location, { ...options, username: undefined, password: undefined })
-  connection.rest()
+  connection.unref()
   return connection
 }
 

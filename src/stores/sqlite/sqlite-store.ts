@@ -16,10 +16,10 @@ import { FileLevel } from './file/file-level.ts'
 import { FileWatch, WATCH_INTERVAL_MS } from './file/file-watch.ts'
 import { MEMORY_FILE, openFile } from './file/file.ts'
 import type { OpenFile } from './file/file.ts'
-import { ReadSide } from './transaction/snapshot-reader.ts'
+import { SnapshotReader } from './transaction/snapshot-reader.ts'
 import { failureInUse } from './connection/sqlite-error.ts'
 import { reportOf } from './store-report.ts'
-import { WriteSide } from './transaction/write-queue.ts'
+import { WriteQueue } from './transaction/write-queue.ts'
 
 export interface SqliteOptions {
   readonly runtime: Runtime
@@ -38,8 +38,8 @@ export interface SqliteOptions {
 export class SqliteStore implements Store {
   readonly settings: StoreSettings
   readonly #file: OpenFile
-  readonly #readSide: ReadSide
-  readonly #writeSide: WriteSide
+  readonly #reader: SnapshotReader
+  readonly #writes: WriteQueue
   /** Only a file can be written by others. */
   readonly #watch: FileWatch | undefined
   readonly #identity: FileIdentity | undefined
@@ -58,13 +58,13 @@ export class SqliteStore implements Store {
     const { runtime, watchIntervalMs = WATCH_INTERVAL_MS } = options
     this.settings = file.settings
     this.#file = file
-    this.#readSide = new ReadSide(runtime, file.reader)
+    this.#reader = new SnapshotReader(runtime, file.reader)
     this.#guard = new LevelGuard(levels)
-    this.#writeSide = new WriteSide(runtime, file.writer, this.#guard, (wake) => this.#listeners.tell(wake))
+    this.#writes = new WriteQueue(runtime, file.writer, this.#guard, (wake) => this.#listeners.tell(wake))
     if (file.path === MEMORY_FILE) return
     this.#identity = new FileIdentity(runtime, file.path)
     // On the writer's connection the file changes only by what others commit: what it commits itself was told already.
-    this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#tellAll())
+    this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#wakeAll())
     this.#register = new ProcessRegister({
       place: new FileLevel(runtime, file.writer),
       guard: this.#guard,
@@ -78,18 +78,18 @@ export class SqliteStore implements Store {
   run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
     const isRead = calls.every((call) => isReadOperation(call.operation))
     return this.#use(async () => {
-      if (isRead) return await this.#readSide.run(partition, calls)
+      if (isRead) return await this.#reader.run(partition, calls)
       this.#identity?.check()
-      return await this.#writeSide.run(partition, calls)
+      return await this.#writes.run(partition, calls)
     })
   }
 
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
-    return this.#use(() => this.#readSide.readEvents(partition, after, limit))
+    return this.#use(() => this.#reader.readEvents(partition, after, limit))
   }
 
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
-    return this.#use(() => this.#writeSide.trimEvents(partition, olderThan, keepCount))
+    return this.#use(() => this.#writes.trimEvents(partition, olderThan, keepCount))
   }
 
   onWake(listener: (wake: Wake) => void): () => void {
@@ -107,7 +107,7 @@ export class SqliteStore implements Store {
   }
 
   dump(partition: Partition): Promise<PartitionDump> {
-    return this.#use(() => this.#readSide.dump(partition))
+    return this.#use(() => this.#reader.dump(partition))
   }
 
   close(): Promise<void> {
@@ -138,7 +138,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  #tellAll(): void {
+  #wakeAll(): void {
     for (let number = 0; number < this.settings.executionPartitions; number++) {
       this.#listeners.tell({ partition: executionPartition(number), hasEvents: true })
     }

@@ -10,7 +10,7 @@ const ALL = ['select', 'insert', 'update', 'delete'] as const
 type Privilege = (typeof ALL)[number]
 
 /** Settings are written by the first user alone, and partitions are never removed. */
-const lesser: Readonly<Record<string, readonly Privilege[]>> = {
+const reducedPrivileges: Readonly<Record<string, readonly Privilege[]>> = {
   meta: ['select'],
   partition: ['select', 'insert', 'update'],
 }
@@ -47,6 +47,6 @@ export async function checkPermissions(session: Session, schema: string): Promis
 }
 
 function isNeeded(table: string, privilege: Privilege): boolean {
-  const needed = Object.hasOwn(lesser, table) ? lesser[table] : ALL
+  const needed = Object.hasOwn(reducedPrivileges, table) ? reducedPrivileges[table] : ALL
   return needed?.includes(privilege) ?? false
 }

@@ -17,7 +17,7 @@ type Text = Omit<Statement, 'values'>
 export class Flusher {
   readonly #records: readonly RecordStatements[]
   readonly #insertEntries: Text
-  readonly #settleEntries: Text
+  readonly #upsertEntries: Text
   readonly #deleteEntries: Text
   readonly #insertBlobs: Text
   readonly #deleteBlobs: Text
@@ -32,7 +32,7 @@ export class Flusher {
       select partition, name, score, id from ${entries}`
     this.#insertEntries = { name: 'ff_insert_entry', text: insertEntries }
     // An entry that stands there already is what shall stand there.
-    this.#settleEntries = { name: 'ff_settle_entry', text: `${insertEntries} on conflict do nothing` }
+    this.#upsertEntries = { name: 'ff_upsert_entry', text: `${insertEntries} on conflict do nothing` }
     this.#deleteEntries = {
       name: 'ff_delete_entry',
       text: `delete from ${schema}.entry e using ${entries}
@@ -63,16 +63,16 @@ export class Flusher {
     }
   }
 
-  statements(all: readonly PartitionWrites[], isCareful: boolean): Statement[] {
+  statements(all: readonly PartitionWrites[], isFallback: boolean): Statement[] {
     return [
       ...this.#records.flatMap((records) => records.statements(all)),
-      ...this.#writeEntries(all, isCareful),
-      ...this.#writeBlobs(all, isCareful),
+      ...this.#writeEntries(all, isFallback),
+      ...this.#writeBlobs(all, isFallback),
       ...this.#appendEvents(all),
     ]
   }
 
-  #writeEntries(all: readonly PartitionWrites[], isCareful: boolean): Statement[] {
+  #writeEntries(all: readonly PartitionWrites[], isFallback: boolean): Statement[] {
     const [removed, added] = [new EntryColumns(), new EntryColumns()]
     for (const { number, writes } of all) {
       for (const { index, id, before, after } of writes.entries) {
@@ -82,13 +82,13 @@ export class Flusher {
     }
     return [
       ...removed.statements(this.#deleteEntries),
-      ...added.statements(isCareful ? this.#settleEntries : this.#insertEntries),
+      ...added.statements(isFallback ? this.#upsertEntries : this.#insertEntries),
     ]
   }
 
-  #writeBlobs(all: readonly PartitionWrites[], isCareful: boolean): Statement[] {
+  #writeBlobs(all: readonly PartitionWrites[], isFallback: boolean): Statement[] {
     const blobs = all.flatMap(({ number, writes }) => writes.blobs.map((blob) => ({ number, ...blob })))
-    const forgotten = blobs.filter(({ mayExist }) => mayExist || isCareful)
+    const forgotten = blobs.filter(({ mayExist }) => mayExist || isFallback)
     const kept = blobs.flatMap(({ number, key, bytes }) => (bytes === undefined ? [] : [{ number, key, bytes }]))
     const statements: Statement[] = []
     if (forgotten.length > 0) {

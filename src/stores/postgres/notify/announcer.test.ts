@@ -5,7 +5,7 @@ import type { VirtualRuntime } from '../../../runtime/index.ts'
 import { executionPartition } from '../../store.ts'
 import type { Wake } from '../../store.ts'
 import { Announcer } from './announcer.ts'
-import { readNotice } from './notify-payload.ts'
+import { parsePayload } from './notify-payload.ts'
 
 const PARTITIONS = [0, 1, 2, 3].map(executionPartition)
 
@@ -20,7 +20,7 @@ function world(reply: () => Promise<unknown> = () => Promise.resolve()): World {
   const runtime = virtualRuntime()
   const sent: World['sent'] = []
   const notify = (text: string) => {
-    const notice = readNotice(text, PARTITIONS)
+    const notice = parsePayload(text, PARTITIONS)
     if (notice?.kind !== 'changed') throw new Error(`This is not what was announced: ${text}`)
     sent.push({ at: runtime.monotonic(), wakes: notice.wakes })
     return reply()

@@ -6,20 +6,20 @@
 import { errorFields, sleep } from '../../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import type { Partition, Wake } from '../../store.ts'
-import { changedNotice } from './notify-payload.ts'
+import { changedPayload } from './notify-payload.ts'
 
 /** From one notice to the next. Notices of all processes are committed one after the other, so each costs all of them. */
 const INTERVAL_MS = 20
 /** Names of one kind that are kept of a partition; beyond them it is enough to say where to look. */
 const NAMES_MAX = 100
 /** How long somebody who closes waits for the last notices to go out. */
-const LAST_NOTICE_MS = 500
+const CLOSE_WAIT_MS = 500
 
 export class Announcer {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #sender: string
-  readonly #notify: (notice: string) => Promise<unknown>
+  readonly #notify: (payload: string) => Promise<unknown>
   /** What is still to be told, at most one wake-up of each partition. */
   readonly #waiting = new Map<Partition, Wake>()
   #isScheduled = false
@@ -32,7 +32,7 @@ export class Announcer {
     readonly runtime: Runtime
     readonly log: Log
     readonly sender: string
-    readonly notify: (notice: string) => Promise<unknown>
+    readonly notify: (payload: string) => Promise<unknown>
   }) {
     this.#runtime = options.runtime
     this.#log = options.log
@@ -57,9 +57,9 @@ export class Announcer {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#timer?.cancel()
-    const told = new AbortController()
-    void this.#sendRest().then(() => told.abort())
-    await sleep(this.#runtime, LAST_NOTICE_MS, told.signal)
+    const sent = new AbortController()
+    void this.#sendRest().then(() => sent.abort())
+    await sleep(this.#runtime, CLOSE_WAIT_MS, sent.signal)
   }
 
   #sendWhenDue(): void {
@@ -77,19 +77,19 @@ export class Announcer {
   }
 
   #send(): Promise<void> {
-    const notice = changedNotice(this.#sender, [...this.#waiting.values()])
+    const payload = changedPayload(this.#sender, [...this.#waiting.values()])
     this.#waiting.clear()
     this.#sentAt = this.#runtime.monotonic()
-    this.#sending = this.#try(notice).then(() => {
+    this.#sending = this.#try(payload).then(() => {
       this.#sending = undefined
       this.#sendWhenDue()
     })
     return this.#sending
   }
 
-  async #try(notice: string): Promise<void> {
+  async #try(payload: string): Promise<void> {
     try {
-      await this.#notify(notice)
+      await this.#notify(payload)
     } catch (error) {
       this.#log.debug(errorFields(error), 'a wake-up could not be sent')
     }

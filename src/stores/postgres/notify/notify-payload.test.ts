@@ -3,14 +3,14 @@ import { readyIndex } from '../../../kernel/index.ts'
 import type { ExecutionId } from '../../../kernel/index.ts'
 import { executionPartition } from '../../store.ts'
 import type { Wake } from '../../store.ts'
-import { NOTICE_MAX_BYTES, changedNotice, channelOf, echoNotice, readNotice, stagedNotice } from './notify-payload.ts'
+import { PAYLOAD_MAX_BYTES, changedPayload, channelOf, echoPayload, parsePayload, stagedPayload } from './notify-payload.ts'
 
 /** As many as a store can have. */
 const PARTITIONS = Array.from({ length: 64 }, (_, number) => executionPartition(number))
 const SENDER = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 function read(text: string) {
-  return readNotice(text, PARTITIONS)
+  return parsePayload(text, PARTITIONS)
 }
 
 /** A wake-up that says much: texts of this length each, so many of them. */
@@ -42,15 +42,15 @@ describe('what changed', () => {
   ])('is read as it was said: %s', (_, wake) => {
     const wakes = [wake, { partition: executionPartition(1), hasEvents: true }]
 
-    expect(read(changedNotice(SENDER, wakes))).toEqual({ kind: 'changed', sender: SENDER, wakes })
+    expect(read(changedPayload(SENDER, wakes))).toEqual({ kind: 'changed', sender: SENDER, wakes })
   })
 
   test('names only the partitions and their timers when it would be too long for the server', () => {
     const wakes = PARTITIONS.map((_, number) => wordyWake(number, 10))
 
-    const text = changedNotice(SENDER, wakes)
+    const text = changedPayload(SENDER, wakes)
 
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(NOTICE_MAX_BYTES)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(PAYLOAD_MAX_BYTES)
     expect(read(text)).toEqual({
       kind: 'changed',
       sender: SENDER,
@@ -61,26 +61,26 @@ describe('what changed', () => {
   test('names nothing when there are too many partitions to name', () => {
     const wakes = Array.from({ length: 200 }, (_, number) => wordyWake(number, 1))
 
-    expect(read(changedNotice(SENDER, wakes))).toEqual({ kind: 'changed', sender: SENDER, wakes: undefined })
+    expect(read(changedPayload(SENDER, wakes))).toEqual({ kind: 'changed', sender: SENDER, wakes: undefined })
   })
 
   test('is told in full up to the last byte that the server takes', () => {
     const bare: Wake = { partition: executionPartition(0), ready: [''], hasEvents: true }
-    const room = NOTICE_MAX_BYTES - changedNotice(SENDER, [bare]).length
-    const withName = (length: number) => changedNotice(SENDER, [{ ...bare, ready: ['x'.repeat(length)] }])
+    const room = PAYLOAD_MAX_BYTES - changedPayload(SENDER, [bare]).length
+    const withName = (length: number) => changedPayload(SENDER, [{ ...bare, ready: ['x'.repeat(length)] }])
 
-    expect(withName(room)).toHaveLength(NOTICE_MAX_BYTES)
+    expect(withName(room)).toHaveLength(PAYLOAD_MAX_BYTES)
     expect(withName(room + 1).length).toBeLessThan(200)
   })
 })
 
 test('what was staged is told with the number of its partition', () => {
-  expect(read(stagedNotice(63))).toEqual({ kind: 'staged', number: 63 })
+  expect(read(stagedPayload(63))).toEqual({ kind: 'staged', number: 63 })
 })
 
 test('an echo differs from every other one', () => {
-  expect(read(echoNotice(SENDER, 1))).toEqual({ kind: 'echo' })
-  expect(new Set([echoNotice(SENDER, 1), echoNotice(SENDER, 2), echoNotice('another', 1)]).size).toBe(3)
+  expect(read(echoPayload(SENDER, 1))).toEqual({ kind: 'echo' })
+  expect(new Set([echoPayload(SENDER, 1), echoPayload(SENDER, 2), echoPayload('another', 1)]).size).toBe(3)
 })
 
 test.each([

@@ -7,9 +7,9 @@ import { executionPartition } from '../../store.ts'
 import type { Partition, Wake } from '../../store.ts'
 
 /** The server takes no text of 8,000 bytes or more. */
-export const NOTICE_MAX_BYTES = 7_999
+export const PAYLOAD_MAX_BYTES = 7_999
 
-export type Notice =
+export type NotifyPayload =
   /** A process has changed something; without wake-ups, anything anywhere. */
   | { readonly kind: 'changed'; readonly sender: string; readonly wakes?: readonly Wake[] | undefined }
   /** A submit was staged in the inbox of the partition of this number. */
@@ -23,26 +23,26 @@ export function channelOf(schema: string): string {
 }
 
 /** Where the wake-ups do not fit, listeners have to look everywhere in their partitions. */
-export function changedNotice(sender: string, wakes: readonly Wake[]): string {
-  const whole = JSON.stringify({ kind: 'changed', sender, wakes } satisfies Notice)
+export function changedPayload(sender: string, wakes: readonly Wake[]): string {
+  const whole = JSON.stringify({ kind: 'changed', sender, wakes } satisfies NotifyPayload)
   if (fits(whole)) return whole
   const places = wakes.map(({ partition, dueAt, hasEvents }): Wake => ({ partition, dueAt, hasEvents }))
-  const short = JSON.stringify({ kind: 'changed', sender, wakes: places } satisfies Notice)
-  return fits(short) ? short : JSON.stringify({ kind: 'changed', sender } satisfies Notice)
+  const short = JSON.stringify({ kind: 'changed', sender, wakes: places } satisfies NotifyPayload)
+  return fits(short) ? short : JSON.stringify({ kind: 'changed', sender } satisfies NotifyPayload)
 }
 
 /** It names no sender: whoever runs the caller's transaction has not told anybody yet. */
-export function stagedNotice(number: number): string {
+export function stagedPayload(number: number): string {
   return JSON.stringify({ kind: 'staged', partition: executionPartition(number) })
 }
 
 /** Each of one sender reads differently, so that it knows which one it hears. */
-export function echoNotice(sender: string, count: number): string {
+export function echoPayload(sender: string, count: number): string {
   return JSON.stringify({ kind: 'echo', sender, count })
 }
 
 /** What a notice says; undefined if it cannot be read. `partitions` are those that the store has, in their order. */
-export function readNotice(text: string, partitions: readonly Partition[]): Notice | undefined {
+export function parsePayload(text: string, partitions: readonly Partition[]): NotifyPayload | undefined {
   const { kind, sender, wakes, partition } = parse(text)
   switch (kind) {
     case 'changed':
@@ -95,5 +95,5 @@ function isListOrLeftOut<T>(value: unknown, isItem: (item: unknown) => item is T
 }
 
 function fits(text: string): boolean {
-  return Buffer.byteLength(text) <= NOTICE_MAX_BYTES
+  return Buffer.byteLength(text) <= PAYLOAD_MAX_BYTES
 }

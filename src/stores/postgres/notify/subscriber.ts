@@ -6,7 +6,7 @@
 import { errorFields } from '../../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import type { Connection } from '../wire/connection.ts'
-import { echoNotice } from './notify-payload.ts'
+import { echoPayload } from './notify-payload.ts'
 
 /** How soon an echo is heard, if ever. */
 export const ECHO_WAIT_MS = 5_000
@@ -19,12 +19,12 @@ export interface SubscriberOptions {
   readonly log: Log
   readonly sender: string
   /** Says something on the channel, over another connection. */
-  readonly notify: (notice: string) => Promise<unknown>
-  readonly onNotice: (text: string) => void
+  readonly notify: (payload: string) => Promise<unknown>
+  readonly onPayload: (text: string) => void
   /** What it said to itself was heard. */
-  readonly onHeard: () => void
+  readonly onEcho: () => void
   /** What it said to itself was not heard, nor has it ever been. */
-  readonly onUnheard: () => void
+  readonly onEchoMissed: () => void
   /** The connection is of no use any more. */
   readonly onLost: (error: Error) => void
 }
@@ -35,7 +35,7 @@ export class Subscriber {
   #echoCount = 0
   /** The echo that is waited for. */
   #echo: string | undefined
-  #wasHeard = false
+  #hadEcho = false
   #timer: Timer | undefined
   #isClosed = false
 
@@ -48,7 +48,7 @@ export class Subscriber {
   async listen(): Promise<void> {
     const { channel } = this.#options
     this.#connection.onNotification((notification) => {
-      if (notification.channel === channel) this.#hear(notification.payload ?? '')
+      if (notification.channel === channel) this.#receive(notification.payload ?? '')
     })
     await this.#connection.query(`listen "${channel}"`)
     this.#connection.onLost(() => this.#lose(new Error('The connection that listens was lost.')))
@@ -65,21 +65,21 @@ export class Subscriber {
     this.#connection.close()
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     if (this.#isClosed) return
     if (text !== this.#echo) {
-      this.#options.onNotice(text)
+      this.#options.onPayload(text)
       return
     }
     this.#echo = undefined
-    this.#wasHeard = true
-    this.#options.onHeard()
+    this.#hadEcho = true
+    this.#options.onEcho()
   }
 
   async #sendEcho(): Promise<void> {
     const { sender, notify, log } = this.#options
     this.#echoCount += 1
-    this.#echo = echoNotice(sender, this.#echoCount)
+    this.#echo = echoPayload(sender, this.#echoCount)
     try {
       await notify(this.#echo)
     } catch (error) {
@@ -91,11 +91,11 @@ export class Subscriber {
   }
 
   #checkEcho(): void {
-    if (this.#echo !== undefined && this.#wasHeard) {
+    if (this.#echo !== undefined && this.#hadEcho) {
       this.#lose(new Error('The connection that listens hears nothing any more.'))
       return
     }
-    if (this.#echo !== undefined) this.#options.onUnheard()
+    if (this.#echo !== undefined) this.#options.onEchoMissed()
     this.#later(ECHO_EVERY_MS - ECHO_WAIT_MS, () => void this.#sendEcho())
   }
 

@@ -10,19 +10,19 @@ import type { Partition, Wake } from '../../store.ts'
 import { Announcer } from './announcer.ts'
 import type { Connection } from '../wire/connection.ts'
 import type { Statement } from '../wire/round-trip.ts'
-import { readNotice } from './notify-payload.ts'
+import { parsePayload } from './notify-payload.ts'
 import { ECHO_WAIT_MS, Subscriber } from './subscriber.ts'
 
 /** Whoever waits for a wake-up must not wait long for somebody to hear it. */
 const RETRY_MAX_MS = 500
 
 /** What an operator is told if the server takes everything and nothing arrives. */
-export const UNHEARD =
+export const NOT_RECEIVING =
   'Wake-ups of other processes do not arrive, as behind a pooler that shares connections, so work is found up to a ' +
   'second late: set postgres.listen to a location that leads to the server itself, or to false to do without them.'
 
 /** The same if there is nobody to listen to. */
-const UNREACHED =
+const NOT_CONNECTED =
   'The connection that listens for wake-ups of other processes cannot be made, so work is found up to a second late: ' +
   'see to what the error names, or set postgres.listen to false to do without them.'
 
@@ -39,7 +39,7 @@ export interface WakeChannelOptions {
   readonly log: Log
   /** Under this name a process knows what it said itself, which it has been told already. */
   readonly sender: string
-  readonly tell: (wake: Wake) => void
+  readonly onWake: (wake: Wake) => void
   /** A submit was staged in the partition of this number. */
   readonly onStaged: (number: number) => void
 }
@@ -47,14 +47,14 @@ export interface WakeChannelOptions {
 export class WakeChannel {
   readonly #options: WakeChannelOptions
   readonly #partitions: readonly Partition[]
-  readonly #notify: (notice: string) => Promise<unknown>
+  readonly #notify: (payload: string) => Promise<unknown>
   readonly #announcer: Announcer
   #subscriber: Subscriber | undefined
   #retry: Timer | undefined
   #failureCount = 0
   /** Since when nothing is known to arrive. */
-  #deafSince: number | undefined
-  #isHeard: 'yes' | 'no' | 'not_tried' = 'not_tried'
+  #silentSince: number | undefined
+  #isReceiving: 'yes' | 'no' | 'not_tried' = 'not_tried'
   #warning: string | undefined
   #isListening = false
   #isClosed = false
@@ -63,18 +63,18 @@ export class WakeChannel {
     const { runtime, log, sender, partitionCount, channel, send } = options
     this.#options = options
     this.#partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
-    this.#notify = (notice) => send({ ...NOTIFY, values: [channel, notice] })
+    this.#notify = (payload) => send({ ...NOTIFY, values: [channel, payload] })
     this.#announcer = new Announcer({ runtime, log, sender, notify: this.#notify })
   }
 
   /** Whether what others say arrives here, as far as this has been tried. */
-  get isHeard(): 'yes' | 'no' | 'not_tried' {
-    return this.#isHeard
+  get isReceiving(): 'yes' | 'no' | 'not_tried' {
+    return this.#isReceiving
   }
 
   /** What was said of wake-ups that do not arrive, as long as they do not. */
   get warning(): string | undefined {
-    return this.#isHeard === 'no' ? this.#warning : undefined
+    return this.#isReceiving === 'no' ? this.#warning : undefined
   }
 
   /** Listens from now on. */
@@ -116,7 +116,7 @@ export class WakeChannel {
   /** The connection can be lost in the same turn in which it answered. */
   #begin(): void {
     if (this.#subscriber === undefined || this.#isClosed) return
-    this.#tellToLook()
+    this.#wakeAll()
     this.#subscriber.watch()
   }
 
@@ -128,9 +128,9 @@ export class WakeChannel {
       log,
       sender,
       notify: this.#notify,
-      onNotice: (text) => this.#hear(text),
-      onHeard: () => this.#noteHeard(),
-      onUnheard: () => this.#noteDeaf({}, UNHEARD),
+      onPayload: (text) => this.#receive(text),
+      onEcho: () => this.#noteReceiving(),
+      onEchoMissed: () => this.#warnOnce({}, NOT_RECEIVING),
       onLost: (error) => this.#fail(error),
     })
   }
@@ -142,52 +142,52 @@ export class WakeChannel {
     if (this.#isClosed) return
     const { runtime, log } = this.#options
     this.#failureCount += 1
-    this.#deafSince ??= runtime.monotonic()
+    this.#silentSince ??= runtime.monotonic()
     log.debug(errorFields(error), 'wake-ups cannot be listened for; it is tried again')
-    if (runtime.monotonic() - this.#deafSince >= ECHO_WAIT_MS) this.#noteDeaf(errorFields(error), UNREACHED)
+    if (runtime.monotonic() - this.#silentSince >= ECHO_WAIT_MS) this.#warnOnce(errorFields(error), NOT_CONNECTED)
     const waitMs = backoffMs(runtime, this.#failureCount, RETRY_MAX_MS)
     this.#retry = runtime.after(waitMs, () => void this.#subscribe(), { background: true })
   }
 
   /** Said once, until something is heard again. */
-  #noteDeaf(fields: LogFields, warning: string): void {
-    if (this.#isHeard === 'no') return
-    this.#isHeard = 'no'
+  #warnOnce(fields: LogFields, warning: string): void {
+    if (this.#isReceiving === 'no') return
+    this.#isReceiving = 'no'
     this.#warning = warning
     this.#options.log.warn({ channel: this.#options.channel, ...fields }, warning)
   }
 
-  #noteHeard(): void {
-    if (this.#isHeard === 'no') {
+  #noteReceiving(): void {
+    if (this.#isReceiving === 'no') {
       this.#options.log.info({ channel: this.#options.channel }, 'wake-ups of other processes arrive again')
-      this.#tellToLook()
+      this.#wakeAll()
     }
-    this.#isHeard = 'yes'
+    this.#isReceiving = 'yes'
     this.#failureCount = 0
-    this.#deafSince = undefined
+    this.#silentSince = undefined
   }
 
-  #hear(text: string): void {
-    const notice = readNotice(text, this.#partitions)
-    const { sender, tell, onStaged } = this.#options
-    switch (notice?.kind) {
+  #receive(text: string): void {
+    const payload = parsePayload(text, this.#partitions)
+    const { sender, onWake: tell, onStaged } = this.#options
+    switch (payload?.kind) {
       case 'changed':
-        if (notice.sender === sender) return
-        if (notice.wakes === undefined) this.#tellToLook()
-        else for (const wake of notice.wakes) tell(wake)
+        if (payload.sender === sender) return
+        if (payload.wakes === undefined) this.#wakeAll()
+        else for (const wake of payload.wakes) tell(wake)
         return
       case 'staged':
-        onStaged(notice.number)
+        onStaged(payload.number)
         return
       case 'echo':
         return
       case undefined:
         // Somebody has changed something, and another version of the program may say it in words of its own.
-        this.#tellToLook()
+        this.#wakeAll()
     }
   }
 
-  #tellToLook(): void {
-    for (const partition of this.#partitions) this.#options.tell({ partition, hasEvents: true })
+  #wakeAll(): void {
+    for (const partition of this.#partitions) this.#options.onWake({ partition, hasEvents: true })
   }
 }

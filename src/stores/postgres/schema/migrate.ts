@@ -27,7 +27,7 @@ export async function migrate(session: Session, schema: string, options: Migrate
   if (isDryRun) return await planMigration(session, schema, steps)
   return await underLock(session, schema, async () => {
     const plan = await planMigration(session, schema, steps)
-    await carryOut(session, plan)
+    await applyPlan(session, plan)
     return plan
   })
 }
@@ -40,20 +40,20 @@ export async function planMigration(
 ): Promise<MigrationPlan> {
   const { exists, version } = await schemaState(session, schema)
   refuseNewer(version, steps.length)
-  const missing = steps.slice(version).map(({ title, sql }) => ({ title, sql: written(sql, schema) }))
+  const missing = steps.slice(version).map(({ title, sql }) => ({ title, sql: withSchema(sql, schema) }))
   if (!exists) missing.unshift({ title: `create the schema ${schema}`, sql: `create schema ${quoted(schema)};` })
-  if (missing.length > 0) missing.push(noteOfVersion(schema, steps.length))
+  if (missing.length > 0) missing.push(recordVersion(schema, steps.length))
   return { from: version, to: steps.length, steps: missing }
 }
 
-function noteOfVersion(schema: string, version: number): Migration {
+function recordVersion(schema: string, version: number): Migration {
   const sql = `insert into ${quoted(schema)}.meta (name, value) values ('schema_version', '${version}')
   on conflict (name) do update set value = excluded.value;`
   return { title: `note schema version ${version}`, sql }
 }
 
 /** Runs what a plan says, in the caller's transaction. */
-export async function carryOut(session: Session, { steps }: MigrationPlan): Promise<void> {
+export async function applyPlan(session: Session, { steps }: MigrationPlan): Promise<void> {
   for (const { sql } of steps) for (const statement of statementsOf(sql)) await session.query(statement)
 }
 
@@ -138,7 +138,7 @@ function notOurs(schema: string): EngineError {
 }
 
 /** Written as a person would run it: without the indentation that it has in the source. */
-function written(sql: string, schema: string): string {
+function withSchema(sql: string, schema: string): string {
   const lines = sql.replaceAll('$schema', quoted(schema)).split('\n')
   const indents = lines.filter((line) => line.trim() !== '').map((line) => /^ */.exec(line)?.[0].length ?? 0)
   const indent = Math.min(...indents)

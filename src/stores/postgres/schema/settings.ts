@@ -7,7 +7,7 @@ import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import { executionPartition } from '../../store.ts'
 import type { StoreSettings } from '../../store.ts'
-import { carryOut, planMigration, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
+import { applyPlan, planMigration, readMeta, refuseNewer, schemaState, underLock } from './migrate.ts'
 import { quoted } from '../wire/session.ts'
 import type { Session } from '../wire/session.ts'
 import { migrations } from './migrations.ts'
@@ -74,7 +74,7 @@ export async function setUp(
     await underLock(session, schema, async () => {
       const plan = await planMigration(session, schema, steps)
       if (plan.from > 0) refuseOtherSchema(plan.from, plan.to)
-      await carryOut(session, plan)
+      await applyPlan(session, plan)
       const meta = await readMeta(session, schema)
       if (!meta.has('data_version')) await writeSettings(session, schema, wanted)
     })

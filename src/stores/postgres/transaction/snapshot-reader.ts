@@ -22,7 +22,7 @@ const CLOCK: Statement = {
   text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint',
 }
 
-export class ReadSide {
+export class SnapshotReader {
   readonly #pool: Pool
   readonly #loader: Loader
   readonly #now: (() => number) | undefined

@@ -67,7 +67,7 @@ export interface TransactionOptions {
   /** Staged submits that are taken from each partition at most. */
   readonly stagedMax: number
   /** Whether what is written sets right what it finds, instead of being refused where the tables are not as they should be. */
-  readonly isCareful: boolean
+  readonly isFallback: boolean
   /** Hears which staged submits were loaded, before they are run. */
   readonly onStaged?: ((inboxIds: readonly number[]) => void) | undefined
 }
@@ -129,7 +129,7 @@ export class Transaction {
     })
     const numbers = this.#batches.map(({ number }) => number)
     const loads = loader.steps(planned.map(({ batch, set }) => needsOf(batch.number, set)))
-    const opening = [BEGIN, SETTINGS, ...shorterWait(this.#connection), lock(lockSpace, numbers)]
+    const opening = [BEGIN, SETTINGS, ...statementTimeout(this.#connection), lock(lockSpace, numbers)]
     const head = [...opening, clock(schema, numbers), inbox.load(numbers, this.#options.stagedMax)]
     const replies = await this.#connection.send([...head, ...loads.map(({ statement }) => statement)])
     for (const [i, load] of loads.entries()) load.take(replyAt(replies, head.length + i))
@@ -169,7 +169,7 @@ export class Transaction {
 
   async #commit(runs: readonly Run[]): Promise<ReadonlyMap<Batch, BatchOutcome>> {
     const { flusher, inbox } = this.#parts
-    const { stagedMax, isCareful } = this.#options
+    const { stagedMax, isFallback: isCareful } = this.#options
     const outcomes = new Map(runs.map((run) => [run.batch, outcomeOf(run, stagedMax)]))
     const failures = [...outcomes.values()].flatMap((outcome) => outcome.failures)
     const taken = [...outcomes.values()].flatMap((outcome) => outcome.taken)
@@ -195,7 +195,7 @@ export function refuseUnlessCommitted(replies: readonly StatementReply[]): void 
  * The server does not notice that somebody who waits for a lock has gone. If it waited for longer than they do, those who
  * come again would each leave one more behind them, until no connection is left.
  */
-function shorterWait({ requestTimeoutMs }: Connection): Statement[] {
+function statementTimeout({ requestTimeoutMs }: Connection): Statement[] {
   const waitMs = Math.ceil(requestTimeoutMs * LOCK_WAIT_SHARE)
   if (waitMs >= LOCK_WAIT_MS) return []
   const text = "select set_config('statement_timeout', $1, true)"

@@ -22,7 +22,7 @@ interface Waiting extends Batch {
   readonly reject: (error: unknown) => void
 }
 
-export class WriteSide {
+export class WriteQueue {
   readonly #runtime: Runtime
   readonly #log: Log
   readonly #pool: Pool
@@ -69,7 +69,7 @@ export class WriteSide {
         const ready = this.#ready()
         if (ready.length === 0) return
         // Transactions that run at once fill each other's waits; only where there are more partitions do they share one.
-        void this.#carryOut(ready.slice(0, Math.ceil(ready.length / free)))
+        void this.#start(ready.slice(0, Math.ceil(ready.length / free)))
       }
     })
   }
@@ -83,7 +83,7 @@ export class WriteSide {
     return [...ready.values()]
   }
 
-  async #carryOut(batches: readonly Waiting[]): Promise<void> {
+  async #start(batches: readonly Waiting[]): Promise<void> {
     this.#running += 1
     this.#waiting = this.#waiting.filter((batch) => !batches.includes(batch))
     for (const { number } of batches) this.#busy.add(number)
@@ -98,7 +98,7 @@ export class WriteSide {
 
   async #runTogether(batches: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await this.#transact(batches, { stagedMax: INBOX_TAKE_MAX, isCareful: false })
+      const outcomes = await this.#transact(batches, { stagedMax: INBOX_TAKE_MAX, isFallback: false })
       for (const batch of batches) this.#answer(batch, outcomes.get(batch))
       return
     } catch (error) {
@@ -117,10 +117,10 @@ export class WriteSide {
       return
     }
     batch.resolve(outcome.answers)
-    this.#tell(batch, outcome)
+    this.#publish(batch, outcome)
   }
 
-  #tell({ partition, number }: Batch, { wake, hasMoreStaged, failures }: BatchOutcome): void {
+  #publish({ partition, number }: Batch, { wake, hasMoreStaged, failures }: BatchOutcome): void {
     if (wake !== undefined) this.#onWake(wake)
     for (const { inboxId, reason } of failures) {
       this.#log.error({ partition, inboxId, reason }, 'a staged submit was set aside')
@@ -149,9 +149,9 @@ export class WriteSide {
   #runOneByOne({ partition, number, calls }: Batch): Promise<Answer[]> {
     const run = async (call: Call) => {
       const single: Batch = { partition, number, calls: [call] }
-      const outcome = (await this.#transact([single], { stagedMax: 0, isCareful: true })).get(single)
+      const outcome = (await this.#transact([single], { stagedMax: 0, isFallback: true })).get(single)
       if (outcome === undefined) return []
-      this.#tell(single, outcome)
+      this.#publish(single, outcome)
       return outcome.answers
     }
     return runOneByOne(calls, run, faultOf)
@@ -164,9 +164,9 @@ export class WriteSide {
       let taken: readonly number[] = []
       const onStaged = (inboxIds: readonly number[]) => void (taken = inboxIds)
       try {
-        const outcome = (await this.#transact([single], { stagedMax: 1, isCareful: true, onStaged })).get(single)
+        const outcome = (await this.#transact([single], { stagedMax: 1, isFallback: true, onStaged })).get(single)
         if (outcome === undefined) return
-        this.#tell(single, { ...outcome, hasMoreStaged: false })
+        this.#publish(single, { ...outcome, hasMoreStaged: false })
         if (!outcome.hasMoreStaged) return
       } catch (error) {
         if (!isOperationFailure(error) || taken.length === 0) throw error

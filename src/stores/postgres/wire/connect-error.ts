@@ -27,9 +27,9 @@ const NO_TLS = /does not support SSL connections/
 export function asConnectError(location: PostgresLocation, error: unknown): EngineError {
   if (error instanceof EngineError) return error
   const state = sqlState(error)
-  const refusal = state === undefined ? wayRefusal(location, error) : loginRefusal(location, state, textOf(error))
+  const refusal = state === undefined ? connectionRefusal(location, error) : loginRefusal(location, state, textOf(error))
   if (refusal !== undefined) {
-    return new EngineError('invalid_configuration', { field: 'location', message: refusal }, { cause: unnamed(error) })
+    return new EngineError('invalid_configuration', { field: 'location', message: refusal }, { cause: withoutNamesIn(error) })
   }
   return state === undefined ? unreachable(location, error) : asEngineError(error)
 }
@@ -87,7 +87,7 @@ function authorizationRefusal({ tls }: PostgresLocation, text: string): string {
 }
 
 /** What is wrong with the way to the server, if it is a setting that is. */
-function wayRefusal(location: PostgresLocation, error: unknown): string | undefined {
+function connectionRefusal(location: PostgresLocation, error: unknown): string | undefined {
   const text = textOf(error)
   const server = shownServer(location)
   if (NO_PASSWORD.test(text)) {
@@ -108,11 +108,11 @@ function wayRefusal(location: PostgresLocation, error: unknown): string | undefi
 }
 
 function unreachable(location: PostgresLocation, error: unknown): EngineError {
-  const message = `${shownServer(location)} cannot be reached: ${saidOf(error)}. ${adviceFor(location, error)}`
+  const message = `${shownServer(location)} cannot be reached: ${failureText(error)}. ${adviceFor(location, error)}`
   return new EngineError('store_unavailable', { message }, { cause: causeOf(error) })
 }
 
-function saidOf(error: unknown): string {
+function failureText(error: unknown): string {
   const text = textOf(error).replace(/\.+$/, '')
   if (text.includes('Connection terminated')) return 'it hung up'
   if (text === 'timeout expired') return 'it did not answer in time'
@@ -129,7 +129,7 @@ function adviceFor({ host }: PostgresLocation, error: unknown): string {
 }
 
 /** The server repeats the names that it was given, and somebody may have put a password where the user belongs. */
-function unnamed(error: unknown): Error {
+function withoutNamesIn(error: unknown): Error {
   const cause = causeOf(error)
   cause.message = withoutNames(cause.message)
   cause.stack = `${cause.name}: ${cause.message}`

@@ -98,11 +98,11 @@ export class Connection implements Session {
   }
 
   /** While it rests it does not keep the process alive. */
-  rest(): void {
+  unref(): void {
     this.#socket.unref()
   }
 
-  wakeUp(): void {
+  ref(): void {
     this.#socket.ref()
   }
 

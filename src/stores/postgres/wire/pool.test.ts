@@ -24,11 +24,11 @@ class Line implements Pooled {
     else this.#onLost.push(listener)
   }
 
-  rest(): void {
+  unref(): void {
     this.isResting = true
   }
 
-  wakeUp(): void {
+  ref(): void {
     this.isResting = false
   }
 

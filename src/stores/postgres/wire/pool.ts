@@ -12,7 +12,7 @@ import type { Connection } from './connection.ts'
 const WAIT_MAX_MS = 2_000
 
 /** What the pool has to know of a connection. */
-export type Pooled = Pick<Connection, 'isLost' | 'onLost' | 'close' | 'rest' | 'wakeUp'>
+export type Pooled = Pick<Connection, 'isLost' | 'onLost' | 'close' | 'unref' | 'ref'>
 
 interface Waiting<Member> {
   readonly resolve: (connection: Member) => void
@@ -61,7 +61,7 @@ export class Pool<Member extends Pooled = Connection> {
     if (this.#isClosed) return Promise.reject(new EngineError('fabric_closed', { message: 'Its store is closed.' }))
     const idle = this.#idle.pop()
     if (idle !== undefined) {
-      idle.wakeUp()
+      idle.ref()
       return Promise.resolve(idle)
     }
     return new Promise((resolve, reject) => {
@@ -80,7 +80,7 @@ export class Pool<Member extends Pooled = Connection> {
       waiting.resolve(connection)
       return
     }
-    connection.rest()
+    connection.unref()
     this.#idle.push(connection)
   }
 
@@ -102,7 +102,7 @@ export class Pool<Member extends Pooled = Connection> {
   async #add(): Promise<void> {
     this.#connecting += 1
     try {
-      const connection = await this.#connectPatiently()
+      const connection = await this.#connectWithRetry()
       this.#all.add(connection)
       connection.onLost(() => this.#drop(connection))
       this.#connecting -= 1
@@ -116,7 +116,7 @@ export class Pool<Member extends Pooled = Connection> {
     }
   }
 
-  async #connectPatiently(): Promise<Member> {
+  async #connectWithRetry(): Promise<Member> {
     const since = this.#runtime.monotonic()
     for (let tries = 1; ; tries++) {
       try {
@@ -124,7 +124,7 @@ export class Pool<Member extends Pooled = Connection> {
       } catch (error) {
         const waitMs = backoffMs(this.#runtime, tries)
         const waitedMs = this.#runtime.monotonic() - since
-        if (this.#isClosed || !isPassing(error) || waitedMs + waitMs > WAIT_MAX_MS) throw error
+        if (this.#isClosed || !isTransient(error) || waitedMs + waitMs > WAIT_MAX_MS) throw error
         await sleep(this.#runtime, waitMs)
       }
     }
@@ -132,6 +132,6 @@ export class Pool<Member extends Pooled = Connection> {
 }
 
 /** Whether a server may answer otherwise in a moment: a wrong password stays wrong. */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'store_unavailable'
 }

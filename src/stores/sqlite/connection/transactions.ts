@@ -32,7 +32,7 @@ export class Transactions {
 
   /** Runs the work in a transaction. It may run several times, of which only the last takes effect. */
   run<T>(work: () => T, since?: number): Promise<T> {
-    return whenFree(this.#runtime, () => this.#attempt(work), since)
+    return retryWhileBusy(this.#runtime, () => this.#attempt(work), since)
   }
 
   #attempt<T>(work: () => T): T {
@@ -42,12 +42,12 @@ export class Transactions {
       this.#commit.run()
       return value
     } catch (error) {
-      this.#takeBack()
+      this.#rollBack()
       throw error
     }
   }
 
-  #takeBack(): void {
+  #rollBack(): void {
     try {
       this.#rollback.run()
     } catch {
@@ -58,7 +58,7 @@ export class Transactions {
 }
 
 /** Tries until the file is free: at least once, and no longer than `BUSY_LIMIT_MS` from when the caller began to wait. */
-export async function whenFree<T>(runtime: Runtime, step: () => T, since = runtime.monotonic()): Promise<T> {
+export async function retryWhileBusy<T>(runtime: Runtime, step: () => T, since = runtime.monotonic()): Promise<T> {
   for (;;) {
     try {
       return step()

@@ -11,7 +11,7 @@ import type { Levels } from '../../level/store-level.ts'
 import { Connection } from '../connection/connection.ts'
 import { needsSetup, readMeta } from './file-settings.ts'
 import { failureInUse } from '../connection/sqlite-error.ts'
-import { whenFree } from '../connection/transactions.ts'
+import { retryWhileBusy } from '../connection/transactions.ts'
 
 const ANNOUNCE = `insert into process (id, host, pid, version, level_min, level_max, announced_at)
   values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set announced_at = excluded.announced_at`
@@ -33,11 +33,11 @@ export class FileLevel implements LevelPlace {
   }
 
   readLevel(): Promise<number> {
-    return whenFree(this.#runtime, () => storedLevel(readMeta(this.#connection, 'level')))
+    return retryWhileBusy(this.#runtime, () => storedLevel(readMeta(this.#connection, 'level')))
   }
 
   announce({ processId, host, pid, version, levelMin, levelMax }: ProcessInfo): Promise<void> {
-    return whenFree(this.#runtime, () => {
+    return retryWhileBusy(this.#runtime, () => {
       const now = this.#runtime.now()
       this.#connection.prepare(ANNOUNCE).run(processId, host, pid, version, levelMin, levelMax, now)
       this.#connection.prepare(FORGET).run(now - LAPSES_AFTER_MS)
@@ -50,14 +50,14 @@ export class FileLevel implements LevelPlace {
   }
 
   liveProcesses(): Promise<ProcessInfo[]> {
-    return whenFree(this.#runtime, () => {
+    return retryWhileBusy(this.#runtime, () => {
       const rows = this.#connection.prepare(LIVE).all(this.#runtime.now() - LAPSES_AFTER_MS)
       return rows.map(processOf)
     })
   }
 
   raise(to: number): Promise<void> {
-    return whenFree(this.#runtime, () => void this.#connection.prepare(RAISE).run(String(to)))
+    return retryWhileBusy(this.#runtime, () => void this.#connection.prepare(RAISE).run(String(to)))
   }
 }
 
@@ -72,7 +72,7 @@ export async function raiseFileLevel(
   if (!existsSync(path)) return undefined
   const connection = new Connection(path)
   try {
-    if (await whenFree(runtime, () => needsSetup(connection, path))) return undefined
+    if (await retryWhileBusy(runtime, () => needsSetup(connection, path))) return undefined
     return await raiseLevel(new FileLevel(runtime, connection), levels, isDryRun)
   } catch (error) {
     throw failureInUse(path, error)

@@ -8,7 +8,7 @@ import { Connection } from '../connection/connection.ts'
 import { needsSetup, setUp, verifiedSettings } from './file-settings.ts'
 import type { WantedSettings } from './file-settings.ts'
 import { failureToOpen, invalidFile } from '../connection/sqlite-error.ts'
-import { Transactions, whenFree } from '../connection/transactions.ts'
+import { Transactions, retryWhileBusy } from '../connection/transactions.ts'
 
 export const MEMORY_FILE = ':memory:'
 
@@ -45,12 +45,12 @@ export async function openFile(
   try {
     if (path !== MEMORY_FILE) refuseImpossiblePath(path)
     const writer = connect()
-    const mustBeSetUp = await whenFree(runtime, () => needsSetup(writer, path))
-    await whenFree(runtime, () => configureWriter(writer, path, synchronous))
+    const mustBeSetUp = await retryWhileBusy(runtime, () => needsSetup(writer, path))
+    await retryWhileBusy(runtime, () => configureWriter(writer, path, synchronous))
     if (mustBeSetUp) await new Transactions(runtime, writer, 'write').run(() => setUp(writer, path, wanted))
-    const settings = await whenFree(runtime, () => verifiedSettings(writer, path, wanted))
+    const settings = await retryWhileBusy(runtime, () => verifiedSettings(writer, path, wanted))
     const reader = path === MEMORY_FILE ? writer : connect()
-    if (reader !== writer) await whenFree(runtime, () => configureReader(reader))
+    if (reader !== writer) await retryWhileBusy(runtime, () => configureReader(reader))
     return { path, writer, reader, settings }
   } catch (error) {
     for (const connection of connections) connection.close()

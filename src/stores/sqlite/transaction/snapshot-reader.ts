@@ -17,7 +17,7 @@ interface OpenPartition {
   readonly log: EventLog
 }
 
-export class ReadSide {
+export class SnapshotReader {
   readonly #runtime: Runtime
   readonly #connection: Connection
   readonly #transactions: Transactions

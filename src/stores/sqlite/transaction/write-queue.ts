@@ -18,7 +18,7 @@ import { RefusedRow } from '../tables/row-statements.ts'
 import { isSqliteError } from '../connection/sqlite-error.ts'
 import { StoredPartition } from '../tables/stored-partition.ts'
 import { Transactions } from '../connection/transactions.ts'
-import { Turns } from './serial-queue.ts'
+import { SerialQueue } from './serial-queue.ts'
 
 interface OpenPartition {
   readonly name: Partition
@@ -27,11 +27,11 @@ interface OpenPartition {
   readonly log: EventLog
 }
 
-export class WriteSide {
+export class WriteQueue {
   readonly #runtime: Runtime
   readonly #connection: Connection
   readonly #transactions: Transactions
-  readonly #turns = new Turns()
+  readonly #queue = new SerialQueue()
   readonly #partitions = new Map<Partition, OpenPartition>()
   readonly #guard: LevelGuard
   readonly #onWake: (wake: Wake) => void
@@ -46,7 +46,7 @@ export class WriteSide {
 
   run(name: Partition, calls: readonly Call[]): Promise<Answer[]> {
     const since = this.#runtime.monotonic()
-    return this.#turns.take(async () => {
+    return this.#queue.run(async () => {
       const partition = await this.#open(name, since)
       try {
         return await this.#runTogether(partition, calls, since)
@@ -63,7 +63,7 @@ export class WriteSide {
     let trimmed = 0
     for (;;) {
       const since = this.#runtime.monotonic()
-      const step = await this.#turns.take(async () => {
+      const step = await this.#queue.run(async () => {
         const { log } = await this.#open(name, since)
         return this.#transact(() => log.trimSome(olderThan, keepCount), since)
       })
