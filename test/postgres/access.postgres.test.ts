@@ -71,7 +71,7 @@ describe('a store behind a pooler', () => {
     for (const [location, part] of [
       [wrong, 'does not accept the user and the password'],
       [nowhere, 'no database "nowhere"'],
-      [`${pooler.location}?sslmode=require`, 'does not speak TLS'],
+      [`${pooler.location}?sslmode=require`, 'does not support TLS'],
     ] as const) {
       const error = await refusalOf(location)
       expect([error.code, error.detail.field]).toEqual(['invalid_configuration', 'location'])

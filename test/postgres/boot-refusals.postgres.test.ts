@@ -21,7 +21,7 @@ function expectConfigurationToBeChanged(error: EngineError, ...parts: string[]):
   expectNoSecretIn(error)
 }
 
-/** However it is printed, and with whatever it was caused by. */
+/** However it is printed, and with its causes. */
 function expectNoSecretIn(error: EngineError): void {
   const shown = [inspect(error, { depth: null, showHidden: true }), JSON.stringify(error), error.stack].join('\n')
   expect(shown).not.toContain(WRONG)
@@ -32,7 +32,7 @@ function as(user: string, location: string): string {
   return location.replace(/\/\/[^@]*@/, `//${user}@`)
 }
 
-/** Puts a line at the head of the file that says whom a server lets in. */
+/** Prepends a line to pg_hba.conf. */
 async function letIn(server: PostgresServer, line: string): Promise<void> {
   const file = path.join(server.folder, 'data', 'pg_hba.conf')
   const rules = await readFile(file, 'utf8')
@@ -40,7 +40,7 @@ async function letIn(server: PostgresServer, line: string): Promise<void> {
   await reload(server)
 }
 
-/** A server tells its connections of new settings before it accepts another one. */
+/** A server applies new settings before it accepts another connection. */
 async function reload(server: PostgresServer): Promise<void> {
   const [before] = await server.query('select pg_conf_load_time()::text as at')
   await server.query('select pg_reload_conf()')
@@ -83,11 +83,11 @@ describe.each(versions)('a server (%s)', (version) => {
     expectConfigurationToBeChanged(error, 'LATIN1', "encoding 'UTF8' template template0")
   })
 
-  test('that does not speak TLS is refused with what to change', async () => {
+  test('that does not support TLS is refused with what to change', async () => {
     for (const mode of ['require', 'verify-full']) {
       expectConfigurationToBeChanged(
         await refusalOf(`${server}?sslmode=${mode}`),
-        'does not speak TLS: leave "sslmode" out',
+        'does not support TLS: leave "sslmode" out',
       )
     }
   })
@@ -172,7 +172,7 @@ describe.each(['installed', 'newest'] as const)('a server of its own (%s)', (ver
   })
 })
 
-describe('a server that nobody runs', () => {
+describe('a server that does not run', () => {
   test('is unavailable, with its address and the reason', async () => {
     const error = await refusalOf('postgres://127.0.0.1:1/shop')
 
@@ -180,7 +180,7 @@ describe('a server that nobody runs', () => {
     expect(error.message).toContain('127.0.0.1:1 cannot be reached: connect ECONNREFUSED')
   })
 
-  test('is told by its name if that name does not exist', async () => {
+  test('is named if its name does not exist', async () => {
     const error = await refusalOf(`postgres://user:${WRONG}@no-such-host.invalid/shop`)
 
     expect(error.code).toBe('store_unavailable')

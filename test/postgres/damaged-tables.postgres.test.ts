@@ -1,4 +1,4 @@
-/** Tables that somebody has written to by hand: what is wrong there is written over, repaired or named, and keeps nobody from the rest. */
+/** Tables that were damaged by hand: damage is overwritten, repaired or reported, and does not block other work. */
 import { describe, expect, test } from 'vitest'
 import {
   PARTITION,
@@ -15,7 +15,7 @@ import type { Store } from '../../src/stores/store.ts'
 import { failureOf, versions } from './places.ts'
 import { newStore } from './store-place.ts'
 
-/** What somebody can do to the entry of an execution in an index. */
+/** Ways to damage the entry of an execution in an index. */
 const damages = {
   lost: `delete from entry where id = $1 and name <> 'created'`,
   doubled: `insert into entry (partition, name, score, id) select partition, name, score + 5, id from entry where id = $1`,
@@ -61,7 +61,7 @@ describe.each(versions)('an index on %s', (version) => {
     await query(damages.doubled, [ids[0]])
     await query(damages.lost, [ids[1]])
     await query(`update entry set score = score - 9 where id = $1`, [ids[2]])
-    await query(`insert into entry (partition, name, score, id) values (0, 'due', 1, 'nobody')`)
+    await query(`insert into entry (partition, name, score, id) values (0, 'due', 1, 'ghost')`)
 
     await reconcile(store)
     await reconcile(store)
@@ -89,7 +89,7 @@ describe.each(versions)('an index on %s', (version) => {
 
 describe.each(versions)('a record on %s', (version) => {
   test.each(['nonsense', '[]', '["0-1"]', '{}', ''])(
-    'that reads %j keeps nobody from the others, and is named by whoever asks for it',
+    'that reads %j does not block the others, and is named by calls that read it',
     async (record) => {
       const { store, query } = await newStore(version)
       const damaged = await submit(store, { priority: 10 })

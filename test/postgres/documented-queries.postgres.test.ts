@@ -15,7 +15,7 @@ const queries = [...page.matchAll(/^```sql\n(.*?)^```/gms)]
   .map((statement) => statement.trim())
   .filter((statement) => statement.startsWith('select'))
 
-/** Executions in every state that somebody may ask for. */
+/** Executions in every state that a query may ask for. */
 async function fill(store: Store): Promise<void> {
   const wishes = [{}, {}, { retry: { ...RETRY, attempts: 2 } }, { delayMs: 60_000 }, {}, {}]
   for (const wish of wishes) await submit(store, wish)

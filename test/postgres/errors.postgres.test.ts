@@ -24,7 +24,7 @@ async function storeTables(version: Version): Promise<Place> {
   return place
 }
 
-/** What the server says to a statement. */
+/** The reply of the server to a statement. */
 async function refusalTo(session: Session, text: string, values: readonly unknown[] = []): Promise<Error> {
   return await session.query(text, values).then(
     () => expect.fail('the statement was accepted'),
@@ -37,7 +37,7 @@ function insertQueue({ schema }: Place): string {
 }
 
 describe.each(versions)('what a server (%s) refuses', (version) => {
-  test('of the rows of an operation is its own fault, told by the rule and without what stood in them', async () => {
+  test('of the rows of an operation is a fault of this operation that names the rule and no values', async () => {
     const place = await storeTables(version)
     const session = await sessionAt(place.location)
     const insert = insertQueue(place)
@@ -115,7 +115,7 @@ describe.each(versions)('what a server (%s) refuses', (version) => {
     }
   })
 
-  test('once somebody has dropped the tables is told as that, and the store can be used again', async () => {
+  test('after the tables were dropped is reported as that, and the store can be used again', async () => {
     const { location, schema } = newPlace(version)
     const store = await open(location)
     await submitInto(store, 0)
@@ -127,7 +127,7 @@ describe.each(versions)('what a server (%s) refuses', (version) => {
 
     expect(error).toBeInstanceOf(EngineError)
     expect(error.code).toBe('store_not_found')
-    expect(error.message).toContain('Somebody dropped or changed tables')
+    expect(error.message).toContain('Tables of the store were dropped or changed')
     expect(await lifeOn(location)).toBe('Hello, Ada')
     const session = await sessionAt(location)
     expect(await session.query(`select count(*) from ${schema}.execution`)).toEqual([{ count: 1 }])

@@ -32,7 +32,7 @@ async function sequencesOf(store: Store): Promise<number[]> {
 }
 
 describe.each(versions)('the event log on %s', (version) => {
-  test('is trimmed by age and by count, and numbers go on where they were', async () => {
+  test('is trimmed by age and by count, and sequences continue', async () => {
     const runtime = virtualRuntime()
     const { store } = await newStore(version, 'partitions=1', { runtime, clock: 'runtime' })
     for (let i = 0; i < 4; i++) {
@@ -80,7 +80,7 @@ describe.each(versions)('the event log on %s', (version) => {
     expect(await place.store.readEvents(PARTITION, 0, 1)).toMatchObject({ firstSequence: 1_691, lastSequence: 1_700 })
   })
 
-  test('is trimmed once by two who come at the same time, while others go on writing', async () => {
+  test('is trimmed once by two concurrent callers, while others keep writing', async () => {
     const place = await newStore(version)
     await fillLog(place, 3_000)
     const other = await place.openAnother()
@@ -98,7 +98,7 @@ describe.each(versions)('the event log on %s', (version) => {
     expect(left).toEqual(Array.from({ length: 3_040 - here - there }, (_, i) => here + there + 1 + i))
   })
 
-  test('of a partition that nobody has written to reads as an empty one', async () => {
+  test('of a partition that was never written reads as empty', async () => {
     const { store } = await newStore(version)
 
     expect(await store.readEvents(PARTITION, 0, 10)).toEqual({ events: [], firstSequence: 1, lastSequence: 0 })

@@ -79,7 +79,7 @@ async function givenChain(store: Store): Promise<ExecutionId[]> {
   return ids
 }
 
-/** Runs something as an operation, and says how often. */
+/** Runs something as an operation, and returns how often it ran. */
 async function passesOf(store: Store, work: (tx: Tx) => void): Promise<number> {
   let count = 0
   await writeInProcess(store, PARTITION, (tx) => {
@@ -155,7 +155,7 @@ describe.each(versions)('a walk through a graph on %s', (version) => {
     expect(passes).toBe(FIRST + 1)
   })
 
-  test('leaves the tables as the records say', async () => {
+  test('leaves the tables consistent with the records', async () => {
     const { store, query } = await newStore(version)
     const ids = await givenChain(store)
 

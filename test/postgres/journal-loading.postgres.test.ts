@@ -30,7 +30,7 @@ async function givenHolder(store: Store): Promise<Holder> {
   return executions[0]!
 }
 
-/** Bytes that tell which step they belong to. */
+/** Bytes that identify their step. */
 function valueOf(number: number, size: number): Uint8Array {
   return new Uint8Array(size).fill(number % 256)
 }
@@ -82,7 +82,7 @@ describe.each(versions)('a journal on %s', (version) => {
   test.each([
     ['small ones in one reading', [0, 1, 100, 10_000], 1],
     ['large ones in as many readings as they need', Array<number>(5).fill(STEP_VALUE_BYTES), 3],
-    ['more than one reading tells of', Array<number>(STEP_PAGE_MAX + 5).fill(10), 2],
+    ['more than one page returns', Array<number>(STEP_PAGE_MAX + 5).fill(10), 2],
   ])('gives back the values of steps, %s', async (_, sizes, pageCount) => {
     const { store } = await newStore(version)
     const held = await givenHolder(store)

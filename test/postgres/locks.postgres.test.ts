@@ -1,4 +1,4 @@
-/** Who waits for whom: writers of one partition for each other and for a bounded time, readers for nobody. */
+/** Lock waits: writers of one partition wait for each other, for a bounded time; readers never wait. */
 import { describe, expect, test } from 'vitest'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { PARTITION, call, kindsOf, run, submit } from '../../src/stores/store.fixture.ts'
@@ -6,11 +6,11 @@ import { executionPartition } from '../../src/stores/store.ts'
 import { versions } from './places.ts'
 import { ONE_TRANSACTION, createIn, holdLock, newStore, runInEach } from './store-place.ts'
 
-/** Enough for a busy machine to answer what nobody is in the way of. */
+/** Enough for a busy machine to answer a call that waits for no lock. */
 const PATIENCE_MS = 3_000
 
 describe.each(versions)('writers on %s', (version) => {
-  test('that wait too long for the lock of a partition are told that it is busy, and succeed later', async () => {
+  test('that wait too long for the lock of a partition are refused as busy, and succeed later', async () => {
     const place = await newStore(version, 'partitions=2', { postgres: { requestTimeoutMs: PATIENCE_MS } })
     const { store, query } = place
     await holdLock(place, 0)

@@ -122,7 +122,7 @@ describe.each(versions)('a migration on %s', (version) => {
     expect(await tablesIn(location, schema)).toEqual(TABLES)
   })
 
-  test('goes on from where a store is, and changes nothing if a step fails', async () => {
+  test('continues from the version of a store, and changes nothing if a step fails', async () => {
     const { schema, location } = newPlace(version)
     const session = await sessionAt(location)
     await migrate(session, schema)
@@ -157,7 +157,7 @@ describe.each(versions)('a migration on %s', (version) => {
     expect((await tablesIn(location, schema)).length).toBeLessThan(2)
   })
 
-  test('by somebody who may not is refused with the reason', async () => {
+  test('by a user without the privilege is refused with the reason', async () => {
     const role = await asNewRole(newPlace(version))
 
     const error = await failureOf(migrateStore(role.location))

@@ -30,7 +30,7 @@ export interface Place {
   readonly location: string
 }
 
-/** A schema that nobody has made yet. */
+/** A schema that does not exist yet. */
 export function newPlace(version: Version): Place {
   const server = serverOf(version)
   const schema = `test_${randomUUID().replaceAll('-', '')}`

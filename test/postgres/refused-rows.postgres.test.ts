@@ -1,4 +1,4 @@
-/** Operations whose rows the tables do not take: each is at fault alone, whoever shares its batch or its transaction. */
+/** Operations whose rows the tables refuse: each fails alone, whatever else is in its batch or transaction. */
 import { describe, expect, test } from 'vitest'
 import { PARTITION, call, claim, creation, kindsOf, problemsOf, run, submit } from '../../src/stores/store.fixture.ts'
 import { executionPartition } from '../../src/stores/store.ts'
@@ -42,7 +42,7 @@ describe.each(versions)('an operation whose rows are refused on %s', (version) =
     expect(problemsOf(dump)).toEqual([])
   })
 
-  test('is at fault too when it comes alone, and the store goes on', async () => {
+  test('fails as well when it is sent alone, and the store keeps working', async () => {
     const place = await newStore(version)
     const { store, query } = place
     await refuse(place, 'event_batch', 'true')
@@ -91,7 +91,7 @@ describe.each(versions)('an operation whose rows are refused on %s', (version) =
     expect(await run(store, 'describeExecution', { executionId })).toMatchObject({ state: 'completed' })
   })
 
-  test('is told without what stood in them', async () => {
+  test('is reported without the values', async () => {
     const { store, query } = await newStore(version)
     await query(`alter table execution add constraint short check (length(key) < 20)`)
 

@@ -86,7 +86,7 @@ describe.each(versions)('the settings of a store on %s', (version) => {
     expect(otherTags.message).toContain('set up with indexed tags ["plan"], this program asks for ["plan","tenant"]')
   })
 
-  test('of a store that nobody has used yet are not made up by who only wants to look', async () => {
+  test('of a store that was never used are not written by a program that only reads', async () => {
     const { location, schema } = newPlace(version)
 
     const nowhere = await refusalOf(location, { create: false })
@@ -95,13 +95,13 @@ describe.each(versions)('the settings of a store on %s', (version) => {
 
     for (const error of [nowhere, unused]) {
       expect(error.code).toBe('store_not_found')
-      expect(error.message).toContain(`Nobody has used a store in the schema "${schema}"`)
+      expect(error.message).toContain(`There is no store in the schema "${schema}"`)
     }
     await open(location)
     expect((await open(location, { create: false })).settings.executionPartitions).toBe(DEFAULT_PARTITIONS)
   })
 
-  test('are those of one of two first users who race, and the other is told or agrees', async () => {
+  test('are those of one of two first users who race, and the other is refused or agrees', async () => {
     for (let race = 0; race < RACES; race++) {
       const { location } = newPlace(version)
       const openings = [
@@ -116,7 +116,7 @@ describe.each(versions)('the settings of a store on %s', (version) => {
       const { settings } = await open(location)
       expect(opened.map((store) => store.settings)).toEqual(opened.map(() => settings))
       expect(refused.map(({ code }) => code)).toEqual(refused.map(() => 'configuration_mismatch'))
-      // Whoever asked for something was either first or is refused; who asked for nothing never is.
+      // A user who asked for settings was either first or is refused; one without wishes never is.
       expect(refused.length).toBe([2, 5].includes(settings.executionPartitions) ? 1 : 2)
       for (const store of opened) await store.close()
     }
@@ -152,7 +152,7 @@ describe.each(versions)('the settings of a store on %s', (version) => {
 })
 
 describe.each(versions)('a role of its own on %s', (version) => {
-  test('that may not make the tables is told who can and what to grant, and nothing is left behind', async () => {
+  test('that may not create the tables is refused with what to grant, and nothing is left behind', async () => {
     const place = newPlace(version)
     const { location } = await asNewRole(place)
 
@@ -166,7 +166,7 @@ describe.each(versions)('a role of its own on %s', (version) => {
     expect(await session.query('select 1 from pg_namespace where nspname = $1', [place.schema])).toEqual([])
   })
 
-  test('uses a store with nothing but what it is told to be granted, and sets it up if it is the first', async () => {
+  test('uses a store with no more than the documented grants, and sets it up if it is the first', async () => {
     const place = newPlace(version)
     const { role, location } = await asNewRole(place)
     await migrateStore(place.location)
@@ -195,6 +195,6 @@ describe.each(versions)('a role of its own on %s', (version) => {
     const error = await failureOf(checkPermissions(session, place.schema))
 
     expect([error.code, error.detail.field]).toEqual(['invalid_configuration', 'location'])
-    expect(error.message).toContain('delete on entry, update on entry, insert on event_batch. Let the owner say')
+    expect(error.message).toContain('delete on entry, update on entry, insert on event_batch. Let the owner run')
   })
 })

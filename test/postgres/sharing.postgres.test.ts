@@ -8,7 +8,7 @@ import { countIn, open, submitInto } from '../valkey/fabrics.ts'
 import { newPlace, versions } from './places.ts'
 import { LIMIT_MS, holdLock, newStore } from './store-place.ts'
 
-/** What a store hears from when it listens. */
+/** The wake-ups that a store receives. */
 async function listenTo(store: Store): Promise<Wake[]> {
   await untilListening(store)
   const heard: Wake[] = []
@@ -17,7 +17,7 @@ async function listenTo(store: Store): Promise<Wake[]> {
 }
 
 function untilHeard(heard: readonly Wake[], partition: Partition): Promise<Wake> {
-  return until(`${partition} is heard of`, LIMIT_MS, async () => heard.find((wake) => wake.partition === partition))
+  return until(`${partition} is woken`, LIMIT_MS, async () => heard.find((wake) => wake.partition === partition))
 }
 
 describe.each(versions)('two stores in two schemas on %s', (version) => {
@@ -43,7 +43,7 @@ describe.each(versions)('two stores in two schemas on %s', (version) => {
     const heard = await listenTo(listener)
 
     await submitInto(stranger, 0)
-    // What the friend says comes behind whatever the stranger has said.
+    // The friend's wake-up arrives after any of the stranger's.
     await submitInto(friend, 1)
     await untilHeard(heard, executionPartition(1))
 

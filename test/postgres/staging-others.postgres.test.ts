@@ -1,4 +1,4 @@
-/** What a caller's transaction may do without anybody suffering from it, and what may be in an inbox or happen to it. */
+/** Callers' transactions that must not disturb others, and damage or failures of an inbox. */
 import { randomUUID } from 'node:crypto'
 import { Client, DatabaseError } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
@@ -14,7 +14,7 @@ function resultsOf(executions: readonly ExecutionHandle[]): Promise<unknown[]> {
   return Promise.all(executions.map((execution) => execution.result({ signal: signal() })))
 }
 
-test('a transaction that stays open holds nobody up, in whatever partitions it has staged', async () => {
+test('a transaction that stays open blocks no other, whatever partitions it has staged in', async () => {
   const place = new StagingPlace('postgres')
   const fabric = await place.fabric()
   await fabric.work([echoHandler], { concurrency: 32 })
@@ -39,7 +39,7 @@ test('a transaction that stays open holds nobody up, in whatever partitions it h
   expect(await resultsOf(staged)).toEqual(staged.map((_, input) => ({ input })))
 })
 
-test('a worker hears of a commit in another process while no timer of its own ever fires', async () => {
+test('a worker is notified of a commit in another process while no timer of its own ever fires', async () => {
   const place = new StagingPlace('postgres')
   const timeless = await place.fabric({ runtime: virtualRuntime() })
   await timeless.work([echoHandler], { engine: false })
@@ -73,7 +73,7 @@ test('more than one batch takes from an inbox is taken to the last one', async (
   expect(await place.inbox()).toEqual([])
 })
 
-test('what cannot become an execution is set aside with the reason, and those behind it run', async () => {
+test('a submit that cannot become an execution is set aside with the reason, and later ones run', async () => {
   const place = new StagingPlace('postgres', '&partitions=1')
   const fabric = await place.fabric()
   const client = await place.client()
@@ -100,40 +100,37 @@ test('what cannot become an execution is set aside with the reason, and those be
   expect(await fabric.submit(echo, 'later').then((later) => later.result())).toEqual({ input: 'later' })
 })
 
-test.each(['repeatable read', 'serializable'])(
-  'callers in %s stage side by side with everybody else',
-  async (level) => {
-    const place = new StagingPlace('postgres')
-    const fabric = await place.fabric()
-    await fabric.work([echoHandler])
-    const clients = await Promise.all(Array.from({ length: 4 }, () => place.client()))
+test.each(['repeatable read', 'serializable'])('callers in %s stage in parallel with all others', async (level) => {
+  const place = new StagingPlace('postgres')
+  const fabric = await place.fabric()
+  await fabric.work([echoHandler])
+  const clients = await Promise.all(Array.from({ length: 4 }, () => place.client()))
 
-    const staged = await Promise.all(
-      clients.map((client, caller) =>
-        commit(
-          client,
-          async () => {
-            // From here on it sees the state of this moment, and reads what others change.
-            const own = `${place.schema}.orders_${caller}`
-            await client.query(`create table ${own} (id integer primary key)`)
-            await client.query(`select count(*) from ${place.schema}.execution`)
-            await (await fabric.submit(echo, 'meanwhile')).result({ signal: signal() })
-            await client.query(`insert into ${own} values ($1)`, [caller])
-            return [
-              await fabric.submit(echo, caller, { tx: client }),
-              await fabric.submit(echo, caller, { tx: client, id: `order:${caller}` }),
-            ]
-          },
-          `begin isolation level ${level}`,
-        ),
+  const staged = await Promise.all(
+    clients.map((client, caller) =>
+      commit(
+        client,
+        async () => {
+          // From here on it sees the state of this moment, and reads what others change.
+          const own = `${place.schema}.orders_${caller}`
+          await client.query(`create table ${own} (id integer primary key)`)
+          await client.query(`select count(*) from ${place.schema}.execution`)
+          await (await fabric.submit(echo, 'meanwhile')).result({ signal: signal() })
+          await client.query(`insert into ${own} values ($1)`, [caller])
+          return [
+            await fabric.submit(echo, caller, { tx: client }),
+            await fabric.submit(echo, caller, { tx: client, id: `order:${caller}` }),
+          ]
+        },
+        `begin isolation level ${level}`,
       ),
-    )
+    ),
+  )
 
-    expect(await resultsOf(staged.flat())).toEqual([0, 0, 1, 1, 2, 2, 3, 3].map((input) => ({ input })))
-  },
-)
+  expect(await resultsOf(staged.flat())).toEqual([0, 0, 1, 1, 2, 2, 3, 3].map((input) => ({ input })))
+})
 
-test('what was committed while nobody was there runs when somebody comes', async () => {
+test('submits that were committed while no process ran are taken by the next process', async () => {
   const place = new StagingPlace('postgres')
   const gone = await place.fabric()
   await gone.work([echoHandler])
@@ -164,7 +161,7 @@ test('what failed in a transaction is thrown as the client threw it', async () =
   await expect(refused).rejects.toMatchObject({ code: '25P02' })
 })
 
-test('a transaction in another database than the store is told so', async () => {
+test('a transaction in another database than the store is refused with the reason', async () => {
   const place = new StagingPlace('postgres')
   const fabric = await place.fabric()
   const other = await newDatabase(place)

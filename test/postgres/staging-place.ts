@@ -46,7 +46,7 @@ export class StagingPlace {
   /** The application's own connection. */
   async client(location = this.server): Promise<Client> {
     const client = new Client({ connectionString: location })
-    // A server that ends a connection is heard by whoever uses it next.
+    // The next use of the connection reports its end.
     client.on('error', () => undefined)
     await client.connect()
     onTestFinished(() => client.end())

@@ -123,7 +123,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('a submit inside a transa
     expect(await place.inbox()).toEqual([])
   })
 
-  test('with an id of another task is set aside, and whoever waits for it is told', async () => {
+  test('with an id of another task is set aside, and its waiters are refused', async () => {
     const place = new StagingPlace(version)
     const fabric = await place.fabric()
     await fabric.work([echoHandler])
@@ -134,8 +134,12 @@ describe.each(['postgres', 'postgresNewest'] as const)('a submit inside a transa
 
     await expect(execution.result({ signal: signal() })).rejects.toMatchObject({ code: 'execution_exists' })
     await place.untilTaken()
-    expect(await place.inbox()).toEqual([{ executionId: execution.id, failure: 'It was refused: execution_exists.' }])
-    expect(place.errors).toEqual(['a staged submit was set aside: It was refused: execution_exists.'])
+    expect(await place.inbox()).toEqual([
+      { executionId: execution.id, failure: 'The submit was refused: execution_exists.' },
+    ])
+    expect(place.errors).toEqual([
+      'set a staged submit aside that cannot become an execution; its row in the inbox holds the failure: The submit was refused: execution_exists.',
+    ])
   })
 
   test('carries as much as any other, bytes as bytes, and nothing as nothing', async () => {

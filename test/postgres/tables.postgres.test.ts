@@ -22,7 +22,7 @@ async function columnsOf({ schema, query }: StorePlace, table: string): Promise<
   return rows.map((row) => `${String(row['column_name'])} ${sqlTypes[String(row['data_type'])] ?? '?'}`).sort()
 }
 
-/** What the view of events tells besides the columns that all stores of tables have. */
+/** The columns of the view of events besides those of all SQL stores. */
 const OWN_COLUMNS = ['worker_id', 'reason', 'step', 'waitpoint', 'signal', 'effect']
 const MINUTE_MS = 60_000
 const RETRIED = {
@@ -32,7 +32,7 @@ const RETRIED = {
   onlyCategories: [],
 }
 
-/** What is told of flows and of their members. */
+/** Events of flows and of their members. */
 const FLOW_EVENTS: readonly EventType[] = [
   'execution_blocked',
   'execution_unblocked',
@@ -51,7 +51,7 @@ async function everyFlowEvent(store: Store): Promise<void> {
   })
 }
 
-/** What is told of steps, waits, waitpoints and signals. */
+/** Events of steps, waits, waitpoints and signals. */
 async function everyJournalEvent(store: Store, runtime: VirtualRuntime): Promise<void> {
   const take = async () => {
     const { executions } = await run(store, 'claimForWorker', claim({ requestId: runtime.uuid(), count: 1 }))
@@ -72,7 +72,7 @@ async function everyJournalEvent(store: Store, runtime: VirtualRuntime): Promise
   await run(store, 'completeExecution', await take())
 }
 
-/** Lives in which everything happens that can be told of an execution. */
+/** Executions that together emit every event. */
 async function everyEvent(store: Store, runtime: VirtualRuntime): Promise<void> {
   const take = async () => {
     const { executions } = await run(store, 'claimForWorker', claim({ requestId: runtime.uuid(), count: 1 }))
@@ -126,7 +126,7 @@ describe.each(versions)('the tables of a store on %s', (version) => {
     expect(await columnsOf(place, 'event')).toEqual(described(eventColumns, ...own))
   })
 
-  test('tell a person what executions do', async () => {
+  test('show what executions do', async () => {
     const { store, query } = await newStore(version)
     await submit(store, { key: 'one', priority: 7 })
     await submit(store, { key: 'two', delayMs: 60_000 })
@@ -149,7 +149,7 @@ describe.each(versions)('the tables of a store on %s', (version) => {
     [`state = 'delayed'`, 'execution_state_is_whole'],
     [`state = 'gone'`, 'execution_state_is_whole'],
     ['ended_at = 1', 'execution_state_is_whole'],
-    [`worker_id = 'somebody'`, 'execution_attempt_has_worker'],
+    [`worker_id = 'worker'`, 'execution_attempt_has_worker'],
     ['priority = -1', 'execution_priority_check'],
     ['failure_count = -1', 'execution_failure_count_check'],
   ])('refuse a waiting execution with %s', async (change, constraint) => {
@@ -192,7 +192,7 @@ describe.each(versions)('the tables of a store on %s', (version) => {
     await expect(query(`update ${table} set ${change}`)).rejects.toMatchObject({ code: '23514', constraint })
   })
 
-  test('tell a person what executions remember and wait for', async () => {
+  test('show steps, waits and signals', async () => {
     const { store, query } = await newStore(version)
     const executionId = await submit(store)
     const { executions } = await run(store, 'claimForWorker', claim())
@@ -280,7 +280,7 @@ describe.each(versions)('the events of a store on %s', (version) => {
     expect([...seen].sort()).toEqual([...eventTypes].sort())
   })
 
-  test('can be looked at whatever somebody gave as a reason', async () => {
+  test('can be queried whatever text a reason holds', async () => {
     const { store, query } = await newStore(version)
     const reasons = ['false', '', 'zero \u0000 byte', 'half a pair \ud83d', 'back\\slash \\u0000', 'whole 🐝 "quoted"']
     for (const reason of reasons) {

@@ -18,7 +18,7 @@ import { until } from '../servers/until.ts'
 
 const PARTITION_COUNT = 4
 const LIMIT_MS = 10_000
-/** By how much the clock of a process goes on while something is waited for: no faster than the server's. */
+/** By how much the clock of a process is moved per step of a wait: no faster than the server's. */
 const STEP_MS = 20
 /** From one echo to the next, and how long one is waited for. */
 const ECHO_EVERY_MS = 30_000
@@ -37,12 +37,12 @@ async function connect(location: string): Promise<Connection> {
   return connection
 }
 
-/** A channel that nobody else uses. */
+/** A channel of this test alone. */
 function newChannel(): string {
   return channelOf(`test_${randomUUID().replaceAll('-', '')}`)
 }
 
-/** What one process of a store hears and says. Its clock is moved by hand; the server has its own. */
+/** The wake channel of one process. Its clock is moved by hand; the server has its own. */
 class Process {
   readonly runtime: VirtualRuntime = virtualRuntime()
   readonly wakes: Wake[] = []
@@ -51,7 +51,7 @@ class Process {
   /** The connections that have listened, in their order. */
   readonly listeners: Connection[] = []
   readonly channel: WakeChannel
-  /** How often it has tried to say something, whatever became of it. */
+  /** The number of notifications that it tried to send. */
   saidCount = 0
   isMute = false
   /** The connection that it speaks on. */
@@ -89,16 +89,16 @@ class Process {
     onTestFinished(() => this.channel.close())
   }
 
-  /** One that listens to a server, and has been told to look. */
+  /** One that listens to a server, and was woken for all partitions. */
   static async listening(location: string, name: string): Promise<Process> {
     const process = new Process({ location, name, speaker: await connect(location) })
     process.channel.listen()
-    await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
+    await process.until('its echo arrives', () => process.channel.isReceiving === 'yes')
     expect(process.takeWakes()).toEqual(LOOK_EVERYWHERE)
     return process
   }
 
-  /** Waits until something holds, while the clock of the process goes on in steps. */
+  /** Waits until something holds, while the clock of the process moves in steps. */
   async until(waitingFor: string, holds: () => boolean, stepMs = STEP_MS): Promise<void> {
     await until(waitingFor, LIMIT_MS, async () => {
       await this.runtime.advance(stepMs)
@@ -106,7 +106,7 @@ class Process {
     })
   }
 
-  /** What it was told since this was last asked. */
+  /** Returns the wake-ups since the last call. */
   takeWakes(): Wake[] {
     return this.wakes.splice(0)
   }
@@ -128,13 +128,13 @@ class Process {
     await this.runtime.advance(ECHO_WAIT_MS)
   }
 
-  /** Moves on to where the next echo was heard, and would have been waited for. */
+  /** Moves the clock past the next echo and its limit. */
   async hearEcho(): Promise<void> {
     await this.#sendEcho()
-    // It is heard before what is said after it.
+    // It arrives before later notifications.
     const stagedCount = this.staged.length
     await say(this.speaker, this.#name, stagedPayload(0))
-    await this.until('what was said after the echo', () => this.staged.length > stagedCount)
+    await this.until('the notification after the echo', () => this.staged.length > stagedCount)
     await this.runtime.advance(ECHO_WAIT_MS)
   }
 }
@@ -152,7 +152,7 @@ async function listenersOf(connection: Connection, name: string): Promise<number
 }
 
 async function untilNobodyListens(connection: Connection, name: string): Promise<void> {
-  await until('nobody listens any more', LIMIT_MS, async () =>
+  await until('no connection listens any more', LIMIT_MS, async () =>
     (await listenersOf(connection, name)).length === 0 ? true : undefined,
   )
 }
@@ -164,7 +164,7 @@ function say(connection: Connection, name: string, text: string): Promise<unknow
 describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
   const location = serverLocations()?.[server] ?? ''
 
-  test('what one process announces, the others hear, and it does not hear itself', async () => {
+  test('announcements of a process wake the others, and not itself', async () => {
     const name = newChannel()
     const [speaker, first, second] = await Promise.all([1, 2, 3].map(() => Process.listening(location, name)))
     const wake = wakeOf(2, {
@@ -182,7 +182,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect(await speaker!.nextWakes(1)).toEqual([wakeOf(0)])
   })
 
-  test('schemas do not hear each other', async () => {
+  test("schemas do not receive each other's wake-ups", async () => {
     const speaker = await Process.listening(location, newChannel())
     const name = newChannel()
     const listener = await Process.listening(location, name)
@@ -195,7 +195,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect(listener.takeWakes()).toEqual([])
   })
 
-  test('what was staged is heard by everyone when its transaction commits, and never if it is rolled back', async () => {
+  test('a staged submit is announced to every process when its transaction commits, and never if it is rolled back', async () => {
     const name = newChannel()
     const [first, second] = await Promise.all([1, 2].map(() => Process.listening(location, name)))
     const caller = await connect(location)
@@ -234,7 +234,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect(notices.length - 1).toBeLessThanOrEqual(6)
   })
 
-  test('an announcement that is too long for the server says where to look', async () => {
+  test('an announcement that is too long for the server names the partitions', async () => {
     const name = newChannel()
     const [speaker, listener] = await Promise.all([1, 2].map(() => Process.listening(location, name)))
     const ready = Array.from({ length: 90 }, (_, i) => readyIndex('default', `task-${i}-${'x'.repeat(100)}`))
@@ -273,7 +273,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect([speaker!.warnings, listener!.warnings]).toEqual([[], []])
   })
 
-  test('a connection that has fallen silent is given up when it does not hear the next echo', async () => {
+  test('a silent connection is replaced when the next echo does not arrive', async () => {
     const name = newChannel()
     const process = await Process.listening(location, name)
     for (let i = 0; i < 3; i++) await process.hearEcho()
@@ -287,7 +287,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect(process.warnings).toEqual([])
   })
 
-  test('a process that does not hear itself says so once, goes on trying, and looks when it hears again', async () => {
+  test('a process without echoes warns once, keeps trying, and wakes its listeners when they arrive again', async () => {
     const name = newChannel()
     const speaker = await connect(location)
     const process = new Process({ location, name, speaker })
@@ -310,7 +310,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     const speaker = await connect(location)
     const process = new Process({ location, name, speaker })
     process.channel.listen()
-    await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
+    await process.until('its echo arrives', () => process.channel.isReceiving === 'yes')
 
     speaker.close()
     await process.missEcho()
@@ -319,7 +319,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect([process.channel.isReceiving, process.warnings, process.listeners.length]).toEqual(['yes', [], 1])
   })
 
-  test('nothing is opened before somebody listens, one connection however often, and none stays open', async () => {
+  test('no connection is opened before the first listener, one for all of them, and none stays open', async () => {
     const name = newChannel()
     const other = await connect(location)
     const process = new Process({ location, name, speaker: other })
@@ -328,7 +328,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect([process.listeners.length, process.channel.isReceiving]).toEqual([0, 'not_tried'])
 
     for (let i = 0; i < 3; i++) process.channel.listen()
-    await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
+    await process.until('its echo arrives', () => process.channel.isReceiving === 'yes')
     expect(await listenersOf(other, name)).toHaveLength(1)
 
     await process.channel.close()
@@ -352,20 +352,20 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
   })
 })
 
-test('a server that is away for long is worth one warning, and is heard again once it is back', async () => {
+test('a server that is away for long causes one warning, and is listened to again once it is back', async () => {
   await using server = await startPostgres({ fsync: false })
   const name = newChannel()
   const process = await Process.listening(server.location, name)
 
   await server.kill()
-  await process.until('it says that nothing is heard', () => process.warnings.length > 0, ECHO_WAIT_MS / 10)
+  await process.until('it warns', () => process.warnings.length > 0, ECHO_WAIT_MS / 10)
   await process.runtime.advance(ECHO_EVERY_MS)
   expect(process.channel.isReceiving).toBe('no')
-  expect(process.warnings).toEqual([expect.stringContaining('cannot be made')])
+  expect(process.warnings).toEqual([expect.stringContaining('cannot be opened')])
 
   await server.restart()
   process.speaker = await connect(server.location)
-  await process.until('what it said to itself is heard', () => process.channel.isReceiving === 'yes')
+  await process.until('its echo arrives', () => process.channel.isReceiving === 'yes')
   expect(process.takeWakes().slice(0, PARTITION_COUNT)).toEqual(LOOK_EVERYWHERE)
   expect(process.warnings).toHaveLength(1)
 })
@@ -381,7 +381,7 @@ test('behind a pooler that shares connections nothing arrives, and a location th
   pooled.channel.listen()
   direct.channel.listen()
   await pooled.nextWakes(PARTITION_COUNT)
-  await direct.until('what it said to itself is heard', () => direct.channel.isReceiving === 'yes')
+  await direct.until('its echo arrives', () => direct.channel.isReceiving === 'yes')
   await pooled.missEcho()
 
   expect([pooled.channel.isReceiving, pooled.warnings]).toEqual(['no', [NOT_RECEIVING]])

@@ -1,2 +1,2 @@
-/** What a tag may be called, wherever one is named. */
+/** The form of the name of a tag. */
 export const TAG_NAME = /^[a-z][a-z0-9_.-]{0,63}$/

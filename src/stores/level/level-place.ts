@@ -1,4 +1,4 @@
-/** What each kind of store provides so that its level can be raised while processes use it. */
+/** The interface by which the level of a store is raised while processes use it. */
 
 /** A process that has a store open. */
 export interface ProcessInfo {
@@ -36,11 +36,11 @@ export interface LevelPlace {
   raise(to: number): Promise<void>
 }
 
-/** How often a process renews its announcement. */
+/** Interval of renewals. */
 export const ANNOUNCE_EVERY_MS = 30_000
-/** An announcement that was not renewed for this long is forgotten: two renewals may fail. */
+/** An announcement that was not renewed for this long has lapsed: two renewals may fail. */
 export const LAPSES_AFTER_MS = 3 * ANNOUNCE_EVERY_MS
-/** Lapsed announcements that one renewal removes at most. */
+/** Limit of lapsed announcements that one renewal removes. */
 export const FORGET_MAX = 100
-/** Live processes that are looked at before a level is raised. */
+/** Limit of live processes that are checked before a level is raised. */
 export const PROCESSES_MAX = 10_000

@@ -40,8 +40,8 @@ export class ProcessRegister {
   }
 
   /**
-   * Announces the process, and again until the register is closed or the level is one that the process cannot run. A failure is
-   * logged, and the next renewal repairs it.
+   * Announces the process and renews the announcement until the register is closed or the process cannot run the level.
+   * A failure is logged and repaired by the next renewal.
    */
   async start(): Promise<void> {
     try {
@@ -57,7 +57,7 @@ export class ProcessRegister {
       }
     }
     if (this.#isClosed) return
-    // Planned only now: renewals never overlap, however long one takes.
+    // Scheduled only now, so renewals never overlap.
     this.#timer = this.#runtime.after(ANNOUNCE_EVERY_MS, () => void this.start(), { background: true })
   }
 

@@ -10,7 +10,7 @@ export interface Levels {
   readonly max: number
 }
 
-/** Those of this program. */
+/** The levels of this program. */
 export const programLevels: Levels = { min: 1, max: 1 }
 
 /** The level of a store whose settings have none: it was set up before there were levels. */
@@ -64,7 +64,7 @@ export class LevelGuard {
     this.check()
   }
 
-  /** Throws what an earlier level was refused with. */
+  /** Throws the refusal of an earlier level. */
   check(): void {
     if (this.#refusal !== undefined) throw this.#refusal
   }

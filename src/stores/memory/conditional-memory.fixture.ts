@@ -1,6 +1,6 @@
 /**
- * The memory store as if it lay across a network: batches load what they need, run over a working set and commit under
- * conditions. It can be made to fail conditions that hold, so that tests show that every operation may run again.
+ * The memory store behind a simulated network: batches load what they need, run over a working set and commit under
+ * conditions. It can fail conditions that hold, so that tests show that every operation may run again.
  */
 import { bringsOf, recordsNamedBy } from '../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../kernel/index.ts'
@@ -21,7 +21,7 @@ import type { MemoryPartition } from './memory-partition.ts'
 import { MemoryStore } from './memory-store.ts'
 
 export interface Unsteadiness {
-  /** Of so many groups of writes, one fails although its conditions hold. Left out: none. */
+  /** One of so many groups of writes fails although its conditions hold. Left out: none. */
   readonly failEvery?: number | undefined
 }
 
@@ -40,7 +40,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
       runtime,
       now: () => runtime.now(),
       pause: () => new Promise((resolve) => runtime.soon(resolve)),
-      onWake: (wake) => this.tell(wake),
+      onWake: (wake) => this.wake(wake),
     })
   }
 
@@ -53,7 +53,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     return this.partition(partition).blobs
   }
 
-  /** Ends the lock of a partition as if its time were over. Returns whether there was one. */
+  /** Expires the lock of a partition. Returns whether there was one. */
   expireLock(partition: Partition): boolean {
     return this.#locks.delete(partition)
   }
@@ -115,7 +115,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
     const isClockWrong = lagMs !== undefined && (commit.now > now || commit.now < now - lagMs)
     if (isClockWrong) return { kind: 'refused', reason: 'clock', now }
     if (lock !== undefined) this.#locks.delete(partition)
-    // The time of a caller with a clock of its own stands as it is.
+    // A caller with a clock of its own sets the time of events.
     const newestAt = lagMs === undefined ? 0 : (data.events.at(-1)?.event.at ?? 0)
     const eventsAt = Math.max(commit.now, newestAt)
     const failed: number[] = []

@@ -32,7 +32,7 @@ export class MemoryPartition implements StoredData {
     return this.indexes.get(index)?.scoreOf(id)
   }
 
-  /** A copy, as everywhere else: what a reader does with its bytes is its own affair. */
+  /** Returns a copy, as other stores do: the caller may change it. */
   blob(key: string): Uint8Array | undefined {
     const bytes = this.blobs.get(key)
     return bytes === undefined ? undefined : new Uint8Array(bytes)

@@ -1,4 +1,4 @@
-/** A store that lives in the process and ends with it: for tests and for trying things out. Its clock can be moved. */
+/** A store in the memory of the process, for tests and experiments. Its clock can be moved. */
 import { copyRecord } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { Overlay } from '../working-set/overlay.ts'
@@ -37,7 +37,7 @@ export class MemoryStore implements Store {
     const writes = overlay.writes()
     const wake = wakeOf(partition, writes, data.lastSequence)
     data.apply(writes)
-    this.tell(wake)
+    this.wake(wake)
     return Promise.resolve(answers)
   }
 
@@ -86,7 +86,7 @@ export class MemoryStore implements Store {
     return Promise.resolve()
   }
 
-  protected tell(wake: Wake | undefined): void {
+  protected wake(wake: Wake | undefined): void {
     if (wake !== undefined) this.#listeners.tell(wake)
   }
 

@@ -1,12 +1,12 @@
-/** One index of the memory store: entries in order, in pieces, so that a change moves the entries of one piece only. */
+/** One index of the memory store: sorted entries in pieces, so that a change moves the entries of one piece only. */
 import type { IndexEntry, Range } from '../../kernel/index.ts'
 import { inRange } from '../working-set/index-overlay.ts'
 
-/** A piece that has grown to this size is cut in two. */
+/** A piece of this size is split. */
 const PIECE_MAX = 256
 
 export class SortedIndex {
-  /** None of them is empty, but for the only one of an empty index. */
+  /** No piece is empty, except the only one of an empty index. */
   readonly #pieces: IndexEntry[][] = [[]]
   readonly #scores = new Map<string, number>()
 
@@ -54,7 +54,7 @@ export class SortedIndex {
         const entry = piece[at] as IndexEntry
         if (found.length === limit) return found
         if (inRange(range, entry.score, entry.id)) found.push(entry)
-        // Only the entry at which the range begins stands in front of it.
+        // The start of a range is exclusive, so its entry is skipped.
         else if (from?.id !== entry.id) return found
       }
     }
@@ -63,7 +63,7 @@ export class SortedIndex {
 
   #backwards(range: Range): IndexEntry[] {
     const { from, limit } = range
-    // Without an id the whole score counts: begin behind its last entry.
+    // Without an id the whole score is included: start after its last entry.
     const begin = from === undefined ? undefined : { score: from.score, id: from.id ?? '\uffff' }
     const found: IndexEntry[] = []
     let number = begin === undefined ? this.#pieces.length - 1 : this.#pieceOf(begin.score, begin.id)
@@ -79,7 +79,7 @@ export class SortedIndex {
     return found
   }
 
-  /** The number of the first piece that ends at (score, id) or behind it; else of the last piece. */
+  /** Returns the first piece that ends at or after (score, id), else the last one. */
   #pieceOf(score: number, id: string): number {
     let low = 0
     let high = this.#pieces.length - 1
@@ -93,7 +93,7 @@ export class SortedIndex {
   }
 }
 
-/** The place of the first entry that is not before (score, id). */
+/** Returns the position of the first entry at or after (score, id). */
 function placeIn(entries: readonly IndexEntry[], score: number, id: string): number {
   let low = 0
   let high = entries.length

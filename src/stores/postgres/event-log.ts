@@ -1,4 +1,4 @@
-/** The event log of a partition, in which each batch is one row: pages of it, and trimming it from its old end. */
+/** The event log of a partition, stored as one row per batch: reads pages and trims the oldest events. */
 import { unpackEvent } from '../../kernel/index.ts'
 import type { Cell, Instant } from '../../kernel/index.ts'
 import { cellsOf, cellsText } from '../sql/record-text.ts'
@@ -9,9 +9,9 @@ import type { Pool } from './wire/pool.ts'
 import { snapshot } from './transaction/snapshot-reader.ts'
 import { BEGIN, COMMIT, SETTINGS, refuseUnlessCommitted } from './transaction/transaction.ts'
 
-/** Batches that one transaction drops at most, so that others get their turn in between. */
+/** Limit of batches that one transaction drops, so that other transactions run in between. */
 const TRIM_BATCHES_MAX = 500
-/** Behind the numbers of all partitions: whoever trims keeps only others from trimming the same log. */
+/** Above the numbers of all partitions: a trim locks out only other trims of the same log. */
 const TRIM_LOCKS_FROM = 1_000_000
 
 interface BatchRow {
@@ -34,8 +34,8 @@ export class EventLog {
   constructor(pool: Pool, schema: string, lockSpace: number) {
     this.#pool = pool
     this.#lockSpace = lockSpace
-    // A batch has at least one event, so there are never more batches to look at than events are wanted. Where the events
-    // behind `$2` were trimmed, those that are wanted begin with the oldest that is left.
+    // Every batch has at least one event, so `$3` batches are enough. If the events after `$2` were trimmed, the page
+    // starts with the oldest that is left.
     this.#page = `select first_sequence, records from (
         select first_sequence, last_sequence, records, min(first_sequence) over () as oldest
         from (
@@ -44,7 +44,7 @@ export class EventLog {
         ) b
       ) b
       where first_sequence < greatest($2::bigint + 1, oldest) + $3::bigint order by last_sequence`
-    // The log has no gaps, so after everything was trimmed the first event is the one that comes next.
+    // The log has no gaps, so the first sequence of an empty log is the next one.
     this.#bounds = `select p.last_sequence, coalesce(
         (select b.first_sequence from ${schema}.event_batch b
           where b.partition = p.number order by b.last_sequence limit 1),
@@ -70,7 +70,9 @@ export class EventLog {
     return { events: events.slice(0, limit), firstSequence, lastSequence }
   }
 
-  /** Drops what is older than an instant or beyond a count, up to the first event that is neither, in steps. */
+  /**
+   * Drops events that are older than an instant or beyond a count, in steps. Stops at the first event that is neither.
+   */
   async trim(number: number, olderThan: Instant, keepCount: number): Promise<number> {
     let trimmed = 0
     for (;;) {
@@ -80,7 +82,7 @@ export class EventLog {
     }
   }
 
-  /** If somebody else is trimming the log just now, there is nothing left to do here. */
+  /** Does nothing while another process trims the same log. */
   async #trimSome(
     connection: Connection,
     number: number,
@@ -117,7 +119,7 @@ export class EventLog {
     return { trimmed, hasMore: isLocked && dropped.length === TRIM_BATCHES_MAX }
   }
 
-  /** Keeps the end of a batch, from an event on. */
+  /** Keeps the events of a batch from a sequence on. */
   async #cutStatement(connection: Connection, number: number, batch: BatchRow, from: number): Promise<Statement> {
     const values = [number, batch.last]
     const [reply] = await connection.send([{ name: 'ff_events_to_cut', text: this.#records, values }])
@@ -135,7 +137,7 @@ export class EventLog {
   }
 }
 
-/** The events of a row that has the number of its first event and the stored forms of all. */
+/** Unpacks a row of the first sequence of a batch and the stored events. */
 export function eventsIn(row: readonly unknown[]): StoredEvent[] {
   const first = row[0] as number
   return cellsOf(row[1] as string).map((cells, i) => ({ sequence: first + i, ...unpackEvent(cells as Cell[]) }))

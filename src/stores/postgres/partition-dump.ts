@@ -6,7 +6,7 @@ import { eventsIn } from './event-log.ts'
 import type { Pool } from './wire/pool.ts'
 import { snapshot } from './transaction/snapshot-reader.ts'
 
-/** Everything in a partition, without a bound: for tests that prove invariants. */
+/** Reads everything in a partition, without a bound: for tests and `doctor`. */
 export async function dumpPartition(pool: Pool, schema: string, number: number): Promise<PartitionDump> {
   const select = (name: string, columns: string, table: string, order: string) => ({
     name: `ff_dump_${name}`,

@@ -39,9 +39,9 @@ export interface PostgresStoreOptions {
   readonly location: PostgresLocation
   readonly indexedTags: readonly string[] | undefined
   readonly connection?: PostgresOptions | undefined
-  /** Whether a place that nobody has used yet is set up. True unless given. */
+  /** Whether to set the store up if it does not exist. True unless given. */
   readonly create?: boolean | undefined
-  /** Whose clock counts. The server's, except in tests that move time. */
+  /** The clock of the store: the server's, except in tests that move time. */
   readonly clock?: 'server' | 'runtime' | undefined
   /** The levels that the program can run: its own, except in tests. */
   readonly levels?: Levels | undefined
@@ -61,7 +61,7 @@ interface Parts {
 
 export class PostgresStore implements Store {
   readonly settings: StoreSettings
-  /** Another one would only wait here, and could have grown meanwhile. */
+  /** A second batch would wait for the partition's lock here instead of growing in the batcher. */
   readonly batchesAtOnce = 1
   readonly #location: PostgresLocation
   readonly #schema: string
@@ -97,7 +97,7 @@ export class PostgresStore implements Store {
       runtime,
       log,
       pool,
-      // One connection is left for those who only look.
+      // One connection stays free for reads.
       transactionsMax: (options.connections ?? CONNECTIONS_DEFAULT) - 1,
       parts: {
         schema,
@@ -128,7 +128,7 @@ export class PostgresStore implements Store {
     })
   }
 
-  /** In an order in which nothing is written to a server that must not be used. */
+  /** Checks the server before anything is written to it. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { runtime, location, create = true, clock = 'server', indexedTags, levels = programLevels } = options
     const log = quietLog(options.log ?? silentLog)
@@ -206,7 +206,7 @@ export class PostgresStore implements Store {
   async #close(): Promise<void> {
     this.#listeners.clear()
     await Promise.allSettled(this.#underWay)
-    // What was committed last is told to others before the connections go.
+    // Wake-ups of the last commits are sent before the connections close.
     await this.#channel.close()
     await this.#register.close()
     this.#pool.close()
@@ -228,7 +228,7 @@ export class PostgresStore implements Store {
     this.#channel.announce(wake)
   }
 
-  /** Whoever may have missed something looks for everything, and so for what was staged meanwhile. */
+  /** A wake-up without `ready` means that wake-ups may have been missed, and so may staged submits. */
   #receive(wake: Wake): void {
     const { partition, ready } = wake
     if (ready === undefined) this.#writes.takeStaged(partition, partitionNumber(partition))
@@ -250,19 +250,22 @@ export class PostgresStore implements Store {
   }
 }
 
-/** Its location says who it is. Whoever waits for what it hears keeps the process alive, not it. */
+/**
+ * Uses the credentials of the listen location. The socket is unref'd: the listener alone must not keep the process
+ * alive.
+ */
 async function openListener(location: PostgresLocation, options: PostgresOptions): Promise<Connection> {
   const connection = await Connection.open(location, { ...options, username: undefined, password: undefined })
   connection.unref()
   return connection
 }
 
-/** Connections that a process may have at once: those for its work, and the one that listens. */
+/** Counts the connections that a process may use at once: those for its work, and the listener. */
 function connectionCountOf({ connections = CONNECTIONS_DEFAULT, listen }: PostgresOptions): number {
   return connections + (listen === false ? 0 : 1)
 }
 
-/** Partitions of executions are numbered as they are named. */
+/** Returns the number in the name of a partition. */
 function partitionNumber(partition: Partition): number {
   return Number(partition.slice(partition.indexOf(':') + 1))
 }

@@ -1,4 +1,4 @@
-/** What is fixed when a store on a server is first used, compared with what a program asks for. */
+/** Compares the settings that were fixed at the first use of a store with those of a program. */
 import { EngineError } from '../../kernel/engine-error.ts'
 
 export function refuseOther(what: string, found: unknown, wanted: unknown): void {
@@ -10,7 +10,7 @@ export function refuseOther(what: string, found: unknown, wanted: unknown): void
   })
 }
 
-/** Names in the order in which they are stored, each once. */
+/** Returns the names as they are stored: sorted and without duplicates. */
 export function sorted(names: readonly string[]): string[] {
   return [...new Set(names)].sort()
 }

@@ -1,13 +1,13 @@
-/** What a store on a server can be told besides its location, checked alike for every kind of server. No message holds a value. */
+/** Checks the options of stores on servers, alike for every kind of server. No message holds a value. */
 import { EngineError } from '../../kernel/engine-error.ts'
 
-/** What a setting must be, and how that is said to whoever gave something else. */
+/** A check of one setting, and the text of its error. */
 export interface OptionKind {
   readonly isValid: (value: unknown) => boolean
   readonly text: string
 }
 
-/** A day. Timers cannot wait for much longer, and one that is asked to ends at once. */
+/** A day. Longer timers are not supported and would fire at once. */
 const DURATION_MAX_MS = 86_400_000
 
 export const text: OptionKind = {
@@ -24,7 +24,7 @@ export const duration: OptionKind = {
   text: `a number of milliseconds above 0, at most ${DURATION_MAX_MS}`,
 }
 
-/** Refuses what would be ignored otherwise. `field` is the option under which the settings were given. */
+/** Refuses unknown and invalid settings. `field` is the option that holds them. */
 export function checkServerOptions(field: string, options: unknown, kinds: Readonly<Record<string, OptionKind>>): void {
   if (typeof options !== 'object' || options === null) {
     throw invalidOption(field, 'It must be an object such as { password }.')
@@ -44,7 +44,7 @@ interface User {
   readonly password?: string | undefined
 }
 
-/** Who connects may stand in the location or in the options; if in both, they must agree. */
+/** Refuses a user or a password that differs between the location and the options. */
 export function refuseTwoUsers(field: string, located: User, given: User): void {
   for (const name of ['username', 'password'] as const) {
     if (located[name] === undefined || given[name] === undefined || located[name] === given[name]) continue

@@ -1,6 +1,6 @@
 /**
- * What a person sees of a record in a table: columns beside the packed record, derived from it at every write. They are
- * for queries and constraints alone; a store reads only the packed record back.
+ * The columns of records in tables, beside the packed record. They are derived at every write, for queries and
+ * constraints; a store reads only the packed record.
  */
 import { flowDueAt, publicFlowState } from '../../kernel/rules/flow-state.ts'
 import { dueAt, publicState } from '../../kernel/index.ts'
@@ -126,7 +126,10 @@ const signalColumns: readonly Column<Signal>[] = [
   { name: 'accepted_at', type: 'integer', value: (signal) => signal.at },
 ]
 
-/** The columns of each record type's table, which bears the type's name and also has `partition`, `id` and `record`. */
+/**
+ * The columns of each record type's table, which has the name of the type and also the columns `partition`, `id` and
+ * `record`.
+ */
 export const recordColumns: { readonly [T in RecordType]: readonly Column<RecordTypes[T]>[] } = {
   execution: executionColumns,
   attempt: attemptColumns,

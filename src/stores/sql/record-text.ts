@@ -1,19 +1,17 @@
-/** Records and events as tables keep them: the JSON text of their packed form. */
+/** The stored text of records and events: JSON of their packed form. */
 import { entriesOf, packRecord, unpackRecord } from '../../kernel/index.ts'
 import type { AnyRecord, Cell, RecordType } from '../../kernel/index.ts'
 import { UNREADABLE } from '../working-set/stored-data.ts'
 
-/** Packed values as text. */
 export function cellsText(cells: readonly Cell[]): string {
   return JSON.stringify(cells)
 }
 
-/** A record as a table keeps it. */
 export function recordText(record: AnyRecord): string {
   return JSON.stringify(packRecord(record))
 }
 
-/** The record that a text was made from. One whose entries cannot be derived was damaged outside. */
+/** Parses a stored record. A record whose index entries cannot be derived was damaged outside and is unreadable. */
 export function readRecordText(type: RecordType, text: string): AnyRecord | typeof UNREADABLE {
   try {
     const record = unpackRecord(type, cellsOf(text))
@@ -24,7 +22,7 @@ export function readRecordText(type: RecordType, text: string): AnyRecord | type
   }
 }
 
-/** Text that is not a packed value reads as one without values. */
+/** Parses packed values. Damaged text reads as an empty list. */
 export function cellsOf(text: string): Cell[] {
   try {
     const cells: unknown = JSON.parse(text)

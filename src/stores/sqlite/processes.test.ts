@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL('./writer-process.fixture.ts', import.meta
 
 interface WriterProcess {
   readonly child: ChildProcess
-  /** Every id that the process was told is created, as far as it got to say so. */
+  /** Every id whose creation was acknowledged to the process, as far as it could print them. */
   readonly acknowledged: string[]
   readonly errors: string[]
   readonly ended: Promise<unknown>
@@ -115,7 +115,7 @@ test(
   },
 )
 
-test('a full disk is told as such, and everything acknowledged before is there', async () => {
+test('a full disk is reported as such, and everything acknowledged before is there', async () => {
   const writer = startConfinedWriter(1_500)
   await writer.ended
 

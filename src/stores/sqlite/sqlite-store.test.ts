@@ -134,7 +134,7 @@ test('an operation that is refused when it comes alone is at fault too', async (
   ])
 })
 
-test('the event log is trimmed by age and by count, and numbers go on where they were', async () => {
+test('the event log is trimmed by age and by count, and sequences continue', async () => {
   const runtime = virtualRuntime()
   const store = await world.open({ runtime })
   for (let i = 0; i < 4; i++) {
@@ -168,7 +168,7 @@ test('more events than one transaction drops are trimmed in steps', async () => 
   expect(await store.readEvents(PARTITION, 0, 1)).toMatchObject({ firstSequence: 10_991, lastSequence: 11_000 })
 })
 
-test('a partition that nobody has written to reads as an empty one', async () => {
+test('a partition that was never written reads as empty', async () => {
   const store = await world.open()
 
   expect(await store.readEvents(PARTITION, 0, 10)).toEqual({ events: [], firstSequence: 1, lastSequence: 0 })
@@ -176,7 +176,7 @@ test('a partition that nobody has written to reads as an empty one', async () =>
   expect(await store.trimEvents(PARTITION, 0, 0)).toBe(0)
 })
 
-test('indexes that somebody damaged are repaired, also where an id stands twice', async () => {
+test('damaged indexes are repaired, also where an id stands twice', async () => {
   const store = await world.open()
   const ids = [await submit(store), await submit(store), await submit(store)]
   await claimAll(store)
@@ -186,7 +186,7 @@ test('indexes that somebody damaged are repaired, also where an id stands twice'
   )
   connection.exec(`delete from entry where id = '${ids[1]!}' and name <> 'created'`)
   connection.exec(`update entry set score = score - 9 where id = '${ids[2]!}'`)
-  connection.exec(`insert into entry (partition, name, score, id) values (1, 'due', 1, 'nobody')`)
+  connection.exec(`insert into entry (partition, name, score, id) values (1, 'due', 1, 'ghost')`)
   expect(problemsOf(await store.dump(PARTITION))).not.toEqual([])
 
   for (let pass = 0; pass < 2; pass++) {
@@ -198,7 +198,7 @@ test('indexes that somebody damaged are repaired, also where an id stands twice'
 })
 
 test.each(['nonsense', '[]', '["0-1"]'])(
-  'a record that reads %s keeps nobody from the others, and is named by whoever asks for it',
+  'a record that reads %s does not block the others, and is named by calls that read it',
   async (record) => {
     const store = await world.open()
     const damaged = await submit(store, { priority: 10 })
@@ -213,7 +213,7 @@ test.each(['nonsense', '[]', '["0-1"]'])(
   },
 )
 
-test('what this store writes is told to its listeners with the queue and the timer that it concerns', async () => {
+test('writes of this store wake its listeners with the queue and the timer that they concern', async () => {
   const runtime = virtualRuntime()
   const store = await world.open({ runtime })
   const wakes: Wake[] = []
@@ -228,7 +228,7 @@ test('what this store writes is told to its listeners with the queue and the tim
   ])
 })
 
-test('a store hears of what another store writes into the same file', async () => {
+test('a store is woken by writes of another store to the same file', async () => {
   const [writing, listening] = [await world.open(), await world.open()]
   const heard = new Promise<Wake>((resolve) => void listening.onWake(resolve))
 
@@ -237,7 +237,7 @@ test('a store hears of what another store writes into the same file', async () =
   expect(await heard).toEqual({ partition: PARTITION, hasEvents: true })
 })
 
-test('a file is watched only while somebody listens', async () => {
+test('a file is watched only while there are listeners', async () => {
   const runtime = virtualRuntime()
   const store = await world.open({ runtime })
   const idle = runtime.nextTimerAt()
@@ -297,7 +297,7 @@ test('closing finishes what was begun and refuses what comes later', async () =>
   await Promise.all(begun)
   const refusal = await submit(store).catch((error: unknown) => error as EngineError)
   expect(refusal).toMatchObject({ code: 'fabric_closed' })
-  store.onWake(() => expect.fail('a closed store has nothing to tell'))()
+  store.onWake(() => expect.fail('a closed store must not wake listeners'))()
   const again = await world.open()
   expect((await again.dump(PARTITION)).events).toHaveLength(2)
 })

@@ -26,9 +26,9 @@ export interface SqliteOptions {
   /** A path, or `:memory:`. */
   readonly file: string
   readonly synchronous?: Synchronous | undefined
-  /** Left out, those that the file was set up with, or none for a new one. */
+  /** Left out, those of the file, or none for a new one. */
   readonly indexedTags?: readonly string[] | undefined
-  /** How often the file is looked at for what others have written, while anybody listens. */
+  /** Interval of polling for commits of others, while there are listeners. */
   readonly watchIntervalMs?: number | undefined
   /** The levels that the program can run: its own, except in tests. */
   readonly levels?: Levels | undefined
@@ -40,7 +40,7 @@ export class SqliteStore implements Store {
   readonly #file: OpenFile
   readonly #reader: SnapshotReader
   readonly #writes: WriteQueue
-  /** Only a file can be written by others. */
+  /** Undefined in memory, where nothing else can write. */
   readonly #watch: FileWatch | undefined
   readonly #identity: FileIdentity | undefined
   readonly #register: ProcessRegister | undefined
@@ -63,7 +63,8 @@ export class SqliteStore implements Store {
     this.#writes = new WriteQueue(runtime, file.writer, this.#guard, (wake) => this.#listeners.tell(wake))
     if (file.path === MEMORY_FILE) return
     this.#identity = new FileIdentity(runtime, file.path)
-    // On the writer's connection the file changes only by what others commit: what it commits itself was told already.
+    // The data version of the writer's connection changes only by commits of others. Its own commits wake listeners
+    // directly.
     this.#watch = new FileWatch(runtime, file.writer, watchIntervalMs, () => this.#wakeAll())
     this.#register = new ProcessRegister({
       place: new FileLevel(runtime, file.writer),

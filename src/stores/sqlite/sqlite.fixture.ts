@@ -1,4 +1,4 @@
-/** A folder with one SQLite file in it, opened as often as a test likes. Whoever makes one closes it. */
+/** A folder with one SQLite file, opened as often as a test likes. The test closes it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export interface FileWorld {
   readonly file: string
   readonly runtime: Runtime
   open(options?: Partial<SqliteOptions>): Promise<SqliteStore>
-  /** A connection to the file that is none of the store's. */
+  /** Opens a connection to the file that is not one of the store. */
   connect(): DatabaseSync
   /** Closes everything that was opened here. */
   settle(): Promise<void>

@@ -1,4 +1,4 @@
-/** What an operator should know of a file: read from SQLite and the system, not from what was asked for. */
+/** Reports a file to an operator, as SQLite and the system see it. */
 import { existsSync, statfsSync } from 'node:fs'
 import type { StoreReport } from '../store.ts'
 import { MEMORY_FILE } from './file/file.ts'
@@ -6,7 +6,7 @@ import type { OpenFile } from './file/file.ts'
 
 const SYNCHRONOUS_NORMAL = 1
 
-/** Numbers by which Linux names the kinds of filesystems that reach over a network. */
+/** Magic numbers of network filesystems on Linux. */
 const NETWORK_FILESYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -34,8 +34,8 @@ export function reportOf({ path, writer }: OpenFile): StoreReport {
 
 function durability(synchronous: unknown): string {
   return synchronous === SYNCHRONOUS_NORMAL
-    ? 'write-ahead log, synchronous normal: what was answered survives the end of the process; a power failure can take the last moments, never the file'
-    : 'write-ahead log, synchronous full: what was answered survives a power failure'
+    ? 'write-ahead log, synchronous normal: acknowledged commits survive a crash of the process; a power failure can lose the last ones, never the file'
+    : 'write-ahead log, synchronous full: acknowledged commits survive a power failure'
 }
 
 function fileWarnings(path: string): string[] {

@@ -1,7 +1,7 @@
 /**
- * A process that lives on one SQLite file: submits, claims and completes until it has done its share, fails or is killed.
- * It writes a line for every id whose creation was acknowledged, and the code of the error that ended it. Arguments: the
- * file, and how many lives; none for endless.
+ * A process that submits, claims and completes on one SQLite file until it has done its share, fails or is killed. It
+ * prints every id whose creation was acknowledged, and the code of the error that ended it. Arguments: the file, and
+ * the number of executions; none for endless.
  */
 import { writeSync } from 'node:fs'
 import { BATCH_OPERATION_LIMIT } from '../../kernel/index.ts'
@@ -46,7 +46,7 @@ async function liveOn(): Promise<void> {
   await Promise.all(result.executions.map(completeOne))
 }
 
-// A limit on the size of files then shows as an error of the write that exceeds it.
+// A limit on the size of files then fails the write that exceeds it.
 process.on('SIGXFSZ', () => undefined)
 try {
   while (endedCount < lifeCount) await liveOn()

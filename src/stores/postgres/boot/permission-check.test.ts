@@ -19,7 +19,7 @@ test('a user who lacks nothing is accepted', async () => {
   await expect(checkPermissions(server(true, []), 'mine')).resolves.toBeUndefined()
 })
 
-test('what nobody but the first user does, or nobody at all, need not be granted', async () => {
+test('privileges that only the first user needs, or no user, need not be granted', async () => {
   const denied = [
     { table: 'meta', privilege: 'insert' },
     { table: 'meta', privilege: 'update' },
@@ -41,7 +41,7 @@ test.each<[boolean, Row[], string]>([
       { table: 'meta', privilege: 'insert' },
       { table: 'event_batch', privilege: 'insert' },
     ],
-    'needs: delete on entry, insert on event_batch. Let the owner say',
+    'needs: delete on entry, insert on event_batch. Let the owner run',
   ],
 ])(
   'who may use the schema (%s) and lacks %j is refused with all of it and with what to grant',

@@ -1,7 +1,4 @@
-/**
- * Whether the user may do with the tables what the store does. Asked when the store is opened: what is refused later would
- * be met in the middle of somebody's work.
- */
+/** Checks the privileges of the user when the store is opened, so that no later statement is refused. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { quoted } from '../wire/session.ts'
 import type { Session } from '../wire/session.ts'
@@ -9,13 +6,13 @@ import type { Session } from '../wire/session.ts'
 const ALL = ['select', 'insert', 'update', 'delete'] as const
 type Privilege = (typeof ALL)[number]
 
-/** Settings are written by the first user alone, and partitions are never removed. */
+/** Tables that need fewer privileges: settings are written once, and partitions are never removed. */
 const reducedPrivileges: Readonly<Record<string, readonly Privilege[]>> = {
   meta: ['select'],
   partition: ['select', 'insert', 'update'],
 }
 
-/** What an owner says so that the role of a program can use a store. */
+/** Returns the statements by which the owner lets another role use the store. */
 export function grantsFor(schema: string): string {
   const name = quoted(schema)
   return `grant usage on schema ${name} to …; grant ${ALL.join(', ')} on all tables in schema ${name} to …;`
@@ -42,7 +39,7 @@ export async function checkPermissions(session: Session, schema: string): Promis
     field: 'location',
     message:
       `The user lacks what the store needs: ${missing.length === 0 ? `usage of the schema ${schema}` : missing.join(', ')}. ` +
-      `Let the owner say: ${grantsFor(schema)}`,
+      `Let the owner run: ${grantsFor(schema)}`,
   })
 }
 

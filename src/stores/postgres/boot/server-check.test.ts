@@ -25,7 +25,7 @@ const settings: Readonly<Record<string, string>> = {
   transaction_read_only: 'off',
 }
 
-/** A server that says these things of itself. */
+/** A server with these settings. */
 function server(identityChanges: Row, settingChanges: Readonly<Record<string, string>> = {}): Session {
   const rows = Object.entries({ ...settings, ...settingChanges }).map(([name, setting]) => ({ name, setting }))
   return {
@@ -40,7 +40,7 @@ async function refusalOf(session: Session): Promise<EngineError> {
   )
 }
 
-test('a server tells what matters of it', async () => {
+test('the facts of a server are read', async () => {
   expect(await checkServer(server({}))).toEqual({
     version: '15.18',
     isSynced: true,
@@ -72,7 +72,7 @@ describe('a server that cannot hold a store', () => {
   test.each<[Row, string]>([
     [{ version_number: 120_022, version: '12.22' }, 'PostgreSQL 12.22, which is too old: use 13 or later'],
     [{ version_number: 90_624, version: '9.6.24' }, 'PostgreSQL 9.6.24'],
-    [{ encoding: 'LATIN1' }, 'encoding LATIN1, which cannot hold every text. Name one that was made with'],
+    [{ encoding: 'LATIN1' }, 'encoding LATIN1, which cannot hold every text. Name one that was created with'],
     [{ encoding: 'SQL_ASCII' }, 'SQL_ASCII'],
     [{ product: 'CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu)' }, 'The server is CockroachDB, not PostgreSQL'],
   ])('%j is refused with what to change', async (changes, part) => {

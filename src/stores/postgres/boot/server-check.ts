@@ -1,26 +1,26 @@
-/** Looks a server over before it is used: whether it can hold a store, and whether it would lose data silently. */
+/** Checks a server before it is used: whether it can hold a store, and whether it would lose data silently. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { STANDBY } from '../wire/postgres-error.ts'
 import type { Row, Session } from '../wire/session.ts'
 
 export interface ServerFacts {
   readonly version: string
-  /** Whether what is written is brought to the disk at all. */
+  /** The setting fsync. */
   readonly isSynced: boolean
   readonly hasFullPageWrites: boolean
-  /** Whether a commit is answered before it is on the disk, or only after a standby has it too. */
+  /** When a commit is acknowledged. */
   readonly synchronousCommit: string
-  /** Whether the server cleans up behind those who change rows. */
+  /** Whether autovacuum runs. */
   readonly isVacuumed: boolean
-  /** Connections that are not kept for administrators. */
+  /** Connections that are not reserved for administrators. */
   readonly connectionLimit: number
-  /** The shortest time after which the server ends a statement or a transaction by itself; undefined if it never does. */
+  /** The shortest timeout of statements and transactions; undefined if there is none. */
   readonly statementTimeoutMs: number | undefined
-  /** After which time it ends a connection that nobody uses; undefined if it never does. */
+  /** The timeout of idle connections; undefined if there is none. */
   readonly idleTimeoutMs: number | undefined
 }
 
-/** The oldest version that still has everything that the store uses, by the server's own way to number them. */
+/** The oldest supported version, as in server_version_num. */
 const LEAST_VERSION = 130_000
 const LEAST_VERSION_TEXT = '13'
 const GOOD_ENCODING = 'UTF8'
@@ -46,10 +46,10 @@ const SETTING_NAMES = [
 ] as const
 type Settings = ReadonlyMap<(typeof SETTING_NAMES)[number], string>
 
-/** Numbers come in the unit of their setting, which is milliseconds for times. One that the server does not know is left out. */
+/** Durations are in milliseconds. A setting that the server does not know is missing. */
 const SETTINGS = 'select name, setting from pg_settings where name = any($1::text[]) order by name limit 100'
 
-/** The facts of a server; throws what must be changed before the store can be used. */
+/** Returns the facts of a server. Throws if the store cannot use it. */
 export async function checkServer(session: Session): Promise<ServerFacts> {
   const [identity = {}] = await session.query(IDENTITY)
   refuse(identity)
@@ -57,7 +57,7 @@ export async function checkServer(session: Session): Promise<ServerFacts> {
   const settings: Settings = new Map(rows.map(({ name, setting }) => [name as never, String(setting)]))
   if (settings.get('transaction_read_only') === 'on') {
     throw new EngineError('store_unavailable', {
-      message: 'The server takes no writes now: look why its default_transaction_read_only is on, such as a full disk.',
+      message: 'The server takes no writes now: find out why default_transaction_read_only is on, such as a full disk.',
     })
   }
   return factsOf(versionOf(identity), settings)
@@ -67,7 +67,7 @@ function refuse(identity: Row): void {
   const product = String(identity['product'])
   if (!product.startsWith('PostgreSQL ')) {
     throw invalid(
-      `The server is ${product.split(/[ (]/, 1)[0] ?? ''}, not PostgreSQL: what speaks its language need not keep its promises, such as locks.`,
+      `The server is ${product.split(/[ (]/, 1)[0] ?? ''}, not PostgreSQL: a server with the same protocol need not have the same guarantees, such as advisory locks.`,
     )
   }
   if (Number(identity['version_number']) < LEAST_VERSION) {
@@ -77,13 +77,13 @@ function refuse(identity: Row): void {
   }
   if (identity['encoding'] !== GOOD_ENCODING) {
     throw invalid(
-      `The database has the encoding ${String(identity['encoding'])}, which cannot hold every text. Name one that was made with "create database … encoding 'UTF8' template template0".`,
+      `The database has the encoding ${String(identity['encoding'])}, which cannot hold every text. Name one that was created with "create database … encoding 'UTF8' template template0".`,
     )
   }
   if (identity['is_standby'] === true) throw new EngineError('store_unavailable', { message: STANDBY })
 }
 
-/** Packagers add their own name and version behind it. */
+/** Packagers append their own name and version. */
 function versionOf(identity: Row): string {
   return String(identity['version']).split(' ', 1)[0] ?? ''
 }

@@ -28,18 +28,18 @@ describe('a report', () => {
       kind: 'postgres',
       version: '15.18',
       location: 'postgres://host:5432/shop, schema mine',
-      durability: 'write-ahead log, synchronous_commit on: what was answered survives a power failure',
+      durability: 'write-ahead log, synchronous_commit on: acknowledged commits survive a power failure',
       warnings: [],
     })
   })
 
   test.each<[Partial<ServerFacts>, string]>([
-    [{ isSynced: false }, 'the whole database can be lost'],
-    [{ synchronousCommit: 'off' }, 'in the last moments'],
-    [{ synchronousCommit: 'local' }, 'survives a power failure'],
-    [{ synchronousCommit: 'remote_write' }, 'with a standby if'],
-    [{ synchronousCommit: 'remote_apply' }, 'with a standby if'],
-  ])('says with %j what survives', (changes, part) => {
+    [{ isSynced: false }, 'can destroy the whole database'],
+    [{ synchronousCommit: 'off' }, 'can lose the last acknowledged commits'],
+    [{ synchronousCommit: 'local' }, 'survive a power failure'],
+    [{ synchronousCommit: 'remote_write' }, 'on a standby if'],
+    [{ synchronousCommit: 'remote_apply' }, 'on a standby if'],
+  ])('states with %j what survives', (changes, part) => {
     expect(report(changes).durability).toContain(part)
   })
 
@@ -47,7 +47,7 @@ describe('a report', () => {
     [1, '1 staged submit could not', 'or delete it.'],
     [7, '7 staged submits could not', 'or delete them.'],
     [1_000, 'At least 1000 staged submits', 'or delete them.'],
-  ])('warns of %i submits that were set aside, and says where they are', (count, what, end) => {
+  ])('warns of %i submits that were set aside, and where they are', (count, what, end) => {
     const { warnings } = report({}, { ...NO_STAGED, failedInboxCount: count })
 
     expect(warnings).toHaveLength(1)
@@ -95,7 +95,7 @@ describe('a server', () => {
   })
 })
 
-test('warns of submits that nobody turns into executions, and says who would', () => {
+test('warns of submits that stay staged, and what would take them', () => {
   const { warnings } = report({}, { ...NO_STAGED, waitingInboxCount: 3 })
 
   expect(warnings).toEqual([expect.stringContaining('3 staged submits have waited')])

@@ -1,4 +1,4 @@
-/** What an operator should know of a server and of a store on it: what it is, what it would lose, and what waits for a person. */
+/** Reports a server and a store to an operator: version, durability, and warnings. */
 import type { StoreReport } from '../../store.ts'
 import { quoted } from '../wire/session.ts'
 import type { Session } from '../wire/session.ts'
@@ -6,21 +6,21 @@ import { shownLocation } from '../options/postgres-location.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
 import type { ServerFacts } from './server-check.ts'
 
-/** A batch takes milliseconds; with less time than this, one that waits for a slow disk would never get through. */
+/** A batch takes milliseconds. With a shorter timeout, batches would fail again and again while the disk is slow. */
 const STATEMENT_TIMEOUT_MIN_MS = 5_000
 
-/** The connection that listens for wake-ups is idle by nature. */
+/** The listening connection is idle by nature. */
 const IDLE_TIMEOUT_MIN_MS = 60_000
 const INBOX_COUNT_MAX = 1_000
 
-/** Whoever works looks at least once in a few seconds. */
+/** Workers and engines take staged submits within a few seconds. */
 const INBOX_WAIT_S = 10
 
-/** What a report tells of the store itself. */
+/** The numbers of a report. */
 export interface StoreCounts {
   /** Connections that this process may use at once. */
   readonly connectionCount: number
-  /** Staged submits that have waited for longer than anybody who works would leave them. */
+  /** Staged submits that have waited for longer than a worker or an engine would leave them. */
   readonly waitingInboxCount: number
   /** Staged submits that could not be turned into executions. */
   readonly failedInboxCount: number
@@ -41,19 +41,19 @@ export function reportOf(location: PostgresLocation, server: ServerFacts, counts
 }
 
 function durabilityOf({ isSynced, synchronousCommit }: ServerFacts): string {
-  if (!isSynced) return 'fsync off: when the machine stops without warning, the whole database can be lost'
+  if (!isSynced) return 'fsync off: a power failure can destroy the whole database'
   switch (synchronousCommit) {
     case 'off':
-      return 'write-ahead log, synchronous_commit off: the end of the server can take what was answered in the last moments'
+      return 'write-ahead log, synchronous_commit off: a crash of the server can lose the last acknowledged commits'
     case 'remote_write':
     case 'remote_apply':
-      return `write-ahead log, synchronous_commit ${synchronousCommit}: what was answered survives a power failure, and is with a standby if the server was told of one`
+      return `write-ahead log, synchronous_commit ${synchronousCommit}: acknowledged commits survive a power failure, and are on a standby if one is configured`
     default:
-      return `write-ahead log, synchronous_commit ${synchronousCommit}: what was answered survives a power failure`
+      return `write-ahead log, synchronous_commit ${synchronousCommit}: acknowledged commits survive a power failure`
   }
 }
 
-/** Said by `doctor`, and logged when the store is opened. */
+/** Shown by `doctor`, and logged when the store is opened. */
 export function warningsOf(server: ServerFacts): string[] {
   return [...durabilityWarnings(server), ...upkeepWarnings(server), ...timeoutWarnings(server)]
 }
@@ -62,7 +62,7 @@ function durabilityWarnings({ isSynced, hasFullPageWrites, synchronousCommit }: 
   const warnings: string[] = []
   if (!isSynced) {
     warnings.push(
-      'The server does not bring what it writes to the disk: a power failure can destroy the database. Set "fsync = on".',
+      'The server does not flush writes to the disk: a power failure can destroy the database. Set "fsync = on".',
     )
   }
   if (!hasFullPageWrites) {
@@ -70,7 +70,7 @@ function durabilityWarnings({ isSynced, hasFullPageWrites, synchronousCommit }: 
   }
   if (synchronousCommit === 'off') {
     warnings.push(
-      'The server answers before a commit is on its disk: when it ends without warning, the last moments are lost. Set "synchronous_commit = on", at least for this user.',
+      'The server acknowledges a commit before it is on the disk: a crash can lose the last commits. Set "synchronous_commit = on", at least for this user.',
     )
   }
   return warnings
@@ -79,14 +79,14 @@ function durabilityWarnings({ isSynced, hasFullPageWrites, synchronousCommit }: 
 function upkeepWarnings({ isVacuumed }: ServerFacts): string[] {
   if (isVacuumed) return []
   return [
-    'The server does not clean up by itself, so the tables grow without end and get slower. Set "autovacuum = on" and "track_counts = on".',
+    'The server does not vacuum by itself, so the tables grow without end and get slower. Set "autovacuum = on" and "track_counts = on".',
   ]
 }
 
 function connectionWarnings({ connectionLimit }: ServerFacts, connectionCount: number): string[] {
   if (connectionLimit >= 2 * connectionCount) return []
   return [
-    `The server has ${connectionLimit} connections for all, and this process may use ${connectionCount} of them: a second one does not fit beside it. Raise "max_connections", or lower postgres.connections.`,
+    `The server has ${connectionLimit} connections for all, and this process may use ${connectionCount} of them: a second process does not fit beside it. Raise "max_connections", or lower postgres.connections.`,
   ]
 }
 
@@ -105,7 +105,7 @@ function timeoutWarnings({ statementTimeoutMs, idleTimeoutMs }: ServerFacts): st
   return warnings
 }
 
-/** How many staged submits were set aside, and how many nobody has looked at; counting stops at a bound. */
+/** Counts failed and overdue staged submits, up to a bound. */
 export async function inboxCounts(
   session: Session,
   schema: string,

@@ -1,9 +1,9 @@
 /**
- * Turns what batches leave behind into statements: one for each kind of change, whatever the number of partitions and
- * rows. The rows travel as columns; bytes travel as one piece that the server cuts apart; the events of a batch are one row.
+ * Turns the writes of batches into statements: one for each kind of change, whatever the number of partitions and rows.
+ * Rows are sent as columns, blobs as one value that the server splits, the events of a batch as one row.
  *
- * A hopeful flush takes it that what a batch has read is all there is, and is refused where that is not so: where somebody
- * has damaged an index, say. A careful one sets right what it finds, and costs more.
+ * The optimistic flush uses plain inserts and fails if the tables differ from what the batch read, as with a damaged
+ * index. The fallback flush upserts, and is slower.
  */
 import { packEvent, recordTypes } from '../../../kernel/index.ts'
 import { cellsText } from '../../sql/record-text.ts'
@@ -31,7 +31,7 @@ export class Flusher {
     const insertEntries = `insert into ${schema}.entry (partition, name, score, id)
       select partition, name, score, id from ${entries}`
     this.#insertEntries = { name: 'ff_insert_entry', text: insertEntries }
-    // An entry that stands there already is what shall stand there.
+    // An entry that exists already is the wanted one.
     this.#upsertEntries = { name: 'ff_upsert_entry', text: `${insertEntries} on conflict do nothing` }
     this.#deleteEntries = {
       name: 'ff_delete_entry',
@@ -98,7 +98,7 @@ export class Flusher {
       })
     }
     if (kept.length > 0) {
-      // The server counts places from one.
+      // `substring` counts from one.
       let next = 1
       const places = kept.map(({ bytes }) => (next += bytes.byteLength) - bytes.byteLength)
       statements.push({
@@ -115,7 +115,7 @@ export class Flusher {
     return statements
   }
 
-  /** Numbers come from the partition's row under its lock, so they rise without gaps in the order of commits. */
+  /** Takes sequences from the partition's row under its lock, so they rise without gaps in the order of commits. */
   #appendEvents(all: readonly PartitionWrites[]): Statement[] {
     const batches = all
       .filter(({ writes }) => writes.events.length > 0)
@@ -123,7 +123,7 @@ export class Flusher {
         number,
         first: lastSequence + 1,
         last: lastSequence + events.length,
-        // The whole batch happens at one moment.
+        // All events of a batch have the same time.
         at: events[0]?.event.at,
         records: cellsText(events.map(({ event }) => packEvent(event))),
       }))
@@ -154,7 +154,7 @@ class EntryColumns {
     this.#ids.push(id)
   }
 
-  /** None if there are no entries. */
+  /** Returns no statement if there are no entries. */
   statements(text: Text): Statement[] {
     if (this.#numbers.length === 0) return []
     const values = [

@@ -1,9 +1,9 @@
 import type { Writes } from '../../working-set/stored-data.ts'
 
-/** What a batch leaves to be written in one partition. */
+/** The writes of a batch in one partition. */
 export interface PartitionWrites {
   readonly number: number
-  /** The number of the partition's newest event before these. */
+  /** The sequence of the newest event before these writes. */
   readonly lastSequence: number
   readonly writes: Writes
 }

@@ -1,4 +1,4 @@
-/** The statements that change the table of one record type. The rows travel as columns. */
+/** Builds the statements that change the table of one record type. Rows are sent as columns. */
 import type { AnyRecord, RecordType } from '../../../kernel/index.ts'
 import { recordColumns } from '../../sql/columns.ts'
 import type { Column } from '../../sql/columns.ts'
@@ -26,7 +26,7 @@ export class RecordStatements {
   /** `schema` is a quoted name. */
   constructor(schema: string, type: RecordType) {
     this.#type = type
-    // A record is only ever handed to the columns of its own type.
+    // A record is passed only to the columns of its own type.
     this.#columns = recordColumns[type] as readonly Column<AnyRecord>[]
     const table = `${schema}.${type}`
     const changing = [...this.#columns.map(({ name }) => name), 'record']

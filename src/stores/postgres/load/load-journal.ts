@@ -1,6 +1,6 @@
 /**
- * Ranges of the indexes of what executions remember, as one statement, with the records that their entries name and, where
- * they are wanted, the bytes that belong to these. Apart from other ranges, so that a claim does not pay for them.
+ * Loads ranges of the indexes of steps, signals and waitpoints in one statement, with the records that their entries
+ * name and, on request, their values. Separate from other ranges, so that a claim does not pay for these joins.
  */
 import { OPEN_WAITPOINTS_INDEX, STEP_PAGE_BYTES, inboxIndex, signalPayloadKey, signalsIndex, stepValueKey, stepsIndex, waitpointsIndex } from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
@@ -10,10 +10,10 @@ import type { Statement } from '../wire/round-trip.ts'
 import { conditionOf, rangeValues } from './load-range.ts'
 import type { LoadStep, WantedRange } from './load-range.ts'
 
-/** What the entries of an index name. */
+/** The record type that the entries of an index name. */
 interface JournalIndex {
   readonly type: Extract<RecordType, 'step' | 'waitpoint' | 'signal'>
-  /** What stands before a record's id in the key of its bytes. */
+  /** The text before a record's id in the key of its value. */
   readonly bytesBefore: string | undefined
 }
 
@@ -28,7 +28,7 @@ const byPrefix: readonly (readonly [prefix: string, index: JournalIndex])[] = [
   [waitpointsIndex(''), WAITPOINTS],
 ]
 
-/** Undefined for an index of anything else. */
+/** Returns undefined for any other index. */
 export function journalIndexOf(index: string): JournalIndex | undefined {
   if (index === OPEN_WAITPOINTS_INDEX) return WAITPOINTS
   return byPrefix.find(([prefix]) => index.startsWith(prefix))?.[1]
@@ -78,7 +78,7 @@ export function journalStep(
   }
 }
 
-/** Bytes come along as far as one reading sends them back. */
+/** Values are loaded up to the size that one page returns. */
 export function journalText(schema: string): string {
   const recordOf = ({ type }: JournalIndex): string =>
     `select r.record from ${schema}.${type} r where k.type = '${type}' and r.id = e.id and r.partition = k.partition`

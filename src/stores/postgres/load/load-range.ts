@@ -1,7 +1,7 @@
 /**
- * Ranges of indexes as one statement, with what their entries name: executions with their flows, flows, the edges of a
- * graph, and payloads where they are wanted. So a walk over a graph costs one round trip for each level. Neighbours in a
- * graph come without their flow: whoever asks for them has come from a member of the same.
+ * Loads ranges of indexes in one statement, with the records that their entries name: executions with their flows,
+ * flows, edges of a graph, and payloads on request. So a walk over a graph costs one round trip per level. Neighbours
+ * in a graph are loaded without their flow, which the caller has loaded with another member.
  */
 import { INBOUND_PREFIX, OUTBOUND_PREFIX, edgeId, payloadKey } from '../../../kernel/index.ts'
 import type { IndexEntry, Range } from '../../../kernel/index.ts'
@@ -11,20 +11,20 @@ import { bytesOf } from '../wire/round-trip.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
 import type { WorkingSet } from '../../working-set/working-set.ts'
 
-/** A payload up to this size is loaded with its execution; a larger one only once it is certain that it is wanted. */
+/** A payload up to this size is loaded with its execution; a larger one only when it is read. */
 export const SMALL_PAYLOAD_BYTES = 16_384
 
-/** Before and behind every score, which is a safe integer. */
+/** Below and above every score, which is a safe integer. */
 const SCORE_MIN = -(2 ** 62)
 const SCORE_MAX = 2 ** 62
 
-/** Behind every id, in the order of bytes. */
+/** Above every id, in the order of bytes. */
 const LAST_ID = '\u{10ffff}'
 
-/** What the id of a flow begins with, and that of an execution never. */
+/** The first character of the id of a flow, and never of an execution. */
 const FLOW_ID_START = 'f'
 
-/** A statement and what to do with its reply. */
+/** A statement and the function that handles its reply. */
 export interface LoadStep {
   readonly statement: Statement
   readonly take: (reply: StatementReply) => void
@@ -76,7 +76,7 @@ type RangeRow = [
   payload: Buffer | null,
 ]
 
-/** What came with an entry. */
+/** Keeps the records that were loaded with an entry. */
 function keepRow({ range, into }: WantedRange, row: RangeRow): void {
   const [, , id, execution, flowId, flow, edge, isPayloadKnown, payload] = row
   into.keepText('execution', id, execution ?? undefined)
@@ -86,7 +86,9 @@ function keepRow({ range, into }: WantedRange, row: RangeRow): void {
   if (isPayloadKnown) into.keepBlob(payloadKey(id), payload === null ? undefined : bytesOf(payload))
 }
 
-/** What stands before and after the ids of an index in the ids of the edges that it is made of; undefined for any other. */
+/**
+ * Returns the text before and after an entry's id in the id of its edge; undefined if the index is not one of edges.
+ */
 export function edgesOf(index: string): { readonly before: string; readonly after: string } | undefined {
   if (index.startsWith(OUTBOUND_PREFIX)) return { before: edgeId(index.slice(OUTBOUND_PREFIX.length), ''), after: '' }
   if (index.startsWith(INBOUND_PREFIX)) return { before: '', after: edgeId('', index.slice(INBOUND_PREFIX.length)) }
@@ -127,7 +129,7 @@ export function rangeText(schema: string, direction: Direction): string {
     order by k.place, ${order}`
 }
 
-/** What comes before the id in the key of a payload. */
+/** The text before the id in the key of a payload. */
 const PAYLOAD_PREFIX = payloadKey('')
 
 export function countText(schema: string, direction: Direction): string {
@@ -151,7 +153,10 @@ export function directionOf({ reverse }: Range): Direction {
   return reverse === true ? 'backward' : 'forward'
 }
 
-/** The columns of `k` that describe a range. A range without a beginning begins before, or behind, every entry there can be. */
+/**
+ * Returns the columns of `k` that describe a range. A range without a start gets one before (or, in reverse, after)
+ * every entry.
+ */
 export function rangeValues(wanted: readonly { readonly number: number; readonly range: Range }[]): ArrayValue[] {
   const isBackward = wanted[0]?.range.reverse === true
   const [firstScore, lastScore, firstId] = isBackward ? [SCORE_MAX, SCORE_MIN, LAST_ID] : [SCORE_MIN, SCORE_MAX, '']

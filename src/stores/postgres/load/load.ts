@@ -1,8 +1,7 @@
 /**
- * Loads what batches need: one statement for each kind of thing, whatever the number of partitions, things and batches.
- * As long as the server has no statistics of a table it takes it for a small one, and reads all of it if it may. So which
- * partition a thing is in comes with the thing, never as a constant, and what one row leads to is a query of its own, in
- * which everything that the index wants is known.
+ * Loads what batches need: one statement for each kind of read, whatever the number of partitions, keys and batches.
+ * A table without statistics is planned as a small one and may be scanned as a whole. So the partition is a column of
+ * the keys, never a constant, and every dependent lookup is a lateral query by the full key of an index.
  */
 import { CALL_REPLY_BYTES, recordTypes } from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
@@ -15,7 +14,7 @@ import type { Direction, LoadStep, WantedRange } from './load-range.ts'
 import type { Needs } from '../../working-set/needs.ts'
 import type { WorkingSet } from '../../working-set/working-set.ts'
 
-/** What is needed of one partition, and where it goes. */
+/** The missing reads of one partition, and the working set that receives them. */
 export interface PartitionNeeds {
   readonly number: number
   readonly needs: Needs
@@ -56,7 +55,7 @@ export class Loader {
     }
     this.#blobs = {
       name: 'ff_load_blob',
-      // A call stops when its reply is large enough, so those behind that are not asked for.
+      // An operation stops once its reply is large enough, so later blobs are not loaded.
       text: `select place, is_stored, case when bytes_before < ${CALL_REPLY_BYTES} then bytes end
         from (
           select k.place, b.key is not null as is_stored, b.bytes,
@@ -70,7 +69,7 @@ export class Loader {
     }
   }
 
-  /** Everything that all of them need, to be sent together. */
+  /** Returns the statements for all needs, to be sent together. */
   steps(all: readonly PartitionNeeds[]): LoadStep[] {
     return [
       ...recordTypes.map((type) => this.#loadRecords(type, all)),
@@ -173,7 +172,7 @@ export class Loader {
 
 type RecordRow = [place: number, record: string, flowId?: string | null, flow?: string | null]
 
-/** An execution that belongs to a flow brings it along: nothing becomes of the one without the other. */
+/** An execution that belongs to a flow is loaded with the flow: operations always read both. */
 function recordsText(schema: string, type: RecordType): string {
   const keys = 'unnest($1::integer[], $2::text[]) with ordinality as k (partition, id, place)'
   const found = `join ${schema}.${type} r on r.id = k.id and r.partition = k.partition`

@@ -96,7 +96,7 @@ describe('wake-ups of one partition', () => {
     return sent[0]?.wakes?.[0]
   }
 
-  test('become one that says all that they say', async () => {
+  test('become one that carries all of them', async () => {
     const [first, second] = ['0-a', '0-b'] as ExecutionId[]
 
     const wake = await merged(

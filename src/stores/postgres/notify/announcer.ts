@@ -1,18 +1,20 @@
 /**
- * Tells other processes what this one has changed. Wake-ups go out beside the transactions that they speak of, so that no
- * commit waits for one: the first at once, those that come soon after it together. One that cannot be sent is lost;
- * whoever misses it finds the work when he next looks for himself.
+ * Notifies other processes of this process's commits. Wake-ups are sent outside the transactions, so no commit waits
+ * for one: the first at once, later ones coalesced. A wake-up that cannot be sent is lost; other processes then find
+ * the work when they poll.
  */
 import { errorFields, sleep } from '../../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import type { Partition, Wake } from '../../store.ts'
 import { changedPayload } from './notify-payload.ts'
 
-/** From one notice to the next. Notices of all processes are committed one after the other, so each costs all of them. */
+/**
+ * Interval between notifications. Notifications of all processes are committed one by one, so each delays the others.
+ */
 const INTERVAL_MS = 20
-/** Names of one kind that are kept of a partition; beyond them it is enough to say where to look. */
+/** Limit of names of one kind in a wake-up. Above it the wake-up names only the partition. */
 const NAMES_MAX = 100
-/** How long somebody who closes waits for the last notices to go out. */
+/** How long closing waits for the last notifications. */
 const CLOSE_WAIT_MS = 500
 
 export class Announcer {
@@ -20,7 +22,7 @@ export class Announcer {
   readonly #log: Log
   readonly #sender: string
   readonly #notify: (payload: string) => Promise<unknown>
-  /** What is still to be told, at most one wake-up of each partition. */
+  /** Wake-ups to send, coalesced per partition. */
   readonly #waiting = new Map<Partition, Wake>()
   #isScheduled = false
   #timer: Timer | undefined
@@ -46,14 +48,14 @@ export class Announcer {
     this.#waiting.set(wake.partition, merge(earlier ?? wake, wake))
     if (this.#isScheduled) return
     this.#isScheduled = true
-    // Partitions that share a transaction are told one by one, and go together.
+    // Partitions that share a transaction are announced one by one and sent together.
     this.#runtime.soon(() => {
       this.#isScheduled = false
       this.#sendWhenDue()
     })
   }
 
-  /** Tells what is still to be told, as far as it can be told in a short time, and nothing afterwards. */
+  /** Sends the remaining wake-ups within a short time, and nothing afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#timer?.cancel()
@@ -91,7 +93,7 @@ export class Announcer {
     try {
       await this.#notify(payload)
     } catch (error) {
-      this.#log.debug(errorFields(error), 'a wake-up could not be sent')
+      this.#log.debug(errorFields(error), 'could not send a wake-up; other processes find the work when they poll')
     }
   }
 
@@ -101,7 +103,7 @@ export class Announcer {
   }
 }
 
-/** By what the log grew is left out: a notice has little room, and several writes are told of in one. */
+/** Drops `growth`: payloads of NOTIFY are limited to 8 kB, and several writes are coalesced into one. */
 function merge(earlier: Wake, later: Wake): Wake {
   return {
     partition: later.partition,
@@ -112,7 +114,7 @@ function merge(earlier: Wake, later: Wake): Wake {
   }
 }
 
-/** Undefined, which means all of them, if either is or if there are too many to name. */
+/** Returns undefined, which means all names, if either is undefined or if there are too many names. */
 function union<T>(one: readonly T[] | undefined, other: readonly T[] | undefined): readonly T[] | undefined {
   if (one === undefined || other === undefined) return undefined
   const names = new Set([...one, ...other])

@@ -3,7 +3,14 @@ import { readyIndex } from '../../../kernel/index.ts'
 import type { ExecutionId } from '../../../kernel/index.ts'
 import { executionPartition } from '../../store.ts'
 import type { Wake } from '../../store.ts'
-import { PAYLOAD_MAX_BYTES, changedPayload, channelOf, echoPayload, parsePayload, stagedPayload } from './notify-payload.ts'
+import {
+  PAYLOAD_MAX_BYTES,
+  changedPayload,
+  channelOf,
+  echoPayload,
+  parsePayload,
+  stagedPayload,
+} from './notify-payload.ts'
 
 /** As many as a store can have. */
 const PARTITIONS = Array.from({ length: 64 }, (_, number) => executionPartition(number))
@@ -13,7 +20,7 @@ function read(text: string) {
   return parsePayload(text, PARTITIONS)
 }
 
-/** A wake-up that says much: texts of this length each, so many of them. */
+/** A wake-up with so many names of this length. */
 function wordyWake(number: number, count: number): Wake {
   const names = Array.from({ length: count }, (_, i) => readyIndex('default', `task-${i}-${'x'.repeat(100)}`))
   const dueAt = 1_700_000_000_000 + number
@@ -28,7 +35,7 @@ test('each schema has a channel of its own, whose name the server does not cut o
 describe('what changed', () => {
   test.each<[what: string, wake: Wake]>([
     [
-      'everything there is to say',
+      'every field',
       {
         partition: executionPartition(3),
         ready: [readyIndex('default', 'greet'), readyIndex('mail', 'send "it"')],
@@ -39,7 +46,7 @@ describe('what changed', () => {
     ],
     ['that nothing became ready', { partition: executionPartition(0), ready: [], hasEvents: true, holdersOf: [] }],
     ['that anything may have changed', { partition: executionPartition(63), hasEvents: false }],
-  ])('is read as it was said: %s', (_, wake) => {
+  ])('is parsed as it was sent: %s', (_, wake) => {
     const wakes = [wake, { partition: executionPartition(1), hasEvents: true }]
 
     expect(read(changedPayload(SENDER, wakes))).toEqual({ kind: 'changed', sender: SENDER, wakes })
@@ -64,7 +71,7 @@ describe('what changed', () => {
     expect(read(changedPayload(SENDER, wakes))).toEqual({ kind: 'changed', sender: SENDER, wakes: undefined })
   })
 
-  test('is told in full up to the last byte that the server takes', () => {
+  test('is sent in full up to the last byte that the server accepts', () => {
     const bare: Wake = { partition: executionPartition(0), ready: [''], hasEvents: true }
     const room = PAYLOAD_MAX_BYTES - changedPayload(SENDER, [bare]).length
     const withName = (length: number) => changedPayload(SENDER, [{ ...bare, ready: ['x'.repeat(length)] }])
@@ -74,7 +81,7 @@ describe('what changed', () => {
   })
 })
 
-test('what was staged is told with the number of its partition', () => {
+test('a staged submit is announced with the number of its partition', () => {
   expect(read(stagedPayload(63))).toEqual({ kind: 'staged', number: 63 })
 })
 
@@ -85,7 +92,7 @@ test('an echo differs from every other one', () => {
 
 test.each([
   '',
-  'nobody speaks like this',
+  'not a payload',
   'null',
   '7',
   '[]',

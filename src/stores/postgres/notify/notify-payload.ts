@@ -1,28 +1,28 @@
 /**
- * Wake-ups as the processes of a store tell them to each other: short JSON texts on one channel of the database. They are
- * hints, so a text that would be too long says less, and one that cannot be read means that anything may have changed.
- * Another shape of notice gets another kind: whoever does not know it looks everywhere.
+ * The payloads of NOTIFY by which processes of a store wake each other: short JSON on one channel. They are hints. A
+ * payload that would be too long carries less; one that cannot be parsed means that anything may have changed. A new
+ * format gets a new kind, so that older processes look everywhere.
  */
 import { executionPartition } from '../../store.ts'
 import type { Partition, Wake } from '../../store.ts'
 
-/** The server takes no text of 8,000 bytes or more. */
+/** The server refuses payloads of 8,000 bytes or more. */
 export const PAYLOAD_MAX_BYTES = 7_999
 
 export type NotifyPayload =
-  /** A process has changed something; without wake-ups, anything anywhere. */
+  /** A process committed writes; without wake-ups, anything may have changed. */
   | { readonly kind: 'changed'; readonly sender: string; readonly wakes?: readonly Wake[] | undefined }
-  /** A submit was staged in the inbox of the partition of this number. */
+  /** A submit was staged in the partition of this number. */
   | { readonly kind: 'staged'; readonly number: number }
-  /** A process makes sure that it hears what is said. Nobody else is meant. */
+  /** A process checks that its own notifications arrive. Others ignore it. */
   | { readonly kind: 'echo' }
 
-/** Where the processes of a store hear each other: every schema has a channel of its own. */
+/** Returns the channel of a store: one per schema. */
 export function channelOf(schema: string): string {
   return `flowfabric_${schema}`
 }
 
-/** Where the wake-ups do not fit, listeners have to look everywhere in their partitions. */
+/** Returns a shorter payload if the wake-ups do not fit: receivers then look at whole partitions, or everywhere. */
 export function changedPayload(sender: string, wakes: readonly Wake[]): string {
   const whole = JSON.stringify({ kind: 'changed', sender, wakes } satisfies NotifyPayload)
   if (fits(whole)) return whole
@@ -31,17 +31,17 @@ export function changedPayload(sender: string, wakes: readonly Wake[]): string {
   return fits(short) ? short : JSON.stringify({ kind: 'changed', sender } satisfies NotifyPayload)
 }
 
-/** It names no sender: whoever runs the caller's transaction has not told anybody yet. */
+/** Names no sender: the process that stages has not woken its own listeners, so it must receive this too. */
 export function stagedPayload(number: number): string {
   return JSON.stringify({ kind: 'staged', partition: executionPartition(number) })
 }
 
-/** Each of one sender reads differently, so that it knows which one it hears. */
+/** Every echo of a sender has a distinct payload, so that the sender recognizes it. */
 export function echoPayload(sender: string, count: number): string {
   return JSON.stringify({ kind: 'echo', sender, count })
 }
 
-/** What a notice says; undefined if it cannot be read. `partitions` are those that the store has, in their order. */
+/** Returns undefined if the payload is not known. `partitions` are those of the store, in their order. */
 export function parsePayload(text: string, partitions: readonly Partition[]): NotifyPayload | undefined {
   const { kind, sender, wakes, partition } = parse(text)
   switch (kind) {

@@ -1,16 +1,16 @@
 /**
- * One connection that listens to a channel. It never comes back by itself: whoever listens has to know that something may
- * have been missed. Now and then it says something to itself by way of another connection. That is the only way to notice
- * a connection that broke without a word, and a pooler that lends the connection to others as soon as it listens.
+ * One connection that listens to a channel. It does not reconnect: the owner has to know that notifications may be
+ * lost. It periodically notifies itself through another connection. Only such an echo detects a connection that broke
+ * silently, or a pooler that lends the listening connection to other clients.
  */
 import { errorFields } from '../../../runtime/index.ts'
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import type { Connection } from '../wire/connection.ts'
 import { echoPayload } from './notify-payload.ts'
 
-/** How soon an echo is heard, if ever. */
+/** How long to wait for an echo. */
 export const ECHO_WAIT_MS = 5_000
-/** From one echo to the next. */
+/** Interval between echoes. */
 const ECHO_EVERY_MS = 30_000
 
 export interface SubscriberOptions {
@@ -18,14 +18,14 @@ export interface SubscriberOptions {
   readonly runtime: Runtime
   readonly log: Log
   readonly sender: string
-  /** Says something on the channel, over another connection. */
+  /** Sends a notification over another connection. */
   readonly notify: (payload: string) => Promise<unknown>
   readonly onPayload: (text: string) => void
-  /** What it said to itself was heard. */
+  /** An echo arrived. */
   readonly onEcho: () => void
-  /** What it said to itself was not heard, nor has it ever been. */
+  /** An echo did not arrive, and none has before. */
   readonly onEchoMissed: () => void
-  /** The connection is of no use any more. */
+  /** The connection was lost, or echoes stopped. */
   readonly onLost: (error: Error) => void
 }
 
@@ -33,7 +33,7 @@ export class Subscriber {
   readonly #connection: Connection
   readonly #options: SubscriberOptions
   #echoCount = 0
-  /** The echo that is waited for. */
+  /** The payload of the pending echo. */
   #echo: string | undefined
   #hadEcho = false
   #timer: Timer | undefined
@@ -44,17 +44,17 @@ export class Subscriber {
     this.#options = options
   }
 
-  /** Resolves once everything that is said on the channel is heard. */
+  /** Resolves once the channel is subscribed. */
   async listen(): Promise<void> {
     const { channel } = this.#options
     this.#connection.onNotification((notification) => {
       if (notification.channel === channel) this.#receive(notification.payload ?? '')
     })
     await this.#connection.query(`listen "${channel}"`)
-    this.#connection.onLost(() => this.#lose(new Error('The connection that listens was lost.')))
+    this.#connection.onLost(() => this.#lose(new Error('The listening connection was lost.')))
   }
 
-  /** Makes sure, now and from now on, that it hears. */
+  /** Starts to send echoes. */
   watch(): void {
     void this.#sendEcho()
   }
@@ -83,16 +83,16 @@ export class Subscriber {
     try {
       await notify(this.#echo)
     } catch (error) {
-      // What was not sent tells nothing of the connection that listens.
+      // An echo that was not sent proves nothing about this connection.
       this.#echo = undefined
-      log.debug(errorFields(error), 'an echo could not be sent')
+      log.debug(errorFields(error), 'could not send an echo; the next one follows')
     }
     this.#later(ECHO_WAIT_MS, () => this.#checkEcho())
   }
 
   #checkEcho(): void {
     if (this.#echo !== undefined && this.#hadEcho) {
-      this.#lose(new Error('The connection that listens hears nothing any more.'))
+      this.#lose(new Error('The listening connection does not receive notifications any more.'))
       return
     }
     if (this.#echo !== undefined) this.#options.onEchoMissed()

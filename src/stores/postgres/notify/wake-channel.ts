@@ -1,6 +1,6 @@
 /**
- * Wake-ups between processes. A process listens once somebody here wants to hear of anything. What was said while nobody
- * could listen is lost, so whenever the listening begins, or begins again, everyone is told to look.
+ * Wake-ups between processes. A process listens from its first subscriber on. Notifications sent while it did not
+ * listen are lost, so every new subscription wakes all listeners for all partitions.
  */
 import { errorFields } from '../../../runtime/index.ts'
 import type { Log, LogFields, Runtime, Timer } from '../../../runtime/index.ts'
@@ -13,31 +13,30 @@ import type { Statement } from '../wire/round-trip.ts'
 import { parsePayload } from './notify-payload.ts'
 import { ECHO_WAIT_MS, Subscriber } from './subscriber.ts'
 
-/** Whoever waits for a wake-up must not wait long for somebody to hear it. */
+/** Limit of the back-off: callers wait for wake-ups, so a reconnect must not take long. */
 const RETRY_MAX_MS = 500
 
-/** What an operator is told if the server takes everything and nothing arrives. */
+/** Logged and reported when notifications are sent and none arrives. */
 export const NOT_RECEIVING =
   'Wake-ups of other processes do not arrive, as behind a pooler that shares connections, so work is found up to a ' +
   'second late: set postgres.listen to a location that leads to the server itself, or to false to do without them.'
 
-/** The same if there is nobody to listen to. */
+/** Logged and reported when the listening connection cannot be opened. */
 const NOT_CONNECTED =
-  'The connection that listens for wake-ups of other processes cannot be made, so work is found up to a second late: ' +
-  'see to what the error names, or set postgres.listen to false to do without them.'
+  'The connection that listens for wake-ups of other processes cannot be opened, so work is found up to a second late: ' +
+  'fix the cause that the error names, or set postgres.listen to false to do without them.'
 
 const NOTIFY = { name: 'ff_notify', text: 'select pg_notify($1, $2)' } as const
 
 export interface WakeChannelOptions {
-  /** Opens the connection that listens. */
   readonly openListener: () => Promise<Connection>
-  /** Runs a statement on a connection of the process's own, and outside of any transaction. */
+  /** Runs a statement on a pooled connection, outside any transaction. */
   readonly send: (statement: Statement) => Promise<unknown>
   readonly channel: string
   readonly partitionCount: number
   readonly runtime: Runtime
   readonly log: Log
-  /** Under this name a process knows what it said itself, which it has been told already. */
+  /** Identifies this process, which ignores its own notifications. */
   readonly sender: string
   readonly onWake: (wake: Wake) => void
   /** A submit was staged in the partition of this number. */
@@ -52,7 +51,7 @@ export class WakeChannel {
   #subscriber: Subscriber | undefined
   #retry: Timer | undefined
   #failureCount = 0
-  /** Since when nothing is known to arrive. */
+  /** When notifications stopped to arrive, as far as known. */
   #silentSince: number | undefined
   #isReceiving: 'yes' | 'no' | 'not_tried' = 'not_tried'
   #warning: string | undefined
@@ -67,29 +66,29 @@ export class WakeChannel {
     this.#announcer = new Announcer({ runtime, log, sender, notify: this.#notify })
   }
 
-  /** Whether what others say arrives here, as far as this has been tried. */
+  /** Whether notifications arrive, as far as echoes have shown. */
   get isReceiving(): 'yes' | 'no' | 'not_tried' {
     return this.#isReceiving
   }
 
-  /** What was said of wake-ups that do not arrive, as long as they do not. */
+  /** The reason why wake-ups do not arrive; undefined while they do. */
   get warning(): string | undefined {
     return this.#isReceiving === 'no' ? this.#warning : undefined
   }
 
-  /** Listens from now on. */
+  /** Starts to listen. Idempotent. */
   listen(): void {
     if (this.#isListening || this.#isClosed) return
     this.#isListening = true
     void this.#subscribe()
   }
 
-  /** Tells other processes what this one has changed. */
+  /** Notifies other processes of this process's writes. */
   announce(wake: Wake): void {
     this.#announcer.announce(wake)
   }
 
-  /** Hears nothing from now on. Resolves once the last wake-ups have gone out or are given up, which takes a short time. */
+  /** Stops listening. Resolves once the last wake-ups were sent or given up, within a short time. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#retry?.cancel()
@@ -113,7 +112,7 @@ export class WakeChannel {
     this.#begin()
   }
 
-  /** The connection can be lost in the same turn in which it answered. */
+  /** The connection can be lost in the turn in which it answered. */
   #begin(): void {
     if (this.#subscriber === undefined || this.#isClosed) return
     this.#wakeAll()
@@ -135,7 +134,7 @@ export class WakeChannel {
     })
   }
 
-  /** Begins again after a while. */
+  /** Subscribes again after a back-off. */
   #fail(error: unknown): void {
     this.#subscriber?.close()
     this.#subscriber = undefined
@@ -143,13 +142,13 @@ export class WakeChannel {
     const { runtime, log } = this.#options
     this.#failureCount += 1
     this.#silentSince ??= runtime.monotonic()
-    log.debug(errorFields(error), 'wake-ups cannot be listened for; it is tried again')
+    log.debug(errorFields(error), 'could not listen for wake-ups; trying again')
     if (runtime.monotonic() - this.#silentSince >= ECHO_WAIT_MS) this.#warnOnce(errorFields(error), NOT_CONNECTED)
     const waitMs = backoffMs(runtime, this.#failureCount, RETRY_MAX_MS)
     this.#retry = runtime.after(waitMs, () => void this.#subscribe(), { background: true })
   }
 
-  /** Said once, until something is heard again. */
+  /** Warns once, until notifications arrive again. */
   #warnOnce(fields: LogFields, warning: string): void {
     if (this.#isReceiving === 'no') return
     this.#isReceiving = 'no'
@@ -182,7 +181,7 @@ export class WakeChannel {
       case 'echo':
         return
       case undefined:
-        // Somebody has changed something, and another version of the program may say it in words of its own.
+        // The payload is malformed or of another version of the program.
         this.#wakeAll()
     }
   }

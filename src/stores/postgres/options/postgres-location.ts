@@ -1,8 +1,8 @@
-/** Where a PostgreSQL database is, how to reach it, and which schema of it is the store's, from one line of text. */
+/** Parses the location of a PostgreSQL store: the server, the database and the schema. */
 import type { EngineError } from '../../../kernel/engine-error.ts'
 import { decoded, invalidLocation, shownAddress, splitLocation } from '../../server/server-location.ts'
 
-/** As libpq means them. */
+/** As in libpq. */
 export type TlsMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
 
 export interface PostgresLocation {
@@ -10,19 +10,19 @@ export interface PostgresLocation {
   /** A name, an address, or the folder of a socket, which begins with "/". */
   readonly host: string
   readonly port: number
-  /** Left out, the one of the user's name. */
+  /** Left out, the database with the user's name. */
   readonly database: string | undefined
   /** Left out, the user of this process. */
   readonly username: string | undefined
   readonly password: string | undefined
-  /** Holds the store's tables and nothing else, so that several stores can share a database. */
+  /** Holds only the store's tables, so that several stores can share a database. */
   readonly schema: string
-  /** How many partitions executions are spread over; only its first user can choose. */
+  /** The number of partitions; only the first user of the store can choose it. */
   readonly executionPartitions: number | undefined
-  /** Whether statements are prepared once and then called by name, which a pooler may not allow. */
+  /** Whether statements are prepared by name, which some poolers do not support. */
   readonly isPrepared: boolean
   readonly tls: TlsMode
-  /** What the server's own views call the connections. */
+  /** The application_name of the connections. */
   readonly applicationName: string | undefined
   readonly connectTimeoutMs: number | undefined
 }
@@ -32,10 +32,10 @@ const DEFAULT_SCHEMA = 'flowfabric'
 const PARTITIONS_MAX = 64
 const CONNECT_TIMEOUT_MAX_S = 600
 
-/** What PostgreSQL keeps of a name; the rest it would cut off without a word. */
+/** PostgreSQL silently truncates longer names. */
 const NAME_BYTES_MAX = 63
 
-/** Names of channels and locks are made from it, so it leaves them room. */
+/** Short enough for the names of channels that are derived from it. */
 const SCHEMA = /^(?!pg_)[a-z_][a-z0-9_]{0,47}$/
 const TLS_MODES: readonly TlsMode[] = ['disable', 'require', 'verify-ca', 'verify-full']
 
@@ -48,7 +48,7 @@ export const postgresForms = [
 const SETTINGS = ['schema', 'partitions', 'prepare', 'sslmode', 'host', 'application_name', 'connect_timeout'] as const
 type SettingName = (typeof SETTINGS)[number]
 
-/** What other programs look for in such a line, and what to do here instead. No such name is a piece of a password. */
+/** Settings of other programs, with the replacement here. None of these names can be a piece of a password. */
 const settingsElsewhere: Readonly<Record<string, string>> = {
   user: 'write it in front of the host, as in user:password@host',
   password: 'write it in front of the host, as in user:password@host',
@@ -65,7 +65,7 @@ const settingsElsewhere: Readonly<Record<string, string>> = {
   sslrootcert: 'give the certificate as postgres.tls.ca',
   sslcert: 'give the certificate as postgres.tls.cert',
   sslkey: 'give the key as postgres.tls.key',
-  channel_binding: 'leave it out; "sslmode=verify-full" keeps the same strangers out',
+  channel_binding: 'leave it out; "sslmode=verify-full" protects as well',
   target_session_attrs: 'leave it out and name the primary',
 }
 
@@ -87,7 +87,7 @@ export function parsePostgres(rest: string): PostgresLocation {
   }
 }
 
-/** The location as it may be shown and logged: without user and password. */
+/** The location for logs and reports: without user and password. */
 export function shownLocation(location: PostgresLocation): string {
   const { host, port, database, tls, schema } = location
   const isSocket = isFolder(host)
@@ -98,7 +98,7 @@ export function shownLocation(location: PostgresLocation): string {
   return `postgres://${server}${path}${query}, schema ${schema}`
 }
 
-/** Where a connection goes: a host and its port, or the file of a socket. */
+/** Returns a host and its port, or the file of a socket. */
 export function shownServer(address: Pick<PostgresLocation, 'host' | 'port'>): string {
   const { host, port } = address
   return isFolder(host) ? `${host.replace(/\/$/, '')}/.s.PGSQL.${port}` : shownAddress(address)
@@ -108,7 +108,7 @@ export function isFolder(host: string): boolean {
   return host.startsWith('/')
 }
 
-/** The host of the settings counts if there is one, as it does for every other client. */
+/** The setting `host` has precedence, as in other clients. */
 function parseServer(text: string, other: string | undefined): Pick<PostgresLocation, 'host' | 'port'> {
   if (text.includes(',')) {
     throw invalidLocation('Several servers are given. Name one, or an address that always leads to the primary.')
@@ -182,7 +182,7 @@ function checkedTls(text: string): TlsMode {
   if (mode !== undefined) return mode
   const modes = TLS_MODES.map((known) => `"${known}"`).join(', ')
   const isLeftOpen = text === 'allow' || text === 'prefer'
-  const why = isLeftOpen ? ` With "${text}" whoever stands in between could switch the encryption off.` : ''
+  const why = isLeftOpen ? ` With "${text}" an attacker in between could switch the encryption off.` : ''
   throw invalidLocation(`"sslmode" is one of ${modes}.${why}`)
 }
 

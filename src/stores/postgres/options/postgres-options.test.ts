@@ -88,7 +88,7 @@ test.each([[{ username: 'other' }], [{ password: 'other' }]])(
 describe('the connection that listens', () => {
   const pooler = at('postgres://user:hush@pooler:6432/shop?schema=mine&prepare=false&sslmode=require')
 
-  test('goes where all others go unless something else is said, and nowhere if nothing shall listen', () => {
+  test('goes where all others go unless another location is given, and nowhere if nothing listens', () => {
     expect(listenLocation({}, pooler)).toEqual(pooler)
     expect(listenLocation({ listen: false }, pooler)).toBe(false)
   })

@@ -1,4 +1,4 @@
-/** What a Postgres store can be told besides its location. A password here does not stand in a line of text that gets logged. */
+/** The options of a Postgres store besides its location. A password here is not part of a location that gets logged. */
 import type { ConnectionOptions } from 'node:tls'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import {
@@ -13,30 +13,30 @@ import type { OptionKind } from '../../server/server-options.ts'
 import { parsePostgres } from './postgres-location.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 
-/** What a connection can be told besides its location. */
+/** The options of a connection besides its location. */
 export interface ConnectionSettings {
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** Certificates, if the system's own do not do. */
+  /** Certificates, if those of the system are not enough. */
   readonly tls?: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername'> | undefined
-  /** How long statements that were sent together may take. */
+  /** Limit for statements that are sent together. */
   readonly requestTimeoutMs?: number | undefined
 }
 
 export interface PostgresOptions extends ConnectionSettings {
-  /** How many connections this process may use for its work. */
+  /** Connections that this process may use for its work. */
   readonly connections?: number | undefined
   /**
-   * A location that leads to the server itself, for the one connection that listens for wake-ups, where the store's own
-   * location leads through a pooler that shares connections. False: nothing listens, and work is looked for once a second.
+   * A location that leads to the server itself, for the one connection that listens for wake-ups, if the store's own
+   * location leads to a pooler that shares connections. False: nothing listens, and work is polled once a second.
    */
   readonly listen?: string | false | undefined
 }
 
-/** Enough to keep a server busy with batches; more of them wait for the same disk. */
+/** Enough to keep a server busy with batches; more would wait for the same disk. */
 export const CONNECTIONS_DEFAULT = 4
 
-/** One is kept from waiting behind the other. */
+/** One for writes and one for reads. */
 const CONNECTIONS_MIN = 2
 const CONNECTIONS_MAX = 64
 
@@ -58,7 +58,7 @@ const kinds: { readonly [Name in keyof Required<PostgresOptions>]: OptionKind } 
   listen: listening,
 }
 
-/** Refuses what would be ignored otherwise; no message holds a value. */
+/** Refuses unknown and conflicting options. No message holds a value. */
 export function checkPostgresOptions(options: PostgresOptions, location: PostgresLocation): void {
   checkServerOptions('postgres', options, kinds)
   const listener = listenLocation(options, location)
@@ -72,8 +72,8 @@ export function checkPostgresOptions(options: PostgresOptions, location: Postgre
 }
 
 /**
- * Where the connection that listens goes, or false if there is none. What the location for it leaves out, such as the
- * password, is that of the store; whose tables and channels are meant only the store's location says.
+ * Returns the location of the listening connection, or false if there is none. Parts that it leaves out, such as the
+ * password, come from the store's location; the schema always does.
  */
 export function listenLocation(options: PostgresOptions, location: PostgresLocation): PostgresLocation | false {
   const { listen } = options

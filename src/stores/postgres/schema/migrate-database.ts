@@ -1,4 +1,4 @@
-/** Brings the tables of a store up to date over a connection of its own. */
+/** Migrates the tables of a store over a connection of its own. */
 import { Connection } from '../wire/connection.ts'
 import type { ConnectionSettings } from '../options/postgres-options.ts'
 import { migrate } from './migrate.ts'

@@ -4,7 +4,7 @@ import { migrate, underLock } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import type { Session } from '../wire/session.ts'
 
-/** A server that writes down what it is told, and answers as a store of some version would. */
+/** A server that records its statements, and answers as a store of some version would. */
 class Told implements Session {
   readonly statements: string[] = []
   readonly #version: number
@@ -83,7 +83,7 @@ describe('a migration', () => {
     expect(session.statements.filter((text) => /^(create|insert|update)/.test(text))).toEqual([])
   })
 
-  test('that is only to be shown says what it would run, as a person would write it, and runs nothing', async () => {
+  test('as a dry run returns the statements that it would run, as a person would write them, and runs nothing', async () => {
     const session = new Told({})
 
     const { steps: shown } = await migrate(session, 'mine', { isDryRun: true, steps })
@@ -108,7 +108,7 @@ describe('a migration', () => {
     }
   })
 
-  test('that fails halfway is rolled back, and its failure is told', async () => {
+  test('that fails halfway is rolled back, and its error is thrown', async () => {
     const session = new Told({ refused: /"mine"\.c/ })
 
     expect((await failureOf(migrate(session, 'mine', { steps }))).message).toBe('refused')
@@ -120,10 +120,10 @@ describe('a migration', () => {
     const error = await failureOf(migrate(new Told({ status: 'aborted' }), 'mine', { steps }))
 
     expect(error.code).toBe('store_unavailable')
-    expect(error.message).toContain('took the changes of the tables back')
+    expect(error.message).toContain('rolled the migration back')
   })
 
-  test('on a connection that breaks is told by its first failure', async () => {
+  test('on a connection that breaks throws the first error', async () => {
     const session = new Told({ refused: /set_config|rollback/ })
 
     await expect(underLock(session, 'mine', async () => 'done')).rejects.toThrow('refused')

@@ -1,7 +1,6 @@
 /**
- * Brings the tables of a store up to date: all missing steps in one transaction, under a lock, so that of several who try at
- * once one does it and the others find it done. What it finds is either a place without tables or a store of ours; tables
- * of another program are never touched.
+ * Migrates the tables of a store: all missing steps in one transaction, under a lock, so that concurrent migrations run
+ * once. Refuses a schema with tables of another program.
  */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { migrations } from './migrations.ts'
@@ -10,12 +9,12 @@ import { quoted } from '../wire/session.ts'
 import type { Session } from '../wire/session.ts'
 
 export interface MigrateOptions {
-  /** Only says what would be done. */
+  /** Returns the plan without running it. */
   readonly isDryRun?: boolean | undefined
   readonly steps?: readonly Migration[] | undefined
 }
 
-/** From which version a store comes to which, and by what: these statements are run, and no others. */
+/** The versions of a migration and all statements that it runs. */
 export interface MigrationPlan {
   readonly from: number
   readonly to: number
@@ -32,7 +31,7 @@ export async function migrate(session: Session, schema: string, options: Migrate
   })
 }
 
-/** What is missing. Refuses a place that must not be touched. */
+/** Plans the missing steps. Refuses a schema that must not be touched. */
 export async function planMigration(
   session: Session,
   schema: string,
@@ -52,19 +51,19 @@ function recordVersion(schema: string, version: number): Migration {
   return { title: `note schema version ${version}`, sql }
 }
 
-/** Runs what a plan says, in the caller's transaction. */
+/** Runs a plan in the caller's transaction. */
 export async function applyPlan(session: Session, { steps }: MigrationPlan): Promise<void> {
   for (const { sql } of steps) for (const statement of statementsOf(sql)) await session.query(statement)
 }
 
 /**
- * Does something in a transaction that only one process at a time is in. The lock stands alone in its statement: what is
- * read after it was written before it.
+ * Runs work in a transaction under a lock of the schema. The lock has a statement of its own: later statements see what
+ * was committed before it.
  */
 export async function underLock<T>(session: Session, schema: string, work: () => Promise<T>): Promise<T> {
   await session.query('begin isolation level read committed read write')
   try {
-    // A step may take as long as it needs: what ended it halfway would end it every time.
+    // A step may take as long as it needs: a timeout would end it every time.
     await session.query(`select set_config('statement_timeout', '0', true)`)
     await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`flowfabric ${schema}`])
     const result = await work()
@@ -73,22 +72,22 @@ export async function underLock<T>(session: Session, schema: string, work: () =>
     await refuseUnlessCommitted(session, id)
     return result
   } catch (error) {
-    // If even this fails, the connection is gone and the transaction with it.
+    // If the rollback fails, the connection is lost and the transaction with it.
     await session.query('rollback').catch(() => undefined)
     throw error
   }
 }
 
-/** The commit of a transaction that has failed answers without an error, and takes everything back. */
+/** Throws unless the transaction was committed: the commit of a failed transaction answers without an error. */
 async function refuseUnlessCommitted(session: Session, id: unknown): Promise<void> {
   const [{ status } = {}] = await session.query('select pg_xact_status($1::text::xid8) as status', [id])
   if (status === 'committed') return
-  throw new EngineError('store_unavailable', { message: 'The server took the changes of the tables back.' })
+  throw new EngineError('store_unavailable', { message: 'The server rolled the migration back.' })
 }
 
 interface SchemaState {
   readonly exists: boolean
-  /** How many steps it has run: 0 for a place without tables. */
+  /** The number of steps that were run: 0 for a schema without tables. */
   readonly version: number
 }
 
@@ -110,7 +109,7 @@ export async function schemaState(session: Session, schema: string): Promise<Sch
   return { exists, version }
 }
 
-/** What a store says of itself, by its names. */
+/** Reads the settings of a store by name. */
 export async function readMeta(session: Session, schema: string): Promise<ReadonlyMap<string, unknown>> {
   const rows = await session.query(`select name, value from ${quoted(schema)}.meta order by name limit 100`)
   return new Map(rows.map(({ name, value }) => [String(name), valueOf(String(value))]))
@@ -120,7 +119,7 @@ function valueOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not written by us; whoever asks for it finds that it is not what it should be.
+    // Not written by a store; the caller refuses it.
     return undefined
   }
 }
@@ -137,7 +136,7 @@ function notOurs(schema: string): EngineError {
   return new EngineError('invalid_configuration', { field: 'location', message })
 }
 
-/** Written as a person would run it: without the indentation that it has in the source. */
+/** Inserts the schema and removes the indentation of the source. */
 function withSchema(sql: string, schema: string): string {
   const lines = sql.replaceAll('$schema', quoted(schema)).split('\n')
   const indents = lines.filter((line) => line.trim() !== '').map((line) => /^ */.exec(line)?.[0].length ?? 0)

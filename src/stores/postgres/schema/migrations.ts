@@ -1,12 +1,12 @@
 /**
- * The tables of a store, step by step. A step that was ever released stays as it is: a database out there has run it. A
- * change is a new step at the end, and the schema version of a store is the number of steps that it has run.
+ * The tables of a store, as a list of steps. Released steps never change: existing databases have run them. A change is
+ * a new step at the end. The schema version of a store is the number of steps that it has run.
  */
 
 export interface Migration {
-  /** What it does, for whoever reads a dry run. */
+  /** Shown by a dry run. */
   readonly title: string
-  /** Statements in which `$schema` stands for the quoted name of the store's schema. */
+  /** Statements in which `$schema` stands for the quoted name of the schema. */
   readonly sql: string
 }
 
@@ -264,7 +264,7 @@ const flows = `
     ) with ordinality as e (cells, place);
 `
 
-/** What executions remember and wait for: most rows are written once, those of waits and waitpoints a few times. */
+/** Steps, waitpoints and signals: most rows are written once, those of waitpoints a few times. */
 const journals = `
   create table $schema.step (
     id text collate "C" not null,

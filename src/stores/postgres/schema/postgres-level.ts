@@ -17,7 +17,7 @@ import type { PostgresLocation } from '../options/postgres-location.ts'
 /** Runs work on a connection. */
 type Use = <T>(work: (session: Session) => Promise<T>) => Promise<T>
 
-/** The given time, or the server's if none is given. */
+/** The given time, or else that of the server. */
 const NOW = 'coalesce($1::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)'
 
 export class PostgresLevel implements LevelPlace {
@@ -26,7 +26,7 @@ export class PostgresLevel implements LevelPlace {
   readonly #table: string
   readonly #now: (() => number) | undefined
 
-  /** `now` tells whose clock counts; undefined for the server's. */
+  /** `now` returns the time of the store; undefined uses the clock of the server. */
   constructor(use: Use, schema: string, now?: () => number) {
     this.#use = use
     this.#schema = schema

@@ -52,7 +52,7 @@ describe('the settings of a store', () => {
     ).toEqual(settings)
   })
 
-  test('are not there yet where somebody has made the tables and nobody has used them', async () => {
+  test('do not exist yet in tables that were created and never used', async () => {
     const { schema_version = '' } = meta
     expect(await findSettings(storeWith({ schema_version }), 'mine', NOTHING)).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-/** What is fixed when the store is first used: written in one step by whoever comes first, verified by everyone. */
+/** Settings that are fixed by the first user of the store and verified by every other. */
 import { createHash } from 'node:crypto'
 import { DATA_VERSION } from '../../../kernel/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
@@ -16,14 +16,14 @@ import { grantsFor } from '../boot/permission-check.ts'
 import { causeOf, sqlState } from '../wire/postgres-error.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
 
-/** Transactions of several processes work side by side; more would only make the batches of each smaller. */
+/** Enough for parallel transactions of several processes; more would only make their batches smaller. */
 const EXECUTION_PARTITIONS = 4
 
-/** The largest number that an advisory lock of two numbers takes. */
+/** The largest key of an advisory lock with two keys. */
 const LOCK_SPACE_MAX = 2_147_483_647
 const PERMISSION_DENIED = '42501'
 
-/** Left out, whatever the store was set up with. */
+/** Options that are left out accept the stored value. */
 export interface WantedSettings {
   readonly executionPartitions: number | undefined
   readonly indexedTags: readonly string[] | undefined
@@ -32,11 +32,11 @@ export interface WantedSettings {
 }
 
 export interface PostgresSettings extends StoreSettings {
-  /** The first number of all advisory locks of this store: others on the same database have others. */
+  /** The first key of all advisory locks of this store, distinct from other stores of the database. */
   readonly lockSpace: number
 }
 
-/** What the store was set up with; undefined if nobody has used it yet. Refuses a program that asks for anything else. */
+/** Returns the settings of the store; undefined if it was never used. Refuses a program that asks for other ones. */
 export async function findSettings(
   session: Session,
   schema: string,
@@ -47,7 +47,7 @@ export async function findSettings(
   if (version === 0) return undefined
   refuseOtherSchema(version, steps.length)
   const meta = await readMeta(session, schema)
-  // The tables are there and nobody has used them: they were made by whoever may make them, for a program that may not.
+  // The tables exist without settings: they were created by a privileged user for a program that may not create them.
   if (!meta.has('data_version')) return undefined
   const stored = storedIn(meta, schema)
   refuseOtherData(stored.dataVersion)
@@ -61,8 +61,8 @@ export async function findSettings(
 }
 
 /**
- * Sets the store up in a place without tables, or in tables that nobody has used yet, unless somebody else is quicker: then
- * his settings count, and are checked. Tables of an older version are left as they are.
+ * Sets the store up in a schema without tables, or with unused ones. If another process is faster, its settings are
+ * verified instead. Tables of an older version are left as they are.
  */
 export async function setUp(
   session: Session,
@@ -87,13 +87,13 @@ export async function setUp(
 }
 
 export function storeNotFound(schema: string): EngineError {
-  const message = `Nobody has used a store in the schema "${schema}" of the database yet. If its tables are there, the first program that opens it to work makes the rest.`
+  const message = `There is no store in the schema "${schema}" of the database yet. The first program that opens it to work sets it up.`
   return new EngineError('store_not_found', { field: 'location', message })
 }
 
 /**
- * The same for the same name, so that who goes on with a schema that was dropped and made again has the locks of whoever
- * made it. Should two names of one database have the same number, their stores wait for each other and do no harm.
+ * Derived from the schema name, so processes that still use a recreated schema contend for the same locks. Two schemas
+ * with the same number only wait for each other.
  */
 function lockSpaceOf(schema: string): number {
   return 1 + (createHash('sha256').update(schema).digest().readUInt32BE(0) % LOCK_SPACE_MAX)
@@ -122,8 +122,8 @@ async function writeSettings(session: Session, schema: string, wanted: WantedSet
 function mayNotSetUp(schema: string, error: unknown): EngineError {
   const cause = causeOf(error)
   const message =
-    `Nobody has used the store yet, and the user may not set it up: ${cause.message}. ` +
-    `Let somebody who may create schemas run "flowfabric migrate" with this location, and then grant: ${grantsFor(schema)}`
+    `The store is not set up yet, and the user may not do so: ${cause.message}. ` +
+    `Run "flowfabric migrate" with this location as a user who may create schemas, and then grant: ${grantsFor(schema)}`
   return new EngineError('invalid_configuration', { field: 'location', message }, { cause })
 }
 
@@ -153,7 +153,7 @@ function namesIn(meta: ReadonlyMap<string, unknown>, name: string, schema: strin
 }
 
 function damaged(name: string, schema: string): EngineError {
-  const message = `The row "${name}" of ${schema}.meta is missing, or is not what a store writes there.`
+  const message = `The row "${name}" of ${schema}.meta is missing or invalid.`
   return new EngineError('corruption', { field: 'location', message })
 }
 

@@ -1,20 +1,20 @@
 /**
- * Submits that were staged in somebody else's transaction. They become visible with its commit, vanish with its rollback,
- * and are turned into executions by the next transaction of their partition. Staging takes no lock that anybody waits for.
+ * Submits staged in a caller's transaction. They become visible with its commit, vanish with its rollback, and become
+ * executions in the next transaction of their partition. Staging takes no lock that others wait for.
  */
 import type { Call } from '../../store.ts'
 import { bigintArray, integerArray, textArray } from '../wire/arrays.ts'
 import { bytesOf } from '../wire/round-trip.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
 
-/** Staged submits that one transaction takes from a partition: few enough to leave room for the calls that it is for. */
+/** Limit of staged submits that one transaction takes from a partition: it leaves room for the calls of the batch. */
 export const INBOX_TAKE_MAX = 50
 
-/** A submit that waits to be turned into an execution. */
+/** A submit that is not yet an execution. */
 export interface StagedCall {
   readonly number: number
   readonly inboxId: number
-  /** Undefined if what was staged cannot be read. */
+  /** Undefined if the staged call is not readable. */
   readonly call: Call<'createExecution'> | undefined
 }
 
@@ -26,7 +26,7 @@ export class Inbox {
   readonly #fail: Text
   readonly #insertText: string
 
-  /** `schema` is a quoted name, `channel` that on which listeners hear of what was staged. */
+  /** `schema` is a quoted name; `channel` is notified of staged submits. */
   constructor(schema: string, channel: string) {
     this.#load = {
       name: 'ff_load_inbox',
@@ -47,7 +47,7 @@ export class Inbox {
       text: `update ${schema}.inbox i set failure = k.failure
         from unnest($1::bigint[], $2::text[]) as k (id, failure) where i.id = k.id and i.failure is null`,
     }
-    // Told within the caller's transaction, a listener hears of it when, and only if, that commits.
+    // The notification is part of the caller's transaction, so it is delivered only after its commit.
     this.#insertText = `with staged as (
         insert into ${schema}.inbox (partition, execution_id, call, payload) values ($1, $2, $3, $4)
       )
@@ -58,7 +58,7 @@ export class Inbox {
     return { ...this.#load, values: [integerArray(numbers), limit] }
   }
 
-  /** What was loaded, oldest first. */
+  /** Parses loaded submits, oldest first. */
   read({ rows }: StatementReply): StagedCall[] {
     return (rows as [number, number, string, Buffer | null][]).map(([number, inboxId, text, payload]) => ({
       number,
@@ -67,27 +67,27 @@ export class Inbox {
     }))
   }
 
-  /** Takes staged submits away in the transaction in which they have become executions. */
+  /** Removes staged submits in the transaction that turned them into executions. */
   remove(inboxIds: readonly number[]): Statement[] {
     return inboxIds.length === 0 ? [] : [{ ...this.#delete, values: [bigintArray(inboxIds)] }]
   }
 
-  /** Sets staged submits aside for a person to look at. */
+  /** Marks staged submits as failed, for an operator to inspect. */
   setAside(failures: readonly { readonly inboxId: number; readonly reason: string }[]): Statement[] {
     if (failures.length === 0) return []
     const ids = bigintArray(failures.map(({ inboxId }) => inboxId))
     return [{ ...this.#fail, values: [ids, textArray(failures.map(({ reason }) => reason))] }]
   }
 
-  /** The statement that stages a submit, for whatever runs statements of the caller's transaction. */
+  /** Returns the statement that stages a submit, to be run in the caller's transaction. */
   staging(
     number: number,
     call: Call<'createExecution'>,
-    notice: string,
+    notification: string,
   ): { readonly text: string; readonly values: readonly unknown[] } {
     const { input, blobs } = call
     const payload = blobs[0] === undefined ? null : Buffer.from(blobs[0])
-    return { text: this.#insertText, values: [number, input.executionId, JSON.stringify(input), payload, notice] }
+    return { text: this.#insertText, values: [number, input.executionId, JSON.stringify(input), payload, notification] }
   }
 }
 

@@ -1,4 +1,4 @@
-/** Runs the statement that stages a submit in the transaction of somebody else. Its errors are theirs, and stay as they are. */
+/** Stages a submit in a caller's transaction. Errors of the transaction are thrown unchanged. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { TransactionHandle } from '../../store.ts'
 
@@ -17,14 +17,14 @@ export async function stageIn(
       'invalid_input',
       {
         field: 'tx',
-        message: `tx is a transaction in a database that has no table ${schema}.inbox: it must be in the database of the store.`,
+        message: `tx is a transaction in a database without the table ${schema}.inbox. Begin it in the database of the store.`,
       },
       { cause: error },
     )
   }
 }
 
-/** Of that statement only the inbox can be missing. */
+/** The inbox is the only table of that statement. */
 function isMissingTable(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE
 }

@@ -1,6 +1,6 @@
 /**
- * Everything that only looks. All that one look loads comes from one snapshot, and nobody's lock is waited for. A look that
- * is planned in full is one round trip, after which nothing is left open on the server.
+ * Runs batches of read operations. All reads of a batch come from one snapshot and wait for no lock. A batch whose
+ * reads are planned in full is one round trip, which leaves no transaction open.
  */
 import { runOneByOne } from '../../sql/run-one-by-one.ts'
 import type { Answer, Call } from '../../store.ts'
@@ -54,7 +54,7 @@ export class SnapshotReader {
     return pass?.answers ?? (await this.#runInPasses(number, calls))
   }
 
-  /** The same on a snapshot that stays open until it is known what is to be read. */
+  /** Runs the batch in passes on a snapshot that stays open until all reads are known. */
   #runInPasses(number: number, calls: readonly Call[]): Promise<Answer[]> {
     const set = new WorkingSet()
     set.plan(calls)

@@ -1,7 +1,7 @@
 /**
- * One transaction that carries the batches of one or several partitions. Its first round trip takes the locks, in a
- * statement of their own and in ascending order, and loads what the batches are known to read; its last writes all and
- * commits. Between them the pure operations run, as often as they turn out to need something that was not loaded.
+ * One transaction that runs the batches of one or several partitions. The first round trip takes the locks, in a
+ * statement of their own and in ascending order, and loads the planned reads. The last round trip writes and commits.
+ * In between the operations run in passes until no read is missing.
  */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { LevelGuard } from '../../level/store-level.ts'
@@ -19,13 +19,13 @@ import { Passes } from '../../working-set/passes.ts'
 import type { Pass } from '../../working-set/passes.ts'
 import { WorkingSet } from '../../working-set/working-set.ts'
 
-/** How long a statement may take: above all that which waits for the locks of partitions that others hold. */
+/** Limit for a statement to wait for a lock, above all for the locks of the partitions. */
 const LOCK_WAIT_MS = 10_000
-/** The part of the time for a request that it may spend on waiting for a lock, so that it still hears what it waited for. */
+/** Share of the request timeout that a lock wait may take, so that the refusal arrives before the timeout. */
 const LOCK_WAIT_SHARE = 2 / 3
 /**
- * A process that stops in the middle of a transaction loses it, and with it the locks that others wait for. Longer than a busy
- * machine holds up a process that is well.
+ * A process that stalls in a transaction loses it, and with it the locks that others wait for. Longer than a busy
+ * machine delays a healthy process.
  */
 const IDLE_MAX_MS = 5_000
 
@@ -40,7 +40,7 @@ export interface BatchOutcome {
   readonly wake: Wake | undefined
   /** Whether the inbox of the partition may hold more than this transaction took. */
   readonly hasMoreStaged: boolean
-  /** Staged submits that have become executions, or joined one. */
+  /** Staged submits that became executions, or joined one. */
   readonly taken: readonly number[]
   /** Staged submits that were set aside. */
   readonly failures: readonly StagedFailure[]
@@ -59,23 +59,23 @@ export interface TransactionParts {
   readonly flusher: Flusher
   readonly inbox: Inbox
   readonly guard: LevelGuard
-  /** Whose clock counts; undefined for the server's. */
+  /** Returns the time of the store; undefined uses the clock of the server. */
   readonly now: (() => number) | undefined
 }
 
 export interface TransactionOptions {
-  /** Staged submits that are taken from each partition at most. */
+  /** Limit of staged submits to take from each partition. */
   readonly stagedMax: number
-  /** Whether what is written sets right what it finds, instead of being refused where the tables are not as they should be. */
+  /** Whether to use the fallback flush, which upserts, instead of the optimistic one. */
   readonly isFallback: boolean
-  /** Hears which staged submits were loaded, before they are run. */
+  /** Receives the staged submits that were loaded, before they run. */
   readonly onStaged?: ((inboxIds: readonly number[]) => void) | undefined
 }
 
 export const COMMIT: Statement = { name: 'ff_commit', text: 'commit' }
 export const BEGIN: Statement = { name: 'ff_begin', text: 'begin isolation level read committed' }
 
-/** Tables are reached through their indexes alone, whatever the planner makes of tables that it has no statistics of. */
+/** Tables are read only through indexes, whatever the planner assumes of tables without statistics. */
 const setting = (name: string, value: string | number) => `set_config('${name}', '${value}', true)`
 const PLANNER = [
   setting('enable_seqscan', 'off'),
@@ -83,7 +83,7 @@ const PLANNER = [
   setting('enable_hashjoin', 'off'),
   setting('enable_mergejoin', 'off'),
   setting('jit', 'off'),
-  // Every batch has another size, for which the server would otherwise make a plan of its own.
+  // Batches differ in size; without this the server would plan each of them anew.
   setting('plan_cache_mode', 'force_generic_plan'),
 ]
 const LIMITS = [setting('lock_timeout', LOCK_WAIT_MS), setting('idle_in_transaction_session_timeout', IDLE_MAX_MS)]
@@ -94,7 +94,7 @@ interface Run {
   readonly set: WorkingSet
   readonly staged: readonly StagedCall[]
   readonly passes: Passes
-  /** The number of its partition's newest event; undefined if the store has no such partition, which then holds nothing. */
+  /** The sequence of the newest event of the partition; undefined if the store has no such partition. */
   readonly lastSequence: number | undefined
   pass: Pass | undefined
 }
@@ -113,7 +113,7 @@ export class Transaction {
     this.#options = options
   }
 
-  /** Either everything is written and answered, or it throws and the connection, in an unknown state, must be closed. */
+  /** Commits all batches, or throws. After an error the connection is in an unknown state and must be closed. */
   async run(): Promise<ReadonlyMap<Batch, BatchOutcome>> {
     const { runs, now } = await this.#begin()
     await this.#runInPasses(runs, now)
@@ -135,7 +135,7 @@ export class Transaction {
     for (const [i, load] of loads.entries()) load.take(replyAt(replies, head.length + i))
 
     const clockRows = replyAt(replies, head.length - 2).rows as [number | null, number, string | null][]
-    // The locks are held, and a level is raised under all of them: no later level can be committed before this transaction.
+    // A level is raised under the locks of all partitions, so no later level can be committed before this transaction.
     this.#parts.guard.observe(levelIn(clockRows[0]?.[2]))
     const staged = inbox.read(replyAt(replies, head.length - 1))
     this.#options.onStaged?.(staged.map(({ inboxId }) => inboxId))
@@ -155,7 +155,7 @@ export class Transaction {
     return { runs, now: this.#parts.now?.() ?? (clockRows[0]?.[1] as number) }
   }
 
-  /** Every batch runs again until it has needed nothing that was not there. */
+  /** Runs every batch until a pass has no missing reads. */
   async #runInPasses(runs: readonly Run[], now: number): Promise<void> {
     for (;;) {
       for (const run of runs) run.pass ??= run.passes.run(run.set, now)
@@ -185,15 +185,17 @@ export class Transaction {
   }
 }
 
-/** A transaction that had failed before answers its commit without an error. */
+/**
+ * Throws unless the transaction was committed: the commit of a failed transaction answers ROLLBACK without an error.
+ */
 export function refuseUnlessCommitted(replies: readonly StatementReply[]): void {
   if (replies.at(-1)?.command !== 'COMMIT')
-    throw new EngineError('store_unavailable', { message: 'The server took the transaction back.' })
+    throw new EngineError('store_unavailable', { message: 'The server rolled the transaction back.' })
 }
 
 /**
- * The server does not notice that somebody who waits for a lock has gone. If it waited for longer than they do, those who
- * come again would each leave one more behind them, until no connection is left.
+ * The server does not notice that a client which waits for a lock has disconnected. If it waited longer than the
+ * client, every retry would leave one more waiting connection behind, until none is left.
  */
 function statementTimeout({ requestTimeoutMs }: Connection): Statement[] {
   const waitMs = Math.ceil(requestTimeoutMs * LOCK_WAIT_SHARE)
@@ -202,13 +204,16 @@ function statementTimeout({ requestTimeoutMs }: Connection): Statement[] {
   return [{ name: 'ff_statement_timeout', text, values: [String(waitMs)] }]
 }
 
-/** One after the other in the order of the numbers, which is ascending, and before anything is read. */
+/** Takes the locks in ascending order, before anything is read. */
 function lock(lockSpace: number, numbers: readonly number[]): Statement {
   const text = 'select pg_advisory_xact_lock($1::integer, number) from unnest($2::integer[]) as k (number)'
   return { name: 'ff_lock', text, values: [lockSpace, integerArray(numbers)] }
 }
 
-/** Read after the locks were taken: a later transaction of a partition also has a later time, and at least the same level. */
+/**
+ * Reads the clock after the locks were taken: a later transaction of a partition has a later time, and at least the
+ * same level.
+ */
 function clock(schema: string, numbers: readonly number[]): Statement {
   return {
     name: 'ff_clock',
@@ -220,7 +225,7 @@ function clock(schema: string, numbers: readonly number[]): Statement {
   }
 }
 
-/** The settings hold JSON; a store that was set up before there were levels has none. */
+/** Parses the stored level; a store that was set up before levels existed has none. */
 function levelIn(value: string | null | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value)
 }
@@ -231,16 +236,16 @@ function needsOf(number: number, set: WorkingSet) {
 
 function replyAt(replies: readonly StatementReply[], place: number): StatementReply {
   const reply = replies[place]
-  if (reply === undefined) throw new Error('A statement was not answered.')
+  if (reply === undefined) throw new Error('The server did not answer a statement.')
   return reply
 }
 
-/** Nothing is ever written into a partition that the store does not have: nobody would look for it there. */
+/** Throws if the partition does not exist any more, since writes there would never be read. */
 function writesOf({ batch, lastSequence, pass }: Run): PartitionWrites[] {
   const writes = pass?.overlay.writes()
   if (writes === undefined || isNothing(writes)) return []
   if (lastSequence !== undefined) return [{ number: batch.number, lastSequence, writes }]
-  const message = `It has no partition ${batch.partition} any more: it was made anew while this program used it. Restart the program.`
+  const message = `The store has no partition ${batch.partition} any more: it was set up again while this program used it. Restart the program.`
   throw new EngineError('store_not_found', { message })
 }
 
@@ -251,9 +256,9 @@ function outcomeOf({ batch, staged, lastSequence, pass }: Run, stagedMax: number
   const failures: StagedFailure[] = []
   for (const { call, inboxId } of staged) {
     const answer = call === undefined ? undefined : stagedAnswers.shift()
-    // What there was no room for stays where it is.
+    // A submit that was not run stays in the inbox.
     if (answer?.kind === 'not_run') continue
-    const reason = answer === undefined ? 'It cannot be read.' : failureOf(answer)
+    const reason = answer === undefined ? 'The staged call is not readable.' : failureOf(answer)
     if (reason === undefined) taken.push(inboxId)
     else failures.push({ inboxId, reason })
   }
@@ -266,10 +271,10 @@ function outcomeOf({ batch, staged, lastSequence, pass }: Run, stagedMax: number
   }
 }
 
-/** Why a staged submit has not become an execution, nor joined one; undefined if it has. */
+/** Returns why a staged submit has neither become an execution nor joined one; undefined if it has. */
 function failureOf(answer: Answer): string | undefined {
   if (answer.kind === 'fault') return answer.reason
-  if (answer.kind !== 'answered') return 'It was not run.'
+  if (answer.kind !== 'answered') return 'The submit was not run.'
   const result = answer.result as Extract<Answer<'createExecution'>, { kind: 'answered' }>['result']
-  return result.kind === 'refused' ? `It was refused: ${result.code}.` : undefined
+  return result.kind === 'refused' ? `The submit was refused: ${result.code}.` : undefined
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that changes a store. Batches of partitions that are ready together share the transactions that may run at
- * once, at most one batch of each partition. Effects are acknowledged and announced only after the commit, so a crash at
- * any moment loses nothing that somebody was told of.
+ * Runs batches that write. Batches of several partitions share the transactions that may run at once, at most one batch
+ * of each partition. Effects are acknowledged and announced only after the commit, so a crash loses nothing that was
+ * acknowledged.
  */
 import { errorFields } from '../../../runtime/index.ts'
 import type { Log, Runtime } from '../../../runtime/index.ts'
@@ -14,7 +14,7 @@ import { asEngineError, isIdleEnd } from '../wire/postgres-error.ts'
 import { Transaction } from './transaction.ts'
 import type { Batch, BatchOutcome, TransactionOptions, TransactionParts } from './transaction.ts'
 
-/** How often batches are run whose transaction the server ends because this process was silent for too long. */
+/** Limit of tries for a transaction that the server ends with idle_in_transaction_session_timeout. */
 const IDLE_TRIES = 3
 
 interface Waiting extends Batch {
@@ -30,7 +30,7 @@ export class WriteQueue {
   readonly #parts: TransactionParts
   readonly #onWake: (wake: Wake) => void
   #waiting: Waiting[] = []
-  /** Partitions with a batch under way: another of the same would only wait for its lock. */
+  /** Partitions with a batch in flight: a second one would only wait for the lock. */
   readonly #busy = new Set<number>()
   #running = 0
   #isScheduled = false
@@ -39,7 +39,7 @@ export class WriteQueue {
     readonly runtime: Runtime
     readonly log: Log
     readonly pool: Pool
-    /** How many run at once. */
+    /** Limit of transactions in flight. */
     readonly transactionsMax: number
     readonly parts: TransactionParts
     readonly onWake: (wake: Wake) => void
@@ -59,7 +59,7 @@ export class WriteQueue {
     })
   }
 
-  /** At the end of the turn, so that batches which come together also go together. */
+  /** Starts transactions at the end of the turn, so that batches queued in one turn share them. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -68,13 +68,14 @@ export class WriteQueue {
       for (let free = this.#transactionsMax - this.#running; free > 0; free--) {
         const ready = this.#ready()
         if (ready.length === 0) return
-        // Transactions that run at once fill each other's waits; only where there are more partitions do they share one.
+        // Parallel transactions fill each other's waits, so batches share one only if there are more partitions than
+        // free transactions.
         void this.#start(ready.slice(0, Math.ceil(ready.length / free)))
       }
     })
   }
 
-  /** The oldest waiting batch of each partition that nobody is working on. */
+  /** Returns the oldest waiting batch of each partition without a batch in flight. */
   #ready(): Waiting[] {
     const ready = new Map<number, Waiting>()
     for (const batch of this.#waiting) {
@@ -107,13 +108,13 @@ export class WriteQueue {
         return
       }
     }
-    // One of them is at fault; the others go on without it.
+    // One operation fails for good; run the batches one by one so that it fails alone.
     for (const batch of batches) await this.#runAlone(batch)
   }
 
   #answer(batch: Waiting, outcome: BatchOutcome | undefined): void {
     if (outcome === undefined) {
-      batch.reject(new Error('A batch was not run.'))
+      batch.reject(new Error('The transaction returned no outcome for a batch.'))
       return
     }
     batch.resolve(outcome.answers)
@@ -123,17 +124,23 @@ export class WriteQueue {
   #publish({ partition, number }: Batch, { wake, hasMoreStaged, failures }: BatchOutcome): void {
     if (wake !== undefined) this.#onWake(wake)
     for (const { inboxId, reason } of failures) {
-      this.#log.error({ partition, inboxId, reason }, 'a staged submit was set aside')
+      this.#log.error(
+        { partition, inboxId, reason },
+        'set a staged submit aside that cannot become an execution; its row in the inbox holds the failure',
+      )
     }
     if (hasMoreStaged) this.takeStaged(partition, number)
   }
 
-  /** Turns what is staged in a partition into executions. A batch that waits there already will do so. */
+  /** Turns the staged submits of a partition into executions. A batch that waits there already will do so. */
   takeStaged(partition: Partition, number: number): void {
     if (this.#waiting.some((batch) => batch.number === number)) return
     this.run(partition, number, []).catch((error: unknown) => {
-      // It stays staged; the next batch of the partition takes it.
-      this.#log.debug({ partition, ...errorFields(asEngineError(error)) }, 'staged submits could not be taken')
+      // The submits stay staged for the next batch of the partition.
+      this.#log.debug(
+        { partition, ...errorFields(asEngineError(error)) },
+        'could not take staged submits; the next batch of the partition takes them',
+      )
     })
   }
 
@@ -157,7 +164,7 @@ export class WriteQueue {
     return runOneByOne(calls, run, faultOf)
   }
 
-  /** One that cannot become an execution is set aside, so that those behind it can. */
+  /** Takes staged submits one by one. A submit that cannot become an execution is set aside, so that later ones can. */
   async #takeStagedOneByOne({ partition, number }: Batch): Promise<void> {
     const single: Batch = { partition, number, calls: [] }
     for (let i = 0; i < INBOX_TAKE_MAX; i++) {
@@ -179,10 +186,17 @@ export class WriteQueue {
   async #setAside(partition: Partition, inboxIds: readonly number[], reason: string): Promise<void> {
     const failures = inboxIds.map((inboxId) => ({ inboxId, reason }))
     await this.#pool.use((connection) => connection.send(this.#parts.inbox.setAside(failures)))
-    for (const inboxId of inboxIds) this.#log.error({ partition, inboxId, reason }, 'a staged submit was set aside')
+    for (const inboxId of inboxIds)
+      this.#log.error(
+        { partition, inboxId, reason },
+        'set a staged submit aside that cannot become an execution; its row in the inbox holds the failure',
+      )
   }
 
-  /** A process that stood still and lost its transaction runs the batches again: nothing of them was committed. */
+  /**
+   * Runs batches in a transaction, and again if the server ended it because this process was stalled: nothing was
+   * committed then.
+   */
   async #transact(batches: readonly Batch[], options: TransactionOptions): Promise<ReadonlyMap<Batch, BatchOutcome>> {
     for (let tries = 1; ; tries++) {
       try {

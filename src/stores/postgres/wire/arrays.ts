@@ -1,9 +1,9 @@
-/** Lists of values as parameters of statements: one for a whole column. */
+/** Lists as parameters of statements: one for a whole column. */
 
-/** What an array of the server holds. Integers have 32 bits there, bigints 64. */
+/** The element type of an array. Integers have 32 bits, bigints 64. */
 export type ArrayKind = 'text' | 'integer' | 'bigint' | 'boolean'
 
-/** A list that becomes an array of the server. Absent values become null. */
+/** A list to send as an array. Absent values become null. */
 export class ArrayValue {
   readonly kind: ArrayKind
   readonly values: readonly (string | number | boolean | undefined)[]
@@ -14,14 +14,14 @@ export class ArrayValue {
   }
 }
 
-/** A character that Postgres cannot hold is shown as the sign that stands for it. */
+/** Replaces the character NUL, which Postgres cannot store, by its visible symbol. */
 export function textArray(values: readonly (string | undefined)[]): ArrayValue {
   return new ArrayValue('text', values)
 }
 
 /**
- * The same for names of indexes, which must come back as they were: what cannot be held is written with a mark before it,
- * and so is the mark.
+ * Escapes NUL in names of indexes, which must be read back unchanged: a mark and "0" stand for NUL, a mark and "1" for
+ * the mark.
  */
 export function nameArray(names: readonly string[]): ArrayValue {
   return new ArrayValue('text', names.map(storedName))
@@ -34,7 +34,7 @@ function storedName(name: string): string {
   return name.replaceAll(MARK, `${MARK}1`).replaceAll('\u0000', `${MARK}0`)
 }
 
-/** A name as it was before it was stored. */
+/** Reverses the escaping of a stored name. */
 export function nameOf(stored: string): string {
   return stored.includes(MARK) ? stored.replaceAll(`${MARK}0`, '\u0000').replaceAll(`${MARK}1`, MARK) : stored
 }

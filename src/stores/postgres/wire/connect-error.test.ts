@@ -23,7 +23,7 @@ describe('a server that cannot be connected to', () => {
     [withCode('ENOENT'), 'postgres:///a?host=/run/pg', '/run/pg/.s.PGSQL.5432 cannot be reached'],
     [withCode('ENOENT'), 'postgres:///a?host=/run/pg', 'Check the folder and the port'],
     [withCode('EACCES'), 'postgres:///a?host=/run/pg', 'Let this process into the folder'],
-    [new Error('Connection terminated unexpectedly'), HERE, 'it hung up. Check that it is PostgreSQL'],
+    [new Error('Connection terminated unexpectedly'), HERE, 'it closed the connection. Check that it is PostgreSQL'],
     [new Error('timeout expired'), HERE, 'it did not answer in time. Check that it is PostgreSQL'],
     [new Error('There was an error establishing an SSL connection'), HERE, 'does not answer as PostgreSQL does'],
     [withCode('57P03', 'the database system is starting up'), HERE, 'starting up'],
@@ -48,7 +48,7 @@ describe('a server that cannot be connected to', () => {
     ['28000', 'no pg_hba.conf entry for host "10.0.0.7", user "me", database "shop", SSL off', '"sslmode=require"'],
     ['28000', 'pg_hba.conf rejects connection for host "10.0.0.7", user "me", database "shop"', 'machine: add a line'],
     ['28000', 'connection requires a valid client certificate', 'postgres.tls.cert and postgres.tls.key'],
-    ['28000', 'Peer authentication failed for user "me"', 'the user of this process'],
+    ['28000', 'Peer authentication failed for user "me"', 'user of this process'],
     ['28000', 'something new about "me"', 'does not let the user in: something new about "…".'],
     ['3D000', 'database "shop" does not exist', 'no database "shop": create it'],
     ['42501', 'permission denied for database "shop"', '"grant connect on database"'],
@@ -65,14 +65,14 @@ describe('a server that cannot be connected to', () => {
     expect(inspect(told, { depth: null, showHidden: true })).not.toContain('"me"')
   })
 
-  test('in a database that nobody named is told that the name of the user was taken', () => {
+  test('in a database that was not named explains that the name of the user was taken', () => {
     const told = asConnectError(at('postgres://me@host'), withCode('3D000', 'database "me" does not exist'))
 
     expect(told.message).toContain('name one in the location, as in "/shop"')
     expect(inspect(told, { depth: null, showHidden: true })).not.toContain('"me"')
   })
 
-  test('over TLS though pg_hba.conf does not know it is not told to use TLS', () => {
+  test('over TLS that pg_hba.conf does not list is not advised to use TLS', () => {
     const refusal = withCode(
       '28000',
       'no pg_hba.conf entry for host "10.0.0.7", user "me", database "a", SSL encryption',
@@ -83,8 +83,8 @@ describe('a server that cannot be connected to', () => {
 
   test.each([
     ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', 'asks for a password'],
-    ['The server does not support SSL connections', 'host:5432 does not speak TLS: leave "sslmode" out'],
-  ])('because, as the client library says, "%s", is a setting to be changed', (text, part) => {
+    ['The server does not support SSL connections', 'host:5432 does not support TLS: leave "sslmode" out'],
+  ])('that `pg` reports as "%s" names the setting to change', (text, part) => {
     const told = asConnectError(at(HERE), new Error(text))
 
     expect([told.code, told.detail.field]).toEqual(['invalid_configuration', 'location'])
@@ -107,7 +107,7 @@ describe('a server that cannot be connected to', () => {
     expect(told.message).toContain(part)
   })
 
-  test('at any of its addresses is told with all of them', () => {
+  test('at all of its addresses names all of them', () => {
     const reasons = [
       withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1'),
       withCode('ECONNREFUSED', 'and 127.0.0.1:1'),
@@ -117,7 +117,7 @@ describe('a server that cannot be connected to', () => {
     expect(told.message).toContain('cannot be reached: connect ECONNREFUSED ::1:1, and 127.0.0.1:1.')
   })
 
-  test('because of something that is known already is told as that', () => {
+  test('with an engine error is thrown unchanged', () => {
     const known = new EngineError('fabric_closed')
     expect(asConnectError(at(HERE), known)).toBe(known)
   })

@@ -1,10 +1,10 @@
-/** Why a server could not be connected to, and what to change so that it can. No text here holds a password or a user. */
+/** Explains why a connection failed and what to change. No text holds a password or a user. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { asEngineError, causeOf, codeOf, sqlState, textOf } from './postgres-error.ts'
 import { isFolder, shownServer } from '../options/postgres-location.ts'
 import type { PostgresLocation } from '../options/postgres-location.ts'
 
-/** What Node finds wrong with a certificate, by the name of its error, and who can put it right. */
+/** Advice for certificate errors of Node, by code. */
 const certificateAdvice: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'Give the server a new one.',
   CERT_NOT_YET_VALID: 'Check the clocks of the server and of this machine.',
@@ -16,27 +16,32 @@ const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT.*)$/
 const TRUST_ADVICE =
   'Give the certificate of its authority as postgres.tls.ca, or the name of its file in NODE_EXTRA_CA_CERTS.'
-/** The server's way to say that it wants to see a certificate. */
+/** TLS alerts by which a server asks for a client certificate. */
 const CERTIFICATE_WANTED = /^ERR_SSL_.*ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/
 const CERTIFICATE_ADVICE = 'It asks for a certificate: give postgres.tls.cert and postgres.tls.key.'
 
-/** The client library's words, in place of a code. */
+/** Messages of `pg`, which have no code. */
 const NO_PASSWORD = /client password must be/
 const NO_TLS = /does not support SSL connections/
 
 export function asConnectError(location: PostgresLocation, error: unknown): EngineError {
   if (error instanceof EngineError) return error
   const state = sqlState(error)
-  const refusal = state === undefined ? connectionRefusal(location, error) : loginRefusal(location, state, textOf(error))
+  const refusal =
+    state === undefined ? connectionRefusal(location, error) : loginRefusal(location, state, textOf(error))
   if (refusal !== undefined) {
-    return new EngineError('invalid_configuration', { field: 'location', message: refusal }, { cause: withoutNamesIn(error) })
+    return new EngineError(
+      'invalid_configuration',
+      { field: 'location', message: refusal },
+      { cause: withoutNamesIn(error) },
+    )
   }
   return state === undefined ? unreachable(location, error) : asEngineError(error)
 }
 
 const WRONG_PASSWORD = 'The server does not accept the user and the password.'
 
-/** What the server itself refuses before it lets anybody in. */
+/** Returns the setting to change if the server refused the login. */
 function loginRefusal(location: PostgresLocation, state: string, text: string): string | undefined {
   switch (state) {
     case '28P01':
@@ -60,13 +65,13 @@ function noDatabase({ database }: PostgresLocation): string {
     : `The server has no database "${database}": create it, or name another one in the location.`
 }
 
-/** A pooler says everything with one code. */
+/** A pooler uses one code for all refusals. */
 function poolerRefusal(location: PostgresLocation, text: string): string | undefined {
   if (text.includes('authentication failed') || text.includes('no such user')) return WRONG_PASSWORD
   if (/database .*does not exist|no such database/.test(text)) return noDatabase(location)
   const parameter = /^unsupported startup parameter: (\w+)/.exec(text)?.[1]
   if (parameter === undefined) return undefined
-  return `The pooler in front of the server does not take "${parameter}": add it to its ignore_startup_parameters, or see that the environment does not set it (PGOPTIONS).`
+  return `The pooler in front of the server does not take "${parameter}": add it to its ignore_startup_parameters, or remove it from the environment (PGOPTIONS).`
 }
 
 function authorizationRefusal({ tls }: PostgresLocation, text: string): string {
@@ -81,12 +86,12 @@ function authorizationRefusal({ tls }: PostgresLocation, text: string): string {
   if (text.includes('not permitted to log in')) return 'The user may not log in: "alter role" it with "login".'
   if (text.includes('does not exist')) return 'The server does not know the user: name one in the location.'
   if (/^(Peer|Ident) authentication failed/i.test(text)) {
-    return "The server goes by the user of this process, who is not the location's: name that user, or have pg_hba.conf ask for a password."
+    return 'The server authenticates the operating system user of this process, which is not the user of the location. Name that user, or let pg_hba.conf ask for a password.'
   }
   return `The server does not let the user in: ${withoutNames(text)}.`
 }
 
-/** What is wrong with the way to the server, if it is a setting that is. */
+/** Returns the setting to change if the connection failed before the login. */
 function connectionRefusal(location: PostgresLocation, error: unknown): string | undefined {
   const text = textOf(error)
   const server = shownServer(location)
@@ -94,11 +99,11 @@ function connectionRefusal(location: PostgresLocation, error: unknown): string |
     return 'The server asks for a password: put user and password into the location or the settings.'
   }
   if (NO_TLS.test(text)) {
-    return `${server} does not speak TLS: leave "sslmode" out of the location, or set "ssl = on" at the server.`
+    return `${server} does not support TLS: leave "sslmode" out of the location, or set "ssl = on" at the server.`
   }
   const code = codeOf(error)
   if (UNTRUSTED.test(code)) {
-    // Node adds advice of its own behind a semicolon.
+    // Node appends advice of its own after a semicolon.
     return `The certificate of ${server} is not trusted (${text.split(';', 1)[0] ?? ''}). ${TRUST_ADVICE}`
   }
   const advice = certificateAdvice[code]
@@ -114,7 +119,7 @@ function unreachable(location: PostgresLocation, error: unknown): EngineError {
 
 function failureText(error: unknown): string {
   const text = textOf(error).replace(/\.+$/, '')
-  if (text.includes('Connection terminated')) return 'it hung up'
+  if (text.includes('Connection terminated')) return 'it closed the connection'
   if (text === 'timeout expired') return 'it did not answer in time'
   if (text.includes('establishing an SSL connection')) return 'it does not answer as PostgreSQL does'
   return text
@@ -128,7 +133,7 @@ function adviceFor({ host }: PostgresLocation, error: unknown): string {
   return code === '' ? 'Check that it is PostgreSQL that runs there.' : 'Check that it runs there.'
 }
 
-/** The server repeats the names that it was given, and somebody may have put a password where the user belongs. */
+/** Removes names from the message: the server repeats them, and a password may stand where the user belongs. */
 function withoutNamesIn(error: unknown): Error {
   const cause = causeOf(error)
   cause.message = withoutNames(cause.message)

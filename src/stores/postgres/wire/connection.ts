@@ -1,6 +1,6 @@
 /**
- * One connection to the server. Statements that are sent together travel together: the server works through them in
- * order while none waits for the reply to another. A connection that fails is not used again; nothing is repeated here.
+ * One connection to the server. Statements sent together are pipelined: the server runs them in order, and none waits
+ * for the reply to another. A failed connection is not used again. Nothing is retried here.
  */
 import { Socket } from 'node:net'
 import { userInfo } from 'node:os'
@@ -22,12 +22,12 @@ const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_AFTER_MS = 10_000
 
 export class Connection implements Session {
-  /** How long statements that are sent together may take. */
+  /** Limit for statements that are sent together. */
   readonly requestTimeoutMs: number
   readonly #client: Client
   readonly #writer = new MessageWriter()
   readonly #socket: Socket
-  /** What the server keeps for this connection; undefined where it may not keep anything. */
+  /** Statements prepared on this connection; undefined if a pooler does not allow them. */
   readonly #prepared: Map<string, Prepared> | undefined
   #isLost = false
   #onLost: (() => void)[] = []
@@ -58,7 +58,7 @@ export class Connection implements Session {
     return this.#isLost
   }
 
-  /** Called at once if it is lost already. */
+  /** Calls the listener at once if the connection is lost already. */
   onLost(listener: () => void): void {
     if (this.#isLost) listener()
     else this.#onLost.push(listener)
@@ -73,7 +73,7 @@ export class Connection implements Session {
     return result.rows
   }
 
-  /** Sends statements together and answers when all are answered; throws what the first one that failed was refused with. */
+  /** Sends statements together and returns all replies. Throws the error of the first statement that failed. */
   async send(statements: readonly Statement[]): Promise<readonly StatementReply[]> {
     if (statements.length === 0) return []
     const [writer, prepared] = [this.#writer, this.#prepared]
@@ -90,14 +90,14 @@ export class Connection implements Session {
     }
   }
 
-  /** What is not a word of the server is one of the way to it: nobody knows then what became of what was sent. */
+  /** An error without an SQLSTATE is a transport failure, so the outcome of the statements is unknown. */
   #failure(reason: unknown): unknown {
     if (sqlState(reason) !== undefined) return reason
     this.#lose()
     return asEngineError(reason)
   }
 
-  /** While it rests it does not keep the process alive. */
+  /** An unref'd connection does not keep the process alive. */
   unref(): void {
     this.#socket.unref()
   }
@@ -114,7 +114,7 @@ export class Connection implements Session {
       return
     }
     void this.#client.end().catch(() => undefined)
-    // A server that has fallen silent never hears the goodbye, and must not keep the process from ending.
+    // A server that does not answer never closes the connection, and must not keep the process alive.
     this.#socket.unref()
   }
 
@@ -124,7 +124,7 @@ export class Connection implements Session {
   }
 }
 
-/** 64-bit numbers of ours are all below 2^53. */
+/** All stored 64-bit integers are below 2^53. */
 const numericTypes = new TypeOverrides()
 numericTypes.setTypeParser(types.builtins.INT8, Number)
 
@@ -146,7 +146,10 @@ function clientConfig(location: PostgresLocation, settings: ConnectionSettings):
   }
 }
 
-/** As libpq has it: `require` encrypts, `verify-ca` also wants a certificate of a known authority, `verify-full` one of this host. */
+/**
+ * As in libpq: `require` encrypts, `verify-ca` also checks the authority of the certificate, `verify-full` also the
+ * host.
+ */
 function tlsOf({ tls }: PostgresLocation, settings: ConnectionSettings): ConnectionOptions | false {
   switch (tls) {
     case 'disable':
@@ -157,7 +160,7 @@ function tlsOf({ tls }: PostgresLocation, settings: ConnectionSettings): Connect
       return { ...settings.tls, checkServerIdentity: () => undefined }
     case 'verify-full': {
       const { servername } = settings.tls ?? {}
-      // The client library names the host of the location, whatever it is told.
+      // `pg` always passes the host of the location as the server name.
       return servername === undefined
         ? { ...settings.tls }
         : { ...settings.tls, checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate) }

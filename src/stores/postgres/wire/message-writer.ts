@@ -1,19 +1,19 @@
 /**
- * The messages of a client, one behind the other in one piece of memory. Arrays travel as the server keeps them, so that
- * neither side has to put texts into quotes or numbers into digits.
+ * Writes the messages of a client into one buffer. Arrays are sent in binary form, so that neither side has to quote
+ * texts or format numbers.
  */
 import { ArrayValue } from './arrays.ts'
 import type { ArrayKind } from './arrays.ts'
 
-/** What a parameter of a statement may be. */
+/** A parameter of a statement. */
 export type Parameter = ArrayValue | Uint8Array | string | number | null
 
 const FIRST_BYTES = 16_384
-/** More than this is given back before anything else is written. */
+/** A larger buffer is released at the next reset. */
 const KEPT_BYTES_MAX = 1_048_576
-/** Up to this length a text is written faster character by character than by a call out of the language. */
+/** Up to this length a text is written faster in JavaScript than by a call into native code. */
 const SHORT_TEXT = 20
-/** What a character takes at most. */
+/** Limit of UTF-8 bytes per UTF-16 code unit. */
 const CHARACTER_BYTES = 3
 const INTEGER_BYTES = 4
 const TWO_TO_32 = 2 ** 32
@@ -33,7 +33,7 @@ const BINARY_FORMAT = 1
 
 const elementTypes: Readonly<Record<ArrayKind, number>> = { text: 25, integer: 23, bigint: 20, boolean: 16 }
 
-// eslint-disable-next-line no-control-regex -- the one character that a text in Postgres cannot hold
+// eslint-disable-next-line no-control-regex -- Postgres texts cannot hold NUL
 const NUL = /\u0000/g
 
 export class MessageWriter {
@@ -41,18 +41,18 @@ export class MessageWriter {
   #view = viewOf(this.#bytes)
   #at = 0
 
-  /** Begins anew, in the memory of what was written before. */
+  /** Starts over, in the same buffer. */
   reset(): void {
     this.#at = 0
     if (this.#bytes.byteLength > KEPT_BYTES_MAX) this.#use(Buffer.allocUnsafe(FIRST_BYTES))
   }
 
-  /** Everything that was written since. It is good until the next reset. */
+  /** Returns all messages since the last reset. Valid until the next reset. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#at)
   }
 
-  /** Has the server prepare a statement; one without a name until the next such. */
+  /** Prepares a statement. One without a name is kept until the next such. */
   parse(name: string, text: string): void {
     const start = this.#begin(PARSE)
     this.#word(name)
@@ -61,7 +61,7 @@ export class MessageWriter {
     this.#end(start)
   }
 
-  /** Asks what a prepared statement answers. */
+  /** Asks for the columns of a prepared statement. */
   describe(name: string): void {
     const start = this.#begin(DESCRIBE)
     this.#byte(STATEMENT)
@@ -82,7 +82,7 @@ export class MessageWriter {
       const format = this.#value(values[i] ?? null)
       this.#view.setInt16(formats + 2 * i, format)
     }
-    // All answers as text.
+    // All result columns as text.
     this.#int16(0)
     this.#end(start)
   }
@@ -105,12 +105,12 @@ export class MessageWriter {
     return this.#at - INTEGER_BYTES
   }
 
-  /** The length of a message counts itself, and not the code before it. */
+  /** The length includes itself, but not the type byte before it. */
   #end(start: number): void {
     this.#view.setInt32(start, this.#at - start)
   }
 
-  /** Says in which format. */
+  /** Writes a parameter and returns its format. */
   #value(value: Parameter): number {
     if (value instanceof ArrayValue) return this.#array(value)
     if (value === null) {
@@ -134,12 +134,12 @@ export class MessageWriter {
     const { kind, values } = array
     const isEmpty = values.length === 0
     this.#int32(isEmpty ? 0 : 1)
-    // Whether there are nulls is found out by whoever reads it.
+    // The flag for nulls is only a hint.
     this.#int32(1)
     this.#int32(elementTypes[kind])
     if (!isEmpty) {
       this.#int32(values.length)
-      // The first place.
+      // The lower bound.
       this.#int32(1)
     }
     if (!this.#elements(kind, values)) {
@@ -151,7 +151,7 @@ export class MessageWriter {
     return BINARY_FORMAT
   }
 
-  /** False if there is a number that is none of its kind: the server, which is to refuse it, has to see it as a text. */
+  /** Returns false if a number does not fit its type. It is then sent as text, so that the server refuses it. */
   #elements(kind: ArrayKind, values: ArrayValue['values']): boolean {
     switch (kind) {
       case 'text':
@@ -205,7 +205,7 @@ export class MessageWriter {
     return true
   }
 
-  /** A text with its length before it. */
+  /** Writes a text with its length before it. */
   #sizedText(text: string): void {
     this.#reserve(INTEGER_BYTES + CHARACTER_BYTES * text.length)
     const start = this.#at
@@ -214,14 +214,14 @@ export class MessageWriter {
     this.#at = start + INTEGER_BYTES + size
   }
 
-  /** A text with an end behind it. */
+  /** Writes a text with a terminating zero. */
   #word(text: string): void {
     this.#reserve(CHARACTER_BYTES * text.length + 1)
     this.#at += this.#textAt(text, this.#at)
     this.#byte(0)
   }
 
-  /** Where there is room for it. Answers its size. */
+  /** Writes a text into reserved space and returns its size. */
   #textAt(text: string, start: number): number {
     const { length } = text
     if (length <= SHORT_TEXT) {

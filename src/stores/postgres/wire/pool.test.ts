@@ -4,7 +4,7 @@ import { EngineError } from '../../../kernel/engine-error.ts'
 import { Pool } from './pool.ts'
 import type { Pooled } from './pool.ts'
 
-/** Longer than anybody waits for a connection. */
+/** Longer than a caller waits for a connection. */
 const LONG_MS = 10_000
 
 class Line implements Pooled {
@@ -49,7 +49,7 @@ function poolOf(max: number, ...lines: Line[]) {
   return { runtime, pool: new Pool(runtime, max, connect) }
 }
 
-/** Uses a connection until it is told to let go of it. */
+/** Uses a connection until it is released. */
 function holdOne(pool: Pool<Line>) {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>()
   const taken = Promise.withResolvers<Line>()
@@ -61,7 +61,7 @@ function holdOne(pool: Pool<Line>) {
   return { taken: taken.promise, done, letGo: () => resolve(undefined), fail: reject }
 }
 
-test('a connection that was lost before it could be handed out is made again for whoever waits', async () => {
+test('a connection that was lost before it could be lent is replaced for the waiting caller', async () => {
   const [lost, next] = [new Line().lose(), new Line()]
   const { pool } = poolOf(2, lost, next)
 
@@ -81,7 +81,7 @@ test('a connection on which something failed is thrown away', async () => {
   expect([first.isClosed, second.isClosed]).toEqual([true, false])
 })
 
-test('while no more connections can be made, whoever waits is served by those that there are', async () => {
+test('while no more connections can be opened, waiting callers get the open ones', async () => {
   const only = new Line()
   const { pool, runtime } = poolOf(4, only)
   const held = holdOne(pool)
@@ -95,7 +95,7 @@ test('while no more connections can be made, whoever waits is served by those th
   expect(await waiting).toBe(only)
 })
 
-test('whoever waits for a server that cannot be reached is told after a bounded time, all of them at once', async () => {
+test('callers that wait for an unreachable server are refused after a bounded time, all at once', async () => {
   const { pool, runtime } = poolOf(4)
   const outcomes = Promise.allSettled(Array.from({ length: 10 }, () => pool.use(async (line) => line)))
 
@@ -104,7 +104,7 @@ test('whoever waits for a server that cannot be reached is told after a bounded 
   expect((await outcomes).map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 'rejected'))
 })
 
-test('a connection that is lost while nobody uses it is not handed out', async () => {
+test('a connection that is lost while idle is not lent', async () => {
   const [first, second] = [new Line(), new Line()]
   const { pool } = poolOf(4, first, second)
   await pool.use(async () => undefined)
@@ -114,7 +114,7 @@ test('a connection that is lost while nobody uses it is not handed out', async (
   expect(await pool.use(async (line) => line)).toBe(second)
 })
 
-test('a connection that nobody uses keeps no process alive', async () => {
+test('an idle connection keeps no process alive', async () => {
   const only = new Line()
   const { pool } = poolOf(1, only)
 
@@ -124,7 +124,7 @@ test('a connection that nobody uses keeps no process alive', async () => {
   expect(only.isResting).toBe(true)
 })
 
-test('closing closes the connections and refuses whoever waits or comes', async () => {
+test('closing closes the connections and refuses waiting and new callers', async () => {
   const only = new Line()
   const { pool } = poolOf(1, only)
   const held = holdOne(pool)

@@ -1,6 +1,6 @@
 /**
- * The connections of one process, made when they are needed and handed out one by one. One that failed is thrown away; a
- * server that cannot be reached is tried again after a while, and whoever waits meanwhile is told after a bounded time.
+ * The connections of one process, opened on demand and lent one by one. A connection that failed is closed. An
+ * unreachable server is retried with a back-off, and waiting callers are refused after a bounded time.
  */
 import { sleep } from '../../../runtime/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
@@ -8,10 +8,10 @@ import { backoffMs } from '../../server/backoff.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { Connection } from './connection.ts'
 
-/** How long somebody waits for a connection while the server cannot be reached. */
+/** How long a caller waits for a connection while the server cannot be reached. */
 const WAIT_MAX_MS = 2_000
 
-/** What the pool has to know of a connection. */
+/** The members of a connection that the pool uses. */
 export type Pooled = Pick<Connection, 'isLost' | 'onLost' | 'close' | 'unref' | 'ref'>
 
 interface Waiting<Member> {
@@ -35,7 +35,10 @@ export class Pool<Member extends Pooled = Connection> {
     this.#connect = connect
   }
 
-  /** Hands out a connection for one piece of work. One on which it fails is thrown away, and with it an open transaction. */
+  /**
+   * Lends a connection to one piece of work. If the work throws, the connection is closed, and with it an open
+   * transaction.
+   */
   async use<T>(work: (connection: Member) => Promise<T>): Promise<T> {
     const connection = await this.#take()
     let value: T
@@ -49,7 +52,7 @@ export class Pool<Member extends Pooled = Connection> {
     return value
   }
 
-  /** Connections that are open are closed; whoever waits for one is refused. */
+  /** Closes all connections and refuses waiting callers. */
   close(): void {
     this.#isClosed = true
     for (const waiting of this.#waiting.splice(0)) waiting.reject(new EngineError('fabric_closed'))
@@ -84,7 +87,7 @@ export class Pool<Member extends Pooled = Connection> {
     this.#idle.push(connection)
   }
 
-  /** Whoever waited for it gets another one, also if it was lost before it could be handed out. */
+  /** Closes a connection, and opens another one if callers wait. */
   #drop(connection: Member): void {
     if (this.#all.delete(connection)) {
       const at = this.#idle.indexOf(connection)
@@ -94,7 +97,7 @@ export class Pool<Member extends Pooled = Connection> {
     this.#grow()
   }
 
-  /** Makes as many connections as are waited for, within the bound. */
+  /** Opens as many connections as callers wait for, within the limit. */
   #grow(): void {
     while (this.#waiting.length > this.#connecting && this.#all.size + this.#connecting < this.#max) void this.#add()
   }
@@ -109,9 +112,9 @@ export class Pool<Member extends Pooled = Connection> {
       this.#giveBack(connection)
     } catch (error) {
       this.#connecting -= 1
-      // A server that has no room for one more still serves those that there are.
+      // A server without room for another connection still serves the open ones.
       if (this.#all.size > 0) return
-      // They would all wait as long again to hear the same.
+      // Every waiting caller would wait as long again for the same error.
       for (const waiting of this.#waiting.splice(0)) waiting.reject(error)
     }
   }
@@ -131,7 +134,7 @@ export class Pool<Member extends Pooled = Connection> {
   }
 }
 
-/** Whether a server may answer otherwise in a moment: a wrong password stays wrong. */
+/** Whether a retry may succeed: a wrong password stays wrong. */
 function isTransient(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'store_unavailable'
 }

@@ -42,7 +42,12 @@ describe('what a server refuses', () => {
     ['25P04', '', 'store_unavailable', 'transaction_timeout'],
     ['26000', 'prepared statement "ff_lock" does not exist', 'invalid_configuration', '"prepare=false"'],
     ['42P05', 'prepared statement "ff_lock" already exists', 'invalid_configuration', '"prepare=false"'],
-    ['3F000', 'schema "shop" does not exist', 'store_not_found', 'schema "shop" does not exist. Somebody dropped'],
+    [
+      '3F000',
+      'schema "shop" does not exist',
+      'store_not_found',
+      'schema "shop" does not exist. Tables of the store were dropped',
+    ],
     ['40001', 'could not serialize access', 'store_busy', 'in the way'],
     ['40P01', 'deadlock detected', 'store_busy', 'deadlock'],
     [
@@ -51,8 +56,8 @@ describe('what a server refuses', () => {
       'invalid_configuration',
       'needs: permission denied for table meta. docs',
     ],
-    ['42703', 'column "lane" does not exist', 'store_not_found', 'changed tables'],
-    ['42P01', 'relation "shop.meta" does not exist', 'store_not_found', 'only a backup has'],
+    ['42703', 'column "lane" does not exist', 'store_not_found', 'were dropped or changed'],
+    ['42P01', 'relation "shop.meta" does not exist', 'store_not_found', 'is only in a backup'],
     ['53100', 'could not extend file', 'store_full', 'disk of the server is full'],
     ['53200', 'out of memory', 'store_full', 'out of memory'],
     ['53300', 'sorry, too many clients already', 'store_unavailable', 'max_connections'],
@@ -82,7 +87,7 @@ describe('what a server refuses', () => {
     refusal('22003', 'value "hush" is out of range for type integer'),
     refusal('42P01', 'relation "meta" does not exist'),
     refusal('XX000', 'something new'),
-  ])('is told without the row that was sent, in whatever way it is printed: %s', (error) => {
+  ])('does not hold the row that was sent, however it is printed: %s', (error) => {
     const told = asEngineError(error)
 
     expect(inspect(told, { depth: null, showHidden: true })).not.toContain('hush')
@@ -129,7 +134,7 @@ describe('a row that is refused', () => {
       refusal('22P02', 'invalid input syntax for type bigint: "hush"'),
       'The database refused a row (22P02): invalid input syntax for type bigint',
     ],
-  ])('is told by the rule that refused it: %s', (error, text) => {
+  ])('names the rule that refused it: %s', (error, text) => {
     expect(refusedRowText(error)).toBe(text)
   })
 })
@@ -182,7 +187,7 @@ describe('what else can fail', () => {
     ['Client has encountered a connection error and is not queryable', 'no connection'],
     ['Query read timeout', 'did not answer in time'],
     ['timeout expired', 'did not answer in time'],
-  ])('is told in words of ours where the client library speaks of itself: %s', (text, meaning) => {
+  ])('replaces messages of `pg` about itself: %s', (text, meaning) => {
     const { message } = asEngineError(failure(text))
 
     expect(message).toContain(meaning)

@@ -1,22 +1,22 @@
-/** What the server's refusals, by their SQLSTATE, and the connection's failures mean to a caller. */
+/** Maps errors of the server, by SQLSTATE, and of the connection to engine errors. */
 import type { ErrorCode } from '../../../kernel/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 
-/** Five digits or letters. Codes of Node are as long at times, but begin with an E, as no class of the standard does. */
+/** Five digits or letters. Some codes of Node are as long, but begin with an E, as no class of the standard does. */
 const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/
 
-/** What the server says an error is; undefined for an error that did not come from a server. */
+/** Returns the SQLSTATE of an error of the server; undefined for any other error. */
 export function sqlState(error: unknown): string | undefined {
   const code = codeOf(error)
   return SQLSTATE.test(code) ? code : undefined
 }
 
-/** `code` of an error of the server or of Node; empty if it has none. */
+/** Returns the `code` of an error of the server or of Node; empty if it has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** An error as the client library makes it of what a server answers. */
+/** An error that `pg` makes of a reply of the server. */
 export interface ServerError extends Error {
   readonly code: string
   readonly table?: string | undefined
@@ -24,13 +24,13 @@ export interface ServerError extends Error {
   readonly constraint?: string | undefined
 }
 
-/** Whether the rows of an operation were refused, so that the same operation can never succeed and others need not suffer. */
+/** Whether the rows of an operation were refused, so that a retry of the operation fails again. */
 export function isRefusedRow(error: unknown): error is ServerError {
-  // Constraints, values that do not fit their column, and rows that do not fit into an index.
+  // Constraint violations, values that do not fit their column, rows that do not fit into an index.
   return /^(22|23|54)/.test(sqlState(error) ?? '')
 }
 
-/** Why rows were refused: by which rule of which table, and never what stood in them. */
+/** Names the constraint, column and table that refused a row, and never a value. */
 export function refusedRowText(error: Error): string {
   const { code = '', table, column, constraint }: Partial<ServerError> = error
   const where = [
@@ -42,54 +42,54 @@ export function refusedRowText(error: Error): string {
   return `The database refused a row (${code}): ${rule}`
 }
 
-/** Quotes and what follows a colon hold the values themselves, as in `invalid input syntax for type bigint: "x"`. */
+/** Values stand in quotes and after a colon, as in `invalid input syntax for type bigint: "x"`. */
 function withoutValues(text: string): string {
   return (text.split(': ', 1)[0] ?? '').replaceAll(/"[^"]*"/g, '"…"')
 }
 
-/** The server ends a connection with these: its own end, or that of a time which a connection or a transaction has. */
+/** Codes by which the server ends a connection: a shutdown, or a timeout of a connection or a transaction. */
 const ENDING = /^(08...|57P0[1-5]|25P03|25P04)$/
 
-/** Errors of sockets, whatever has become of them. */
+/** Errors of sockets. */
 const SOCKET =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|ERR_STREAM_.*|ERR_SOCKET_.*)$/
 
-/** What the client library says of connections that are gone. */
+/** Messages of `pg` for lost connections. */
 const clientTexts: readonly (readonly [part: string, meaning: string])[] = [
   ['Connection terminated due to connection timeout', 'The server did not answer in time.'],
-  ['Connection terminated', 'The connection was lost before the answer came; it is made again.'],
-  ['not queryable', 'There is no connection to the server; it is made again.'],
+  ['Connection terminated', 'The connection was lost before the answer arrived; connecting again.'],
+  ['not queryable', 'There is no connection to the server; connecting again.'],
   ['Query read timeout', 'The server did not answer in time.'],
   ['timeout expired', 'The server did not answer in time.'],
 ]
 
-/** Whether a connection is of no use any more; if it was lost while a commit was under way, nobody knows what became of that. */
+/** Whether a connection was lost. The outcome of a commit in flight is then unknown. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error)
   if (state !== undefined) return ENDING.test(state)
   return SOCKET.test(codeOf(error)) || clientText(error) !== undefined
 }
 
-/** Whether the server ended a transaction because its client was silent, so that nothing of the transaction was committed. */
+/** Whether the server ended an idle transaction, so that nothing of it was committed. */
 export function isIdleEnd(error: unknown): boolean {
   return sqlState(error) === '25P03'
 }
 
-/** Whether an error came from the server or from the way to it, and not from the code that called it. */
+/** Whether an error came from the server or the connection, not from the calling code. */
 export function isServerError(error: unknown): boolean {
   return sqlState(error) !== undefined || isConnectionLost(error)
 }
 
-/** A standby becomes a primary one day, and an address leads elsewhere. */
+/** A standby may be promoted, and an address may be moved, so this is retried. */
 export const STANDBY =
   'The server is a standby and takes no writes. If it stays one, name its primary in the location, or an address that always leads to it.'
 const DOCUMENTED = 'docs/postgres.md lists what must be granted.'
 const POOLED =
-  'Statements that were prepared are not there, or were there before, as behind a pooler that shares connections: add "prepare=false" to the location.'
+  'Prepared statements are missing or exist already, as behind a pooler that shares connections: add "prepare=false" to the location.'
 
 const DROPPED =
-  'Somebody dropped or changed tables of the store while it was in use. What was in them only a backup has. ' +
-  'Where all of them are gone, the next program that opens the store makes new ones, as "flowfabric migrate" does.'
+  'Tables of the store were dropped or changed while it was in use. Their data is only in a backup. ' +
+  'If all of them are gone, the next program that opens the store creates them, as "flowfabric migrate" does.'
 
 type Meaning = readonly [code: ErrorCode, message: string]
 
@@ -114,12 +114,9 @@ const meanings: Readonly<Record<string, Meaning>> = {
     'The server has no connection left: raise its max_connections, lower postgres.connections, or put a pooler in front of it.',
   ],
   '55P03': ['store_busy', 'Another transaction kept its lock for too long.'],
-  '57014': [
-    'store_busy',
-    'The server ended a statement: it took longer than statement_timeout, or somebody cancelled it.',
-  ],
-  '57P01': ['store_unavailable', 'The server ended the connection: it shuts down, or an administrator ended it.'],
-  '57P02': ['store_unavailable', 'The server ended the connection after a crash of another one, and recovers.'],
+  '57014': ['store_busy', 'The server ended a statement: it took longer than statement_timeout, or was cancelled.'],
+  '57P01': ['store_unavailable', 'The server ended the connection: it shuts down, or an administrator closed it.'],
+  '57P02': ['store_unavailable', 'The server ended the connection after another connection crashed, and recovers.'],
   '57P03': ['store_unavailable', 'The server is starting up, shutting down or recovering.'],
   '57P04': ['store_unavailable', 'The database was dropped.'],
   '57P05': [
@@ -130,7 +127,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   XX002: ['corruption', 'The server finds an index damaged: look at its log, then "reindex" it.'],
 }
 
-/** A failure of a call or of opening the store, as callers get it. No text in it holds what was sent to the server. */
+/** Converts an error of a call or of opening the store. No text holds data that was sent to the server. */
 export function asEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error
   const [code, message] = meaningOf(error)
@@ -154,8 +151,8 @@ function meaningOf(error: unknown): Meaning {
     case '42703':
       return ['store_not_found', `The server answers: ${ended(text)} ${DROPPED}`]
     default: {
-      const said = isRefusedRow(error) ? refusedRowText(error) : text
-      return ['store_unavailable', `The server refused a statement (${state}): ${ended(said)}`]
+      const reason = isRefusedRow(error) ? refusedRowText(error) : text
+      return ['store_unavailable', `The server refused a statement (${state}): ${ended(reason)}`]
     }
   }
 }
@@ -165,7 +162,7 @@ function clientText(error: unknown): string | undefined {
   return clientTexts.find(([part]) => text.includes(part))?.[1]
 }
 
-/** The same failure without what the server adds to it: it may repeat a row, and with it a payload. */
+/** Copies an error without the details that the server adds: they may repeat a row, and with it a payload. */
 export function causeOf(error: unknown): Error {
   const text = isRefusedRow(error) ? refusedRowText(error) : textOf(error)
   const cause = new Error(text)
@@ -175,7 +172,7 @@ export function causeOf(error: unknown): Error {
   return code === '' ? cause : Object.assign(cause, { code })
 }
 
-/** A host with several addresses fails once for each, and all together have no text of their own. */
+/** A host with several addresses fails with an AggregateError without a message. */
 export function textOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(textOf).join(', ')
   return error instanceof Error ? error.message : String(error)

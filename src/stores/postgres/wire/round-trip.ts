@@ -1,18 +1,18 @@
 /**
- * Statements that travel together, and what they answer. One that fails ends them: the server leaves out those behind it
- * and answers them with nothing. The connection is not used again then, since nobody knows which of them are prepared.
+ * Statements that are sent together, and their replies. If one fails, the server skips the later ones. The connection
+ * is not used again then, since it is unknown which of them were prepared.
  */
 import type { Connection, CustomTypesConfig, Submittable } from 'pg'
 import type { MessageWriter, Parameter } from './message-writer.ts'
 
 export interface Statement {
-  /** The same for the same text: under it the server keeps what it has prepared. */
+  /** Identifies the text. The server prepares the statement under this name. */
   readonly name: string
   readonly text: string
   readonly values?: readonly Parameter[] | undefined
 }
 
-/** What a statement answers: rows as lists of their columns, and what was done. */
+/** The reply to a statement: rows as lists of columns, and the command that ran. */
 export interface StatementReply {
   readonly rows: readonly (readonly unknown[])[]
   readonly command: string
@@ -21,7 +21,7 @@ export interface StatementReply {
 type Parser = (text: string) => unknown
 type TypeId = Parameters<CustomTypesConfig['getTypeParser']>[0]
 
-/** What a connection knows of a statement that it has prepared: how to read the columns of its rows. */
+/** A prepared statement: the parsers of its columns. */
 export interface Prepared {
   columns: readonly Parser[]
 }
@@ -33,9 +33,9 @@ interface Reply {
 }
 
 interface Options {
-  /** Its memory is free again once all is answered: then the server has read everything. */
+  /** Its buffer is reused once all statements are answered: the server has read everything then. */
   readonly writer: MessageWriter
-  /** By their names. Left out, every statement is prepared for this one time. */
+  /** Prepared statements by name. Left out, every statement is prepared for this one use. */
   readonly prepared: Map<string, Prepared> | undefined
   readonly types: CustomTypesConfig
   readonly callback: (error: Error | null, replies?: readonly StatementReply[]) => void
@@ -43,9 +43,9 @@ interface Options {
 
 const NO_VALUES: readonly Parameter[] = []
 
-/** What the client library asks of somebody who speaks with the server through it. */
+/** Implements the query interface of `pg`, which calls these methods by name. */
 export class RoundTrip implements Submittable {
-  /** The client library puts one of its own around it. */
+  /** `pg` wraps this callback. */
   callback: Options['callback']
   readonly #statements: readonly Statement[]
   readonly #writer: MessageWriter
@@ -63,7 +63,7 @@ export class RoundTrip implements Submittable {
     this.callback = callback
   }
 
-  /** What cannot be written is answered and not thrown: the client library then ends what it has begun. */
+  /** Returns an error of the writer instead of throwing: `pg` then fails the query. */
   submit(connection: Connection): Error | undefined {
     const writer = this.#writer
     try {
@@ -130,7 +130,7 @@ export class RoundTrip implements Submittable {
   }
 }
 
-/** Bytes of the server without the methods of a buffer, which no other store's bytes have. */
+/** Returns the bytes as a plain Uint8Array, as other stores do. */
 export function bytesOf({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength)
 }

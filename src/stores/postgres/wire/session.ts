@@ -1,8 +1,8 @@
-/** One statement after the other on one connection: what a check, a migration or a test needs, and no more. */
+/** Runs statements one by one on one connection, for checks, migrations and tests. */
 export type Row = Readonly<Record<string, unknown>>
 
 export interface Session {
-  /** Numbers of 64 bits come as numbers, bytes as `Buffer`. */
+  /** 64-bit integers are returned as numbers, bytes as `Buffer`. */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 }
 

@@ -1,4 +1,4 @@
-/** One connection to a SQLite file, with the statements that were prepared on it. */
+/** One connection to a SQLite file, with its prepared statements. */
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 
@@ -8,11 +8,11 @@ export class Connection {
 
   constructor(file: string) {
     this.#database = new DatabaseSync(file)
-    // A lock is never waited for inside SQLite, where nothing else in the process could run.
+    // SQLite must not wait for a lock itself, since it would block the event loop.
     this.execute('pragma busy_timeout = 0')
   }
 
-  /** The same text gives the same statement, for as long as the connection is open. */
+  /** Returns the same statement for the same text while the connection is open. */
   prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
@@ -26,7 +26,7 @@ export class Connection {
     this.#database.exec(sql)
   }
 
-  /** The one value that a statement answers with. */
+  /** Returns the only value of a query. */
   value(sql: string): unknown {
     return Object.values(this.#database.prepare(sql).get() ?? {})[0]
   }

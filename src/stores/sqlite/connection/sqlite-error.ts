@@ -1,4 +1,4 @@
-/** What SQLite's result codes mean to a caller. */
+/** Maps result codes of SQLite to engine errors. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 
 const RESULT_CODE = {
@@ -28,19 +28,19 @@ export function isSqliteError(error: unknown): boolean {
   return resultCode(error) !== undefined
 }
 
-/** Whether another connection is in the way, so that the same step succeeds once it is done. */
+/** Whether another connection holds a lock, so that a retry may succeed. */
 export function isBusy(error: unknown): boolean {
   const code = resultCode(error)
   return code === RESULT_CODE.busy || code === RESULT_CODE.locked || code === RESULT_CODE.protocol
 }
 
-/** Whether the rows themselves were refused, so that the same step can never succeed. */
+/** Whether rows were refused, so that a retry fails again. */
 export function isRefusedRow(error: unknown): error is Error {
   const code = resultCode(error)
   return code === RESULT_CODE.constraint || code === RESULT_CODE.mismatch || code === RESULT_CODE.tooBig
 }
 
-/** A failure while a store is in use. */
+/** Converts an error of a store in use. */
 export function failureInUse(file: string, error: unknown): unknown {
   if (error instanceof EngineError || !(error instanceof Error)) return error
   const code = resultCode(error)
@@ -52,9 +52,9 @@ export function failureInUse(file: string, error: unknown): unknown {
     case RESULT_CODE.full:
       return unavailable(`There is no room left to write ${file}: free some space on its disk.`, error)
     case RESULT_CODE.inputOutput:
-      return unavailable(`Reading or writing ${file} failed: look at its disk.`, error)
+      return unavailable(`Reading or writing ${file} failed: check its disk.`, error)
     case RESULT_CODE.readOnly:
-      return unavailable(`${file} can no longer be written: look at its permissions and its disk.`, error)
+      return unavailable(`${file} can no longer be written: check its permissions and its disk.`, error)
     default:
       return unavailable(`SQLite refused a step on ${file}: ${error.message}.`, error)
   }
@@ -64,9 +64,10 @@ function unavailable(message: string, cause: Error): EngineError {
   return new EngineError('store_unavailable', { message }, { cause })
 }
 
-/** A failure to open a store, which is most often a mistake in its location. */
+/** Converts an error of opening a store, which is most often a mistake in its location. */
 export function failureToOpen(file: string, error: unknown): unknown {
-  if (isForbidden(error)) return invalidFile(`${file} cannot be reached: let this process into its folder.`, error)
+  if (isForbidden(error))
+    return invalidFile(`${file} cannot be reached: give this process access to its folder.`, error)
   switch (resultCode(error)) {
     case RESULT_CODE.notADatabase:
       return invalidFile(`${file} is not a SQLite database: name another file, or one that does not exist yet.`, error)

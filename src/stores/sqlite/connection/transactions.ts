@@ -1,6 +1,6 @@
 /**
- * Transactions of one connection. A transaction is begun, filled and committed without leaving the present turn, and a
- * file that another connection holds is waited for on the event loop: waiting inside SQLite would stop every timer.
+ * Transactions of one connection. A transaction begins and commits within one turn of the event loop. A file that is
+ * locked by another connection is retried on the event loop: a wait inside SQLite would stop every timer.
  */
 import type { StatementSync } from 'node:sqlite'
 import { sleep } from '../../../runtime/index.ts'
@@ -30,7 +30,7 @@ export class Transactions {
     this.#rollback = connection.prepare('rollback')
   }
 
-  /** Runs the work in a transaction. It may run several times, of which only the last takes effect. */
+  /** Runs work in a transaction. The work may run several times, of which only the last takes effect. */
   run<T>(work: () => T, since?: number): Promise<T> {
     return retryWhileBusy(this.#runtime, () => this.#attempt(work), since)
   }
@@ -51,13 +51,13 @@ export class Transactions {
     try {
       this.#rollback.run()
     } catch {
-      // Nothing was begun, or SQLite has rolled back by itself. Should a transaction be open after all, the next begin
-      // fails, says so, and gets here again.
+      // No transaction was begun, or SQLite has rolled back by itself. If a transaction is still open, the next begin
+      // fails and the rollback runs again.
     }
   }
 }
 
-/** Tries until the file is free: at least once, and no longer than `BUSY_LIMIT_MS` from when the caller began to wait. */
+/** Retries until the file is free: at least once, and at most for `BUSY_LIMIT_MS` since the caller began to wait. */
 export async function retryWhileBusy<T>(runtime: Runtime, step: () => T, since = runtime.monotonic()): Promise<T> {
   for (;;) {
     try {
@@ -66,7 +66,7 @@ export async function retryWhileBusy<T>(runtime: Runtime, step: () => T, since =
       if (!isBusy(error)) throw error
       if (runtime.monotonic() - since >= BUSY_LIMIT_MS) throw new EngineError('store_busy', {}, { cause: error })
     }
-    // Jitter keeps two processes that wait for the same file from meeting again and again.
+    // Jitter keeps two processes that wait for the same file from colliding again and again.
     await sleep(runtime, BUSY_SLEEP_MIN_MS + runtime.random() * (BUSY_SLEEP_MAX_MS - BUSY_SLEEP_MIN_MS))
   }
 }

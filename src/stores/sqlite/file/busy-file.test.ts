@@ -15,7 +15,7 @@ beforeEach(() => {
 
 afterEach(() => world.close())
 
-/** Somebody else, in the middle of a transaction. */
+/** Another connection with an open transaction. */
 function holdLock(): DatabaseSync {
   const holder = world.connect()
   holder.exec('begin immediate')
@@ -28,7 +28,7 @@ async function ticks(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise<void>((resolve) => void runtime.after(1, resolve))
 }
 
-test('timers go on while a call waits for a lock, and the call goes through once it is free', async () => {
+test('timers keep firing while a call waits for a lock, and the call succeeds once it is free', async () => {
   const store = await world.open()
   await submit(store)
   const holder = holdLock()
@@ -55,7 +55,7 @@ test('looking never waits for a writer', async () => {
   expect((await store.dump(PARTITION)).records).toHaveLength(2)
 })
 
-test('opening a file that somebody is setting up waits for it', async () => {
+test('opening a file waits for another connection that sets it up', async () => {
   const holder = world.connect()
   holder.exec('begin exclusive')
 
@@ -66,7 +66,7 @@ test('opening a file that somebody is setting up waits for it', async () => {
   expect((await opening).settings.executionPartitions).toBe(1)
 })
 
-test('a file that stays busy for too long is answered with store_busy, and works again later', async () => {
+test('a file that stays busy for too long is refused with store_busy, and works again later', async () => {
   const runtime = virtualRuntime()
   const store = await world.open({ runtime })
   await submit(store)

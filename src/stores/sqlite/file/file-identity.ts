@@ -1,12 +1,12 @@
 /**
- * Notices that a file is no longer the one that was opened. SQLite goes on writing into a file that was removed or
- * replaced, and everything it would acknowledge from then on would be lost with the process.
+ * Detects that the opened file was removed or replaced. SQLite would keep writing into the removed file, and every
+ * acknowledged write would be lost with the process.
  */
 import { statSync } from 'node:fs'
 import type { Runtime } from '../../../runtime/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 
-/** How long a file is trusted after it was looked at. */
+/** How long a check stays valid. */
 const TRUSTED_MS = 250
 
 export class FileIdentity {
@@ -22,7 +22,7 @@ export class FileIdentity {
     this.#trustedUntil = runtime.monotonic() + TRUSTED_MS
   }
 
-  /** Throws `store_unavailable` if the file is gone or is another one. */
+  /** Throws `store_unavailable` if the file was removed or replaced. */
   check(): void {
     const now = this.#runtime.monotonic()
     if (now < this.#trustedUntil) return

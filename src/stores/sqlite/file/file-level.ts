@@ -44,7 +44,7 @@ export class FileLevel implements LevelPlace {
     })
   }
 
-  /** A busy file is not waited for: the announcement lapses. */
+  /** Does not wait for a busy file: the announcement lapses. */
   async withdraw({ processId }: ProcessInfo): Promise<void> {
     this.#connection.prepare('delete from process where id = ?').run(processId)
   }

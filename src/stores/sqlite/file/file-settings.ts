@@ -1,4 +1,4 @@
-/** What a file says of itself: who wrote it, in which version, with which settings. Written at first use, then verified. */
+/** The settings of a file: written at first use, then verified. */
 import { DATA_VERSION } from '../../../kernel/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { refuseOtherLevel } from '../../level/store-level.ts'
@@ -8,29 +8,29 @@ import type { Connection } from '../connection/connection.ts'
 import { migrations } from './migrations.ts'
 import { invalidFile } from '../connection/sqlite-error.ts'
 
-/** One writer at a time is all that a file allows, so more partitions would gain nothing. */
+/** A file has one writer at a time, so more partitions would gain nothing. */
 const EXECUTION_PARTITIONS = 1
 
-/** Marks a file as one of ours, in the place that SQLite keeps for it: the letters "FFab". */
+/** The application_id of a store: the letters "FFab". */
 const APPLICATION_ID = 0x46466162
 
 export const SCHEMA_VERSION = migrations.length
 
 export interface WantedSettings {
-  /** Left out, whatever the file was set up with. */
+  /** Left out, those of the file. */
   readonly indexedTags: readonly string[] | undefined
   /** The levels that the program can run. */
   readonly levels: Levels
 }
 
-/** Whether a file must be written before it can be used. Refuses one that must not be touched at all. */
+/** Whether a file must be set up or migrated. Refuses a file of another program or of a newer version. */
 export function needsSetup(connection: Connection, file: string): boolean {
   const version = schemaVersion(connection, file)
   refuseNewer(file, 'schema', version, SCHEMA_VERSION)
   return version < SCHEMA_VERSION
 }
 
-/** Brings the tables up to date and writes the settings of a new file, inside the caller's transaction. */
+/** Migrates the tables and writes the settings of a new file, in the caller's transaction. */
 export function setUp(connection: Connection, file: string, wanted: WantedSettings): void {
   const version = schemaVersion(connection, file)
   refuseNewer(file, 'schema', version, SCHEMA_VERSION)
@@ -45,7 +45,7 @@ export function setUp(connection: Connection, file: string, wanted: WantedSettin
   writeMeta(connection, 'schema_version', SCHEMA_VERSION)
 }
 
-/** The settings of a file that was set up, or an error that names both values where it disagrees. */
+/** Returns the settings of a file. Throws an error with both values if they differ from the wanted ones. */
 export function verifiedSettings(connection: Connection, file: string, wanted: WantedSettings): StoreSettings {
   const dataVersion = readMeta(connection, 'data_version')
   if (typeof dataVersion === 'number') refuseNewer(file, 'data', dataVersion, DATA_VERSION)
@@ -62,9 +62,9 @@ export function verifiedSettings(connection: Connection, file: string, wanted: W
   return { executionPartitions: EXECUTION_PARTITIONS, indexedTags }
 }
 
-/** How many steps a file has run: 0 for one that is still empty. */
+/** Returns the number of steps that a file has run: 0 for an empty one. */
 function schemaVersion(connection: Connection, file: string): number {
-  // In this order: tables and mark are made in one step, perhaps by somebody else between these two looks.
+  // In this order: another process may create the tables and the mark, in one step, between these two reads.
   if (connection.value('select count(*) from sqlite_schema') === 0) return 0
   if (connection.value('pragma application_id') === APPLICATION_ID) {
     return readMeta(connection, 'schema_version') as number

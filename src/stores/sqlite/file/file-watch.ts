@@ -1,12 +1,12 @@
 /**
- * Notices that another connection has written the file, be it of this process or of another. SQLite keeps a number for
- * every connection that changes with each commit of the others; looking at it costs a few microseconds.
+ * Detects commits of other connections, of this process or others. `pragma data_version` changes with each of them;
+ * reading it costs a few microseconds.
  */
 import type { StatementSync } from 'node:sqlite'
 import type { Runtime, Timer } from '../../../runtime/index.ts'
 import type { Connection } from '../connection/connection.ts'
 
-/** A wake-up from another process takes half of it on average. Looking this often costs one to two percent of a core. */
+/** A wake-up from another process takes half of it on average. Polling costs one to two percent of a core. */
 export const WATCH_INTERVAL_MS = 5
 
 export class FileWatch {
@@ -15,7 +15,7 @@ export class FileWatch {
   readonly #dataVersion: StatementSync
   readonly #onChange: () => void
   #timer: Timer | undefined
-  #seen: unknown
+  #version: unknown
 
   constructor(runtime: Runtime, connection: Connection, intervalMs: number, onChange: () => void) {
     this.#runtime = runtime
@@ -26,7 +26,7 @@ export class FileWatch {
 
   start(): void {
     if (this.#timer !== undefined) return
-    this.#seen = this.#read()
+    this.#version = this.#read()
     this.#wait()
   }
 
@@ -36,24 +36,24 @@ export class FileWatch {
   }
 
   #wait(): void {
-    this.#timer = this.#runtime.after(this.#intervalMs, () => this.#look(), { background: true })
+    this.#timer = this.#runtime.after(this.#intervalMs, () => this.#poll(), { background: true })
   }
 
-  #look(): void {
+  #poll(): void {
     const version = this.#read()
-    const isChanged = version !== this.#seen
-    this.#seen = version
-    // The next look is arranged first: a listener may stop the watch.
+    const isChanged = version !== this.#version
+    this.#version = version
+    // The next poll is scheduled first: a listener may stop the watch.
     this.#wait()
     if (isChanged) this.#onChange()
   }
 
-  /** A file that cannot be read just now counts as unchanged; whoever uses it next is told why. */
+  /** A file that cannot be read counts as unchanged; the next call on it throws the reason. */
   #read(): unknown {
     try {
       return this.#dataVersion.get()?.['data_version']
     } catch {
-      return this.#seen
+      return this.#version
     }
   }
 }

@@ -169,7 +169,7 @@ describe('a path that cannot be a store', () => {
 
 const NOBODY = 65_534
 
-/** Permissions do not bind the superuser, so somebody else opens the file if that is who runs the tests. */
+/** Permissions do not bind the superuser, so another user opens the file if the superuser runs the tests. */
 async function unprivileged<T>(work: () => Promise<T>): Promise<T> {
   const self = process.geteuid?.()
   if (self !== 0) return await work()

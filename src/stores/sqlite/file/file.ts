@@ -1,4 +1,4 @@
-/** Opens the connections to a file and makes sure that it is one to be used. */
+/** Opens the connections to a file, sets it up if needed, and verifies its settings. */
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Runtime } from '../../../runtime/index.ts'
@@ -12,19 +12,19 @@ import { Transactions, retryWhileBusy } from '../connection/transactions.ts'
 
 export const MEMORY_FILE = ':memory:'
 
-/** A larger one makes every commit slower, since SQLite walks through it. */
+/** A larger cache makes every commit slower, since SQLite walks through it. */
 const CACHE_KIB = 8_192
 
 /** Pages in the write-ahead log, of 4 KiB each, after which a commit moves them into the file. */
 const CHECKPOINT_PAGES = 4_000
 
-/** What the write-ahead log is cut back to after a burst. */
+/** Size to which the write-ahead log is truncated after a burst. */
 const LOG_BYTES_KEPT = 67_108_864
 
 export interface OpenFile {
   readonly path: string
   readonly writer: Connection
-  /** The same as the writer where only one connection can see the data. */
+  /** Equal to the writer if only one connection can see the data. */
   readonly reader: Connection
   readonly settings: StoreSettings
 }
@@ -59,8 +59,8 @@ export async function openFile(
 }
 
 /**
- * Looks at the path without opening the file: closing a file drops every lock that the process holds on it, also those
- * of a store that has it open already.
+ * Checks the path without opening the file: closing a file drops every lock that the process holds on it, also those of
+ * a store that has it open.
  */
 function refuseImpossiblePath(path: string): void {
   const folder = dirname(path)
@@ -79,7 +79,7 @@ function configureWriter(writer: Connection, path: string, synchronous: Synchron
     throw invalidFile(`${path} lies on a disk where SQLite has no write-ahead log: name a file on a local disk.`)
   }
   writer.execute(`pragma synchronous = ${synchronous}`)
-  // Where the system's own flush stops at the drive's cache, this one does not.
+  // Needed on macOS, where fsync stops at the cache of the drive.
   if (synchronous === 'full') writer.execute('pragma fullfsync = 1')
   writer.execute(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   writer.execute(`pragma journal_size_limit = ${LOG_BYTES_KEPT}`)
@@ -90,6 +90,6 @@ function configureWriter(writer: Connection, path: string, synchronous: Synchron
 function configureReader(reader: Connection): void {
   reader.execute('pragma query_only = 1')
   reader.execute('pragma temp_store = memory')
-  // The first look at the file happens here, where a mistake is still told as one of opening.
+  // Reads the file once, so that an error is thrown by opening the store.
   reader.value('select count(*) from meta')
 }

@@ -1,6 +1,6 @@
 /**
- * The tables of a file, step by step. A step that was ever released stays as it is: a file out there has run it. A change
- * is a new step at the end, and the schema version of a file is the number of steps that it has run.
+ * The tables of a file, as a list of steps. Released steps never change: existing files have run them. A change is a
+ * new step at the end. The schema version of a file is the number of steps that it has run.
  */
 
 const tables = `
@@ -111,8 +111,8 @@ const tables = `
 `
 
 /**
- * What has ended may still be due where others depend on it. A check cannot be changed in place, so the executions move to
- * a table that has the new one.
+ * An ended execution may still be due while others depend on it. SQLite cannot change a check in place, so the
+ * executions move to a new table.
  */
 const flows = `
   create table flow (
@@ -214,7 +214,7 @@ const flows = `
   alter table event add column flow_id text;
 `
 
-/** What executions remember and wait for. */
+/** Steps, waitpoints and signals. */
 const journals = `
   create table step (
     id text not null primary key,

@@ -1,11 +1,11 @@
-/** The event log of one partition: pages of it, and trimming it from its old end. */
+/** The event log of one partition: reads pages and trims the oldest events. */
 import type { StatementSync } from 'node:sqlite'
 import { unpackEvent } from '../../../kernel/index.ts'
 import type { Cell, Instant } from '../../../kernel/index.ts'
 import type { EventPage, StoredEvent } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 
-/** Events that one transaction drops at most, so that others get their turn in between. */
+/** Limit of events that one transaction drops, so that other transactions run in between. */
 const TRIM_COUNT_MAX = 5_000
 
 export class EventLog {
@@ -40,8 +40,8 @@ export class EventLog {
   }
 
   /**
-   * Drops what is older than an instant or beyond a count, up to the first event that is neither, and at most as much as
-   * one step may. Undefined once there is nothing more to drop.
+   * Drops events that are older than an instant or beyond a count, up to the first event that is neither and up to a
+   * limit. Returns undefined once there is nothing more to drop.
    */
   trimSome(olderThan: Instant, keepCount: number): number | undefined {
     const lastSequence = this.#lastSequence()
@@ -54,12 +54,12 @@ export class EventLog {
     return Number(this.#delete.run(this.#partition, firstKept).changes)
   }
 
-  /** The log has no gaps, so after everything was trimmed the first event is the one that comes next. */
+  /** The log has no gaps, so the first sequence of an empty log is the next one. */
   #firstSequence(lastSequence: number): number {
     return (this.#first.get(this.#partition)?.['sequence'] as number | undefined) ?? lastSequence + 1
   }
 
-  /** Zero in a partition that nobody has written to yet: it has no row. */
+  /** Returns 0 for a partition without a row, which was never written. */
   #lastSequence(): number {
     return (this.#last.get(this.#partition)?.['last_sequence'] as number | undefined) ?? 0
   }

@@ -4,7 +4,7 @@ import type { PartitionDump } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { readEvent } from './event-log.ts'
 
-/** Everything in a partition, without a bound: for tests that prove invariants. */
+/** Reads everything in a partition, without a bound: for tests and `doctor`. */
 export function dumpPartition(connection: Connection, partition: number): PartitionDump {
   return {
     records: recordTypes.flatMap((type) =>

@@ -1,4 +1,4 @@
-/** Writes what a batch leaves behind into the tables of one partition, inside the caller's transaction. */
+/** Writes the changes of a batch into the tables of one partition, in the caller's transaction. */
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { packEvent, recordTypes } from '../../../kernel/index.ts'
 import type { RecordType } from '../../../kernel/index.ts'
@@ -22,7 +22,7 @@ export class PartitionWriter {
     this.#events = new EventTable(connection, partition)
   }
 
-  /** Throws a `RefusedRow` if a table does not take what was written. */
+  /** Throws `RefusedRow` if a table refuses a row. */
   write(writes: Writes): void {
     for (const [type, table] of this.#records) table.write(writes.records.filter((record) => record.type === type))
     this.#entries.write(writes.entries)
@@ -38,7 +38,7 @@ class EntryTable {
 
   constructor(connection: Connection, partition: number) {
     this.#partition = partition
-    // An entry that stands there already is what shall stand there.
+    // An entry that exists already is the wanted one.
     this.#insert = new RowInserts(connection, 'insert or ignore into entry (partition, name, score, id)', 4)
     this.#delete = connection.prepare('delete from entry where partition = ? and name = ? and score = ? and id = ?')
   }
@@ -80,7 +80,7 @@ class BlobTable {
         keptRows.push(this.#partition, key, bytes)
       }
     }
-    // Nearly every blob is new, and inserting it first costs a third less than a statement for both cases.
+    // Nearly every blob is new, and a plain insert costs a third less than an upsert.
     if (this.#insert.insert(keptKeys, keptRows) === keptKeys.length) return
     for (const { key, bytes } of writes) if (bytes !== undefined) this.#update.run(bytes, this.#partition, key)
   }
@@ -100,7 +100,9 @@ class EventTable {
     this.#setLastSequence = connection.prepare('update partition set last_sequence = ? where number = ?')
   }
 
-  /** Numbers come from the partition's row under the write lock, so they rise without gaps in the order of commits. */
+  /**
+   * Takes sequences from the partition's row under the write lock, so they rise without gaps in the order of commits.
+   */
   append(events: readonly EventWrite[]): void {
     if (events.length === 0) return
     let sequence = this.#lastSequence.get(this.#partition)?.['last_sequence'] as number

@@ -1,9 +1,9 @@
-/** Ranges of an index as SQL: one statement for each shape that a range can have, prepared when it is first met. */
+/** Builds statements for ranges of an index: one for each shape of a range, prepared on first use. */
 import type { StatementSync } from 'node:sqlite'
 import type { Range } from '../../../kernel/index.ts'
 import type { Connection } from '../connection/connection.ts'
 
-/** Turns the condition and order of a range's shape into a statement, whose last argument is the limit. */
+/** Builds a statement from a condition and an order. Its last argument is the limit. */
 type StatementText = (condition: string, order: string) => string
 
 export class RangeStatements {
@@ -44,7 +44,7 @@ function orderOf({ reverse }: Range): string {
   return reverse === true ? 'score desc, id desc' : 'score, id'
 }
 
-/** The arguments of a range's statement, in the order of its condition. */
+/** Returns the arguments of a statement, in the order of its condition. */
 export function argumentsOf(partition: number, { index, from, to, limit }: Range): (string | number)[] {
   const values: (string | number)[] = [partition, index]
   if (from !== undefined) values.push(from.score)

@@ -17,7 +17,7 @@ export class RecordTable {
 
   constructor(connection: Connection, partition: number, type: RecordType) {
     this.#partition = partition
-    // A record is only ever handed to the columns of its own type.
+    // A record is passed only to the columns of its own type.
     this.#columns = recordColumns[type] as readonly Column<AnyRecord>[]
     const changing = [...this.#columns.map((column) => column.name), 'record']
     const all = [...changing, 'id', 'partition']

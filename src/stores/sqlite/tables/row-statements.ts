@@ -1,9 +1,9 @@
-/** Statements that write rows, with the record at fault named should the table refuse one. */
+/** Runs statements that write rows. A refused row is an error with the id of its record. */
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Connection } from '../connection/connection.ts'
 import { isRefusedRow } from '../connection/sqlite-error.ts'
 
-/** A table's own rules forbid a row: the operation that made it is at fault, not the store. */
+/** A constraint of a table refused a row: the operation is at fault, not the store. */
 export class RefusedRow extends Error {
   override readonly name = 'RefusedRow'
   readonly recordId: string
@@ -14,7 +14,7 @@ export class RefusedRow extends Error {
   }
 }
 
-/** Runs a statement and says how many rows it changed. */
+/** Runs a statement and returns the number of changed rows. */
 export function writeRow(recordId: string, statement: StatementSync, values: readonly SQLInputValue[]): number {
   try {
     return Number(statement.run(...values).changes)
@@ -23,7 +23,7 @@ export function writeRow(recordId: string, statement: StatementSync, values: rea
   }
 }
 
-/** Rows that one statement takes. Together they spend a quarter less time each; what is left over goes one by one. */
+/** Rows of one statement. Together they cost a quarter less; the remaining rows are inserted one by one. */
 const ROWS_AT_ONCE = 8
 
 export class RowInserts {
@@ -31,7 +31,7 @@ export class RowInserts {
   readonly #one: StatementSync
   readonly #many: StatementSync
 
-  /** `into` is a statement up to its values, as in `insert into queue (id, lane)`. */
+  /** `into` is an insert without its values, as in `insert into queue (id, lane)`. */
   constructor(connection: Connection, into: string, width: number) {
     const row = `(${Array.from({ length: width }, () => '?').join(', ')})`
     this.#width = width
@@ -39,7 +39,7 @@ export class RowInserts {
     this.#many = connection.prepare(`${into} values ${Array.from({ length: ROWS_AT_ONCE }, () => row).join(', ')}`)
   }
 
-  /** Takes the values of all rows, one row after the other, and each row's record. Says how many rows are new. */
+  /** Inserts rows, given as the values of all rows and the record id of each. Returns the number of new rows. */
   insert(recordIds: readonly string[], values: readonly SQLInputValue[]): number {
     let inserted = 0
     let row = 0

@@ -1,4 +1,4 @@
-/** One partition as a connection sees it, read through statements that stay prepared. */
+/** Reads one partition through prepared statements. */
 import type { StatementSync } from 'node:sqlite'
 import { recordTypes } from '../../../kernel/index.ts'
 import type { AnyRecord, IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
@@ -54,7 +54,10 @@ export class StoredPartition implements StoredData {
     return row?.['count'] as number
   }
 
-  /** Only the reconciler asks this, so no index leads from an id to its score: if it is not the expected one, all are searched. */
+  /**
+   * Only the reconciler reads scores, so no index leads from an id to its score. If the expected one is wrong, all
+   * entries are searched.
+   */
   score(index: string, id: string, expected: number | undefined): number | undefined {
     if (expected !== undefined && this.#entry.get(this.#number, index, expected, id) !== undefined) return expected
     return this.#score.get(this.#number, index, id)?.['score'] as number | undefined

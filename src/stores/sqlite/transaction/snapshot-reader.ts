@@ -1,4 +1,4 @@
-/** Everything that only looks. It works on snapshots through a connection of its own and never waits for a writer. */
+/** Runs read operations on snapshots, over a connection of its own. Never waits for a writer. */
 import type { Runtime } from '../../../runtime/index.ts'
 import { Overlay } from '../../working-set/overlay.ts'
 import type { Answer, Call, EventPage, Partition, PartitionDump } from '../../store.ts'
@@ -8,7 +8,7 @@ import { dumpPartition } from '../tables/partition-dump.ts'
 import { StoredPartition } from '../tables/stored-partition.ts'
 import { Transactions } from '../connection/transactions.ts'
 
-/** Partitions are numbered from 1, so one that nobody has written to yet reads as an empty one. */
+/** Partitions are numbered from 1, so a partition that was never written reads as empty. */
 const NO_PARTITION = 0
 
 interface OpenPartition {

@@ -1,6 +1,6 @@
 /**
- * Everything that changes a file. A batch is one transaction; its effects are acknowledged and announced only after the
- * commit, so a crash at any moment loses nothing that somebody was told of.
+ * Runs everything that writes a file. A batch is one transaction. Effects are acknowledged and announced only after the
+ * commit, so a crash loses nothing that was acknowledged.
  */
 import type { Instant } from '../../../kernel/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
@@ -51,14 +51,14 @@ export class WriteQueue {
       try {
         return await this.#runTogether(partition, calls, since)
       } catch (error) {
-        // A file that stays busy is as busy for each alone; anything else may be the fault of one of them.
+        // A busy file fails every operation alike; any other error may be caused by one of them.
         if (error instanceof EngineError) throw error
       }
       return runOneByOne(calls, (call) => this.#runTogether(partition, [call], since), faultOf)
     })
   }
 
-  /** In steps, between which others get their turn. */
+  /** Trims in steps, between which other work runs. */
   async trimEvents(name: Partition, olderThan: Instant, keepCount: number): Promise<number> {
     let trimmed = 0
     for (;;) {
@@ -75,7 +75,7 @@ export class WriteQueue {
 
   async #runTogether(partition: OpenPartition, calls: readonly Call[], since: number): Promise<Answer[]> {
     const { answers, wake } = await this.#transact(() => {
-      // The clock is read under the lock: whoever comes later in the file also has the later time.
+      // The clock is read under the lock, so a later transaction has a later time.
       const overlay = new Overlay(partition.stored, this.#runtime.now())
       const answers = overlay.runAll(calls)
       const writes = overlay.writes()
@@ -86,7 +86,7 @@ export class WriteQueue {
     return answers
   }
 
-  /** Every transaction reads the level first, so that none writes to a file whose level was raised beyond this program. */
+  /** Reads the level first, so that nothing is written to a file whose level was raised beyond this program. */
   #transact<T>(work: () => T, since: number): Promise<T> {
     return this.#transactions.run(() => {
       this.#guard.observe(readMeta(this.#connection, 'level'))
@@ -109,13 +109,13 @@ export class WriteQueue {
   }
 }
 
-/** The number of a partition, which it gets when it is first written to. */
+/** Returns the number of a partition, which is assigned at the first write. */
 function partitionNumber(connection: Connection, name: Partition): number {
   connection.prepare('insert into partition (name) values (?) on conflict (name) do nothing').run(name)
   return connection.prepare('select number from partition where name = ?').get(name)?.['number'] as number
 }
 
-/** What the operation itself is at fault for; undefined if the store failed, which any other would have met too. */
+/** Returns a fault if the operation caused the error; undefined if the store failed. */
 function faultOf(call: Call, error: unknown): Answer | undefined {
   if (error instanceof RefusedRow) return { kind: 'fault', reason: error.message, recordId: error.recordId }
   if (error instanceof EngineError || isSqliteError(error) || !(error instanceof Error)) return undefined
