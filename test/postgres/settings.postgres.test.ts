@@ -116,7 +116,7 @@ describe.each(versions)('the settings of a store on %s', (version) => {
       const { settings } = await open(location)
       expect(opened.map((store) => store.settings)).toEqual(opened.map(() => settings))
       expect(refused.map(({ code }) => code)).toEqual(refused.map(() => 'configuration_mismatch'))
-      // A user who asked for settings was either first or is refused; one without wishes never is.
+      // A user who asked for settings was either first or is refused; one who asked for none never is.
       expect(refused.length).toBe([2, 5].includes(settings.executionPartitions) ? 1 : 2)
       for (const store of opened) await store.close()
     }
@@ -159,7 +159,7 @@ describe.each(versions)('a role of its own on %s', (version) => {
     const error = await refusalOf(location)
 
     expect([error.code, error.detail.field]).toEqual(['invalid_configuration', 'location'])
-    expect(error.message).toContain('run "flowfabric migrate" with this location')
+    expect(error.message).toContain('Run "flowfabric migrate" with this location')
     expect(error.message).toContain(grantsFor(place.schema))
     expect(error.message).not.toContain('hush')
     const session = await sessionAt(place.location)

@@ -170,7 +170,7 @@ test('a transaction in another database than the store is refused with the reaso
 
   const refused = fabric.submit(echo, 1, { tx: client })
 
-  await expect(refused).rejects.toThrow(`no table "${place.schema}".inbox`)
+  await expect(refused).rejects.toThrow(`without the table "${place.schema}".inbox`)
   await expect(refused).rejects.toMatchObject({ code: 'invalid_input', detail: { field: 'tx' } })
 })
 

@@ -138,7 +138,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('a submit inside a transa
       { executionId: execution.id, failure: 'The submit was refused: execution_exists.' },
     ])
     expect(place.errors).toEqual([
-      'set a staged submit aside that cannot become an execution; its row in the inbox holds the failure: The submit was refused: execution_exists.',
+      'staged submit set aside; fix its row in the inbox to retry it: The submit was refused: execution_exists.',
     ])
   })
 

@@ -12,7 +12,7 @@ import { faultOf, isOperationFailure, reasonOf } from './operation-failure.ts'
 import type { Pool } from '../wire/pool.ts'
 import { asEngineError, isIdleEnd } from '../wire/postgres-error.ts'
 import { Transaction } from './transaction.ts'
-import type { Batch, BatchOutcome, TransactionOptions, TransactionParts } from './transaction.ts'
+import type { Batch, BatchOutcome, StagedFailure, TransactionOptions, TransactionParts } from './transaction.ts'
 
 /** Limit of tries for a transaction that the server ends with idle_in_transaction_session_timeout. */
 const IDLE_TRIES = 3
@@ -123,12 +123,7 @@ export class WriteQueue {
 
   #publish({ partition, number }: Batch, { wake, hasMoreStaged, failures }: BatchOutcome): void {
     if (wake !== undefined) this.#onWake(wake)
-    for (const { inboxId, reason } of failures) {
-      this.#log.error(
-        { partition, inboxId, reason },
-        'set a staged submit aside that cannot become an execution; its row in the inbox holds the failure',
-      )
-    }
+    this.#logFailures(partition, failures)
     if (hasMoreStaged) this.takeStaged(partition, number)
   }
 
@@ -186,11 +181,13 @@ export class WriteQueue {
   async #setAside(partition: Partition, inboxIds: readonly number[], reason: string): Promise<void> {
     const failures = inboxIds.map((inboxId) => ({ inboxId, reason }))
     await this.#pool.use((connection) => connection.send(this.#parts.inbox.setAside(failures)))
-    for (const inboxId of inboxIds)
-      this.#log.error(
-        { partition, inboxId, reason },
-        'set a staged submit aside that cannot become an execution; its row in the inbox holds the failure',
-      )
+    this.#logFailures(partition, failures)
+  }
+
+  #logFailures(partition: Partition, failures: readonly StagedFailure[]): void {
+    for (const { inboxId, reason } of failures) {
+      this.#log.error({ partition, inboxId, reason }, 'staged submit set aside; fix its row in the inbox to retry it')
+    }
   }
 
   /**
