@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { executionPartition } from '../../src/stores/store.ts'
 import { ValkeyBackend } from '../../src/stores/valkey/valkey-backend.ts'
-import type { LockToken } from '../../src/stores/working-set/backend.ts'
+import type { LockToken } from '../../src/stores/working-set/commit/backend.ts'
 import { createFabric } from '../../src/fabric/index.ts'
 import { complainingLog, sayReady, untilStopped } from '../crash/process.ts'
 import { seededRandom } from '../../src/runtime/seeded-random.fixture.ts'

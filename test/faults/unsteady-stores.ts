@@ -4,7 +4,7 @@
  *   node --import unsteady-stores.ts <program>
  */
 import { ValkeyStore } from '../../src/stores/valkey/valkey-store.ts'
-import { UnsteadyBackend } from '../../src/stores/working-set/unsteady-backend.fixture.ts'
+import { UnsteadyBackend } from '../../src/stores/working-set/commit/unsteady-backend.fixture.ts'
 
 /** Of so many groups of writes, one fails. */
 const FAIL_EVERY = 5

@@ -2,7 +2,7 @@
  * Counts what the kernel writes, as the overlay hands it to the store: nothing in a store changes without it. To compare a
  * whole partition after each of the many calls that do nothing would take most of a run's time.
  */
-import { Overlay } from '../../src/stores/working-set/overlay.ts'
+import { Overlay } from '../../src/stores/working-set/overlay/overlay.ts'
 
 let count = 0
 

@@ -6,7 +6,7 @@ import { parseLocation } from '../../src/stores/open/location.ts'
 import { PARTITION, call, claim, creation } from '../../src/stores/store.fixture.ts'
 import type { Store } from '../../src/stores/store.ts'
 import { ValkeyStore } from '../../src/stores/valkey/valkey-store.ts'
-import type { Backend } from '../../src/stores/working-set/backend.ts'
+import type { Backend } from '../../src/stores/working-set/commit/backend.ts'
 import { until } from '../servers/until.ts'
 import { locations, newPrefix, open } from './fabrics.ts'
 

@@ -12,11 +12,11 @@ import type {
   LoadReply,
   LoadRequest,
   OfOperation,
-} from '../../src/stores/working-set/backend.ts'
-import { Needs } from '../../src/stores/working-set/needs.ts'
-import { UNREADABLE } from '../../src/stores/working-set/stored-data.ts'
-import type { BlobWrite, EntryWrite, StoredRecord } from '../../src/stores/working-set/stored-data.ts'
-import { WorkingSet } from '../../src/stores/working-set/working-set.ts'
+} from '../../src/stores/working-set/commit/backend.ts'
+import { Needs } from '../../src/stores/working-set/load/needs.ts'
+import { UNREADABLE } from '../../src/stores/working-set/overlay/stored-data.ts'
+import type { BlobWrite, EntryWrite, StoredRecord } from '../../src/stores/working-set/overlay/stored-data.ts'
+import { WorkingSet } from '../../src/stores/working-set/load/working-set.ts'
 import { ReadyCommand } from '../../src/stores/valkey/wire/bytes-command.ts'
 import { CallWriter } from '../../src/stores/valkey/wire/call-writer.ts'
 import { blobKeys, readCommit, writeCommit } from '../../src/stores/valkey/wire/commit-call.ts'

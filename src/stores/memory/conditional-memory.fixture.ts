@@ -14,9 +14,9 @@ import type {
   LoadReply,
   LoadRequest,
   OfOperation,
-} from '../working-set/backend.ts'
-import { BatchRunner } from '../working-set/batch-runner.ts'
-import { UnsteadyBackend } from '../working-set/unsteady-backend.fixture.ts'
+} from '../working-set/commit/backend.ts'
+import { BatchRunner } from '../working-set/batch/batch-runner.ts'
+import { UnsteadyBackend } from '../working-set/commit/unsteady-backend.fixture.ts'
 import type { MemoryPartition } from './memory-partition.ts'
 import { MemoryStore } from './memory-store.ts'
 

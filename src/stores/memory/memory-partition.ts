@@ -1,7 +1,7 @@
 /** One partition of the memory store: records, indexes, blobs and the event log. */
 import { recordTypes } from '../../kernel/index.ts'
 import type { AnyRecord, FabricEvent, IndexEntry, Range, RecordType } from '../../kernel/index.ts'
-import type { StoredData, Writes } from '../working-set/stored-data.ts'
+import type { StoredData, Writes } from '../working-set/overlay/stored-data.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 export interface KeptEvent {

@@ -1,7 +1,7 @@
 /** A store in the memory of the process, for tests and experiments. Its clock can be moved. */
 import { copyRecord } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { Overlay } from '../working-set/overlay.ts'
+import { Overlay } from '../working-set/overlay/overlay.ts'
 import type {
   Answer,
   Call,
@@ -14,7 +14,7 @@ import type {
   StoredEvent,
   Wake,
 } from '../store.ts'
-import { wakeOf } from '../working-set/wake-of.ts'
+import { wakeOf } from '../working-set/overlay/wake-of.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { MemoryPartition } from './memory-partition.ts'
 import type { KeptEvent } from './memory-partition.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { IndexEntry, Range } from '../../kernel/index.ts'
-import { compareEntries, inRange } from '../working-set/index-overlay.ts'
+import { compareEntries, inRange } from '../working-set/overlay/index-overlay.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 const INDEX = 'index'

@@ -1,6 +1,6 @@
 /** One index of the memory store: sorted entries in pieces, so that a change moves the entries of one piece only. */
 import type { IndexEntry, Range } from '../../kernel/index.ts'
-import { inRange } from '../working-set/index-overlay.ts'
+import { inRange } from '../working-set/overlay/index-overlay.ts'
 
 /** A piece of this size is split. */
 const PIECE_MAX = 256

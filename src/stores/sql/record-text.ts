@@ -1,7 +1,7 @@
 /** The stored text of records and events: JSON of their packed form. */
 import { entriesOf, packRecord, unpackRecord } from '../../kernel/index.ts'
 import type { AnyRecord, Cell, RecordType } from '../../kernel/index.ts'
-import { UNREADABLE } from '../working-set/stored-data.ts'
+import { UNREADABLE } from '../working-set/overlay/stored-data.ts'
 
 export function cellsText(cells: readonly Cell[]): string {
   return JSON.stringify(cells)

@@ -1,4 +1,4 @@
-import type { Writes } from '../../working-set/stored-data.ts'
+import type { Writes } from '../../working-set/overlay/stored-data.ts'
 
 /** The writes of a batch in one partition. */
 export interface PartitionWrites {

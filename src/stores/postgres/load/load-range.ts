@@ -9,7 +9,7 @@ import { bigintArray, flagArray, integerArray, nameArray, textArray } from '../w
 import type { ArrayValue } from '../wire/arrays.ts'
 import { bytesOf } from '../wire/round-trip.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
-import type { WorkingSet } from '../../working-set/working-set.ts'
+import type { WorkingSet } from '../../working-set/load/working-set.ts'
 
 /** A payload up to this size is loaded with its execution; a larger one only when it is read. */
 export const SMALL_PAYLOAD_BYTES = 16_384

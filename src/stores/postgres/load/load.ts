@@ -11,8 +11,8 @@ import type { Statement } from '../wire/round-trip.ts'
 import { journalIndexOf, journalStep, journalText } from './load-journal.ts'
 import { countText, directionOf, numbersOf, rangeStep, rangeText, rangeValues } from './load-range.ts'
 import type { Direction, LoadStep, WantedRange } from './load-range.ts'
-import type { Needs } from '../../working-set/needs.ts'
-import type { WorkingSet } from '../../working-set/working-set.ts'
+import type { Needs } from '../../working-set/load/needs.ts'
+import type { WorkingSet } from '../../working-set/load/working-set.ts'
 
 /** The missing reads of one partition, and the working set that receives them. */
 export interface PartitionNeeds {

@@ -7,11 +7,11 @@ import type { Answer, Call } from '../../store.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
 import type { LoadStep } from '../load/load-range.ts'
 import type { Loader } from '../load/load.ts'
-import { faultOf, isOperationFailure } from './operation-failure.ts'
-import { Passes } from '../../working-set/passes.ts'
+import { answerOneByOne, isOwnFault } from './operation-failure.ts'
+import { Passes } from '../../working-set/load/passes.ts'
 import type { Pool } from '../wire/pool.ts'
 import { COMMIT, SETTINGS } from './transaction.ts'
-import { WorkingSet } from '../../working-set/working-set.ts'
+import { WorkingSet } from '../../working-set/load/working-set.ts'
 
 const BEGIN_SNAPSHOT: Statement = {
   name: 'ff_begin_snapshot',

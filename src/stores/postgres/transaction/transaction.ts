@@ -6,8 +6,8 @@
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { LevelGuard } from '../../level/store-level.ts'
 import type { Answer, Call, Partition, Wake } from '../../store.ts'
-import { isNothing } from '../../working-set/stored-data.ts'
-import { wakeOf } from '../../working-set/wake-of.ts'
+import { isNothing } from '../../working-set/overlay/stored-data.ts'
+import { wakeOf } from '../../working-set/overlay/wake-of.ts'
 import { integerArray } from '../wire/arrays.ts'
 import type { Connection } from '../wire/connection.ts'
 import type { Statement, StatementReply } from '../wire/round-trip.ts'
@@ -15,9 +15,9 @@ import type { Flusher } from '../flush/flush.ts'
 import type { Inbox, StagedCall } from '../staging/inbox.ts'
 import type { Loader } from '../load/load.ts'
 import type { PartitionWrites } from '../flush/partition-writes.ts'
-import { Passes } from '../../working-set/passes.ts'
-import type { Pass } from '../../working-set/passes.ts'
-import { WorkingSet } from '../../working-set/working-set.ts'
+import { Passes } from '../../working-set/load/passes.ts'
+import type { Pass } from '../../working-set/load/passes.ts'
+import { WorkingSet } from '../../working-set/load/working-set.ts'
 
 /** Limit for a statement to wait for a lock, above all for the locks of the partitions. */
 const LOCK_WAIT_MS = 10_000

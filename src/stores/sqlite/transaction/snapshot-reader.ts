@@ -1,6 +1,6 @@
 /** Runs read operations on snapshots, over a connection of its own. Never waits for a writer. */
 import type { Runtime } from '../../../runtime/index.ts'
-import { Overlay } from '../../working-set/overlay.ts'
+import { Overlay } from '../../working-set/overlay/overlay.ts'
 import type { Answer, Call, EventPage, Partition, PartitionDump } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { EventLog } from '../tables/event-log.ts'

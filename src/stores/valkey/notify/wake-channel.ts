@@ -14,7 +14,7 @@ import type { Partition, Wake } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { Keys } from '../wire/keys.ts'
 import { Subscriber } from './subscriber.ts'
-import { OwnMessages, readWakeMessage } from './wake-message.ts'
+import { OwnMessages, readWakeMessage } from '../wire/wake-message.ts'
 import { movedTo } from '../connection/valkey-error.ts'
 import type { ServerAddress } from '../options/valkey-location.ts'
 

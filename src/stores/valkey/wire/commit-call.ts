@@ -3,14 +3,14 @@
  * with few commands; beside it stands the group of each item, for the case that the conditions of some do not hold.
  */
 import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
-import type { Commit, CommitReply, Condition, EntryPut, EventPut, OfOperation } from '../../working-set/backend.ts'
+import type { Commit, CommitReply, Condition, EntryPut, EventPut, OfOperation } from '../../working-set/commit/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
 import type { FunctionNames } from '../library/library.ts'
 import { VERSION_BYTES, asBytes, writeEventValue, writeRecordValue } from './stored-value.ts'
 import type { BodyForm, Related } from './stored-value.ts'
-import { jsonItems, messageHead } from '../notify/wake-message.ts'
+import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4
 const COUNTS = 10

@@ -1,8 +1,8 @@
 /** A load as the function library takes it and answers it: one need after the other, and what was found for each. */
 import { CALL_REPLY_BYTES } from '../../../kernel/index.ts'
 import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/index.ts'
-import type { LoadReply, LoadRequest } from '../../working-set/backend.ts'
-import type { WorkingSet } from '../../working-set/working-set.ts'
+import type { LoadReply, LoadRequest } from '../../working-set/commit/backend.ts'
+import type { WorkingSet } from '../../working-set/load/working-set.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'

@@ -3,7 +3,7 @@
  * length, then the body. And of an event: 6 bytes of time, then the body. The server reads all of it but the bodies.
  */
 import type { AnyRecord, FabricEvent, IndexEntry, Instant, RecordType } from '../../../kernel/index.ts'
-import type { StoredRecord, Version } from '../../working-set/stored-data.ts'
+import type { StoredRecord, Version } from '../../working-set/overlay/stored-data.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { keyKinds } from './keys.ts'
 

@@ -1,0 +1,391 @@
+/**
+ * Runs batches over a store across a network: plan what the operations read, load it, run them over a working set until
+ * nothing is missing, and commit what they wrote under conditions. A commit whose conditions fail writes nothing of the groups
+ * concerned; their operations, which are pure, run again.
+ *
+ * An answer counts only if everything that the operation read was true at one moment: it all came from one load, or a
+ * commit has confirmed it.
+ */
+import { classOf, finishesWork, isReadOperation, passesLock } from '../../../kernel/index.ts'
+import type { Instant } from '../../../kernel/index.ts'
+import { versionGenerator } from '../../../runtime/index.ts'
+import type { Runtime } from '../../../runtime/index.ts'
+import type { Answer, AnswerListener, Call, Partition, Wake } from '../../store.ts'
+import { EMPTY_COMMIT, RefusedRecord } from '../commit/backend.ts'
+import type { AppliedReply, Backend, Commit, CommitReply, LockToken } from '../commit/backend.ts'
+import type { BatchGroup, BatchOutcome } from '../overlay/batch-groups.ts'
+import { callsIn, contentOf, isIdle, isTorn, needsCommit, needsLock, withoutGroups } from '../commit/commit-groups.ts'
+import type { CommitContent } from '../commit/commit-groups.ts'
+import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
+import type { Hindrance } from './hindrances.ts'
+import { fillIn } from './late-blobs.ts'
+import { OperationFailed, runPass } from './operation-failed.ts'
+import { PartitionHome } from '../partition/partition-home.ts'
+import { Passes } from '../load/passes.ts'
+import type { Pass } from '../load/passes.ts'
+import { NONE, Settlement, leftOf, withApplied } from './settlement.ts'
+import type { Settled } from './settlement.ts'
+import { wakeOf } from '../overlay/wake-of.ts'
+import { WorkingSet } from '../load/working-set.ts'
+import type { Beforehand } from '../load/working-set.ts'
+
+/** How far the time of a batch may lie behind the store's clock. */
+const LAG_MAX_MS = 1_000
+/** Conflicts of a batch after which it takes the lock. */
+const OPTIMISTIC_TRIES = 2
+
+export interface BatchRunnerOptions {
+  readonly backend: Backend
+  readonly runtime: Runtime
+  /** Whose clock counts; undefined for the server's. */
+  readonly now: (() => Instant) | undefined
+  /** Waits so many milliseconds of real time. */
+  readonly pause: (ms: number) => Promise<void>
+  /** Called with what an applied commit has changed. */
+  readonly onWake: (wake: Wake) => void
+}
+
+/** What a runner has done since it was made. */
+export interface RunCounts {
+  readonly operations: number
+  /** Operations whose writes were refused because another program had changed what they read. Each refusal counts. */
+  readonly conflicts: number
+}
+
+/** How a batch is tried: first on what is known, then on what is loaded anew, in the end under the lock. */
+interface Mode {
+  /** Whether nothing is known or assumed beforehand. */
+  readonly isFresh: boolean
+  readonly isLocked: boolean
+  /** An earlier run whose needs are loaded in one go. */
+  readonly again?: WorkingSet | undefined
+}
+
+/** A pass that has missed nothing. */
+interface Run {
+  readonly pass: Pass
+  readonly now: Instant
+  readonly set: WorkingSet
+  readonly lock: LockToken | undefined
+}
+
+/** What became of one try. */
+interface Tried extends Settled {
+  /** How the rest runs again. */
+  readonly next: Mode
+  readonly hindrance: Hindrance
+}
+
+/** The lock expired between two loads, so what was loaded before may have changed. */
+class LockLost extends Error {
+  override readonly name = 'LockLost'
+}
+
+export class BatchRunner {
+  readonly #backend: Backend
+  readonly #runtime: Runtime
+  readonly #now: (() => Instant) | undefined
+  readonly #pause: (ms: number) => Promise<void>
+  readonly #onWake: (wake: Wake) => void
+  readonly #version = versionGenerator()
+  readonly #homes = new Map<Partition, PartitionHome>()
+  #operations = 0
+  #conflicts = 0
+
+  constructor({ backend, runtime, now, pause, onWake }: BatchRunnerOptions) {
+    this.#backend = backend
+    this.#runtime = runtime
+    this.#now = now
+    this.#pause = pause
+    this.#onWake = onWake
+  }
+
+  get counts(): RunCounts {
+    return { operations: this.#operations, conflicts: this.#conflicts }
+  }
+
+  /** Whether batches of a partition keep meeting those of other processes. */
+  isContended(partition: Partition): boolean {
+    return this.#homes.get(partition)?.hasHotRecords === true
+  }
+
+  /** Runs operations in order, each as if alone. What was applied before the store fails is answered. */
+  async run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]> {
+    this.#operations += calls.length
+    const home = this.#homeOf(partition)
+    const answers: (Answer | undefined)[] = calls.map(() => undefined)
+    const pending = [...calls]
+    try {
+      await this.#runTogether(home, pending, answers, onAnswer)
+    } catch (error) {
+      if (error instanceof OperationFailed) await this.#runOneByOne(home, pending, answers)
+      else if (isUnanswered(answers)) throw error
+    }
+    return answers.map((answer) => answer ?? { kind: 'not_run' })
+  }
+
+  /** Fills in the answers as they become certain. A call of which something was applied is replaced by what is left of it. */
+  async #runTogether(
+    home: PartitionHome,
+    calls: Call[],
+    answers: (Answer | undefined)[],
+    onAnswer?: AnswerListener,
+  ): Promise<void> {
+    let open = calls.map((_, i) => i)
+    let mode: Mode = { isFresh: calls.every((call) => isReading(call) || isLooseCall(call)), isLocked: false }
+    const name = this.#version()
+    const hindrances = new Hindrances(home.partition, this.#runtime)
+    let held: readonly number[] = NONE
+    while (open.length > 0) {
+      const openCalls = open.map((i) => calls[i] as Call)
+      const tried = await this.#try(home, openCalls, mode, name)
+      const answered = open.filter((i, k) => answers[i] === undefined && tried.answers[k] !== undefined)
+      for (const [k, i] of open.entries()) answers[i] ??= tried.answers[k]
+      for (const { call, report } of tried.applied) replace(calls, open[call], (one) => withApplied(one, report))
+      for (const k of tried.unfinished) replace(calls, open[k], leftOf)
+      open = open.filter((_, k) => tried.answers[k] === undefined || tried.unfinished.includes(k))
+      if (open.length === 0) return
+      hindrances.note(tried.hindrance)
+      mode = hindrances.conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
+      // What is left of a call is mostly done by the next try. Leases that it has taken must not run out behind a lock.
+      const certain = [...held, ...answered]
+      held = mode.isLocked || tried.hindrance === 'lock' ? NONE : answered.filter((i) => open.includes(i))
+      for (const i of certain) if (!held.includes(i)) onAnswer?.(i, answers[i] as Answer)
+      if (tried.hindrance === 'lock') await this.#pause(hindrances.pauseMs)
+    }
+  }
+
+  /** So that an operation that throws does not take the others down with it. */
+  async #runOneByOne(home: PartitionHome, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
+    for (const [i, call] of calls.entries()) {
+      if (answers[i] !== undefined) continue
+      const own: (Answer | undefined)[] = [undefined]
+      try {
+        await this.#runTogether(home, [call], own)
+        answers[i] = own[0]
+      } catch (error) {
+        if (error instanceof OperationFailed) answers[i] = error.answerTo(call)
+        else if (isUnanswered(answers)) throw error
+        else return
+      }
+    }
+  }
+
+  /** `name` tells the reservations of this batch, over all its tries, from those of others. */
+  async #try(home: PartitionHome, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
+    const now = this.#now?.() ?? home.clock.now()
+    const beforehand = mode.isFresh ? undefined : this.#beforehand(home, calls, now)
+    const set = new WorkingSet(beforehand, name)
+    if (mode.again !== undefined) set.planAgain(mode.again)
+    set.plan(calls)
+    const isLocked = mode.isLocked || home.isContended(set)
+    const lock = isLocked ? this.#version() : undefined
+    set.sendsLate = !isLocked && !calls.every(isReading)
+    try {
+      return await this.#settle(home, calls, mode, await this.#runInPasses(home, calls, set, lock))
+    } catch (error) {
+      if (error instanceof OperationFailed && lock !== undefined) this.#release(home, set, lock)
+      if (!(error instanceof LockLost)) throw error
+      const next = { isFresh: true, isLocked: true }
+      return { answers: calls.map(() => undefined), applied: NONE, unfinished: NONE, next, hindrance: undefined }
+    }
+  }
+
+  /** Operations that only read look at what is stored: an audit would not find an index that differs from what is known. */
+  #beforehand(home: PartitionHome, calls: readonly Call[], now: Instant | undefined): Beforehand {
+    const knowsEdges = !calls.some((call) => isReading(call) || isLooseCall(call))
+    return home.beforehand(now, { checksClear: this.#backend.checksClear === true, knowsEdges })
+  }
+
+  async #runInPasses(
+    home: PartitionHome,
+    calls: readonly Call[],
+    set: WorkingSet,
+    lock: LockToken | undefined,
+  ): Promise<Run> {
+    const passes = new Passes(calls)
+    let now = this.#now?.() ?? home.clock.now()
+    if (lock !== undefined || now === undefined || set.isMissingAny) {
+      const loadedAt = await this.#load(home, set, lock)
+      now = this.#now?.() ?? loadedAt
+    }
+    for (;;) {
+      const pass = runPass(passes, set, now)
+      if (pass !== undefined) return { pass, now, set, lock }
+      await this.#load(home, set, lock)
+    }
+  }
+
+  async #load(home: PartitionHome, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
+    const needs = set.takeNeeds()
+    const since = this.#runtime.monotonic()
+    const holdsLock = lock !== undefined && set.loadCount > 1
+    const { partition } = home
+    const request = { partition, needs, into: set, lock, holdsLock, reserver: set.name, now: this.#now?.() }
+    for (;;) {
+      const { now, busyMs, isLockLost } = await this.#backend.load(request)
+      this.#observe(home, now)
+      if (isLockLost === true) throw new LockLost()
+      if (busyMs === undefined) {
+        home.noteLoad(needs, set)
+        return now
+      }
+      if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
+      await this.#pause(busyMs)
+    }
+  }
+
+  /** Answers what is certain, commits what is not, and leaves the rest to another try. */
+  async #settle(home: PartitionHome, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
+    const { pass, set, lock } = run
+    const outcome = pass.overlay.outcome()
+    const settlement = new Settlement(outcome, pass.answers)
+    const uncertain: BatchGroup[] = []
+    let next: Mode = { isFresh: true, isLocked: lock !== undefined }
+    let isCertain = true
+    const tried = (hindrance: Hindrance): Tried => ({ ...settlement.result(calls), next, hindrance })
+    for (const group of outcome.groups) {
+      const isLoose = group.operations.every((i) => isLooseCall(calls[outcome.callOf[i] as number]))
+      if (isIdle(group)) continue
+      if (lock === undefined && needsLock(group)) next = { ...next, isLocked: true }
+      else if (lock === undefined && !isLoose && isTorn(group, set)) next = behind(next, mode, set)
+      else if (needsCommit(group, set, isLoose)) uncertain.push(group)
+      else continue
+      isCertain &&= uncertain.at(-1) === group
+    }
+    // The whole batch runs again, so that its operations keep their order where nothing stands in the way.
+    if (!isCertain) return tried(undefined)
+    if (uncertain.length < outcome.groups.length) {
+      for (const group of outcome.groups) if (!uncertain.includes(group)) settlement.settle(group)
+    }
+    if (uncertain.length === 0 && lock === undefined) {
+      if (set.reserved.length > 0) this.#release(home, set, undefined)
+      return tried(undefined)
+    }
+    let committed: readonly BatchGroup[] = uncertain
+    let reply = await this.#commit(home, calls, outcome, uncertain, run)
+    const isHeldUp = reply.kind === 'refused' && reply.reason === 'locked'
+    if (isHeldUp) {
+      // Renewals pass the lock: a lease must not run out because other work of the batch has to wait.
+      committed = uncertain.filter(({ operations }) =>
+        operations.every((i) => passesLock((calls[outcome.callOf[i] as number] as Call).operation)),
+      )
+      if (committed.length > 0) reply = await this.#commit(home, calls, outcome, committed, run)
+    }
+    if (reply.kind === 'refused') {
+      if (reply.reason === 'clock') home.clock.restart(reply.now)
+      return tried(isHeldUp ? 'lock' : undefined)
+    }
+    const { failed } = reply
+    committed.forEach((group, i) => {
+      if (!failed.includes(i)) settlement.settle(group)
+    })
+    return tried(isHeldUp ? 'lock' : failed.length > 0 ? 'conflict' : undefined)
+  }
+
+  async #commit(
+    home: PartitionHome,
+    calls: readonly Call[],
+    outcome: BatchOutcome,
+    chosen: readonly BatchGroup[],
+    run: Run,
+  ): Promise<CommitReply> {
+    const { now, set, lock } = run
+    const content = contentOf(outcome, chosen, set, now)
+    const concerned: Call[] = []
+    content.groupOf.forEach((group, i) => {
+      if (group !== undefined) concerned.push(calls[content.callOf[i] as number] as Call)
+    })
+    const version = this.#version()
+    const commit: Commit = {
+      partition: home.partition,
+      now,
+      lagMs: this.#now === undefined ? LAG_MAX_MS : undefined,
+      version,
+      lock,
+      passesLock: lock === undefined && concerned.every(({ operation }) => passesLock(operation)),
+      finishesWork: concerned.every((call) => finishesWork(call.operation) || isReading(call)),
+      reserved: set.reserved,
+      ...content,
+    }
+    const reply = await this.#backend.commit(commit).catch((error: unknown) => {
+      throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
+    })
+    this.#observe(home, reply.now)
+    if (reply.kind === 'applied') {
+      fillIn(calls, run, outcome.late, content, reply)
+      this.#take(home, chosen, content, version, reply, set)
+    }
+    return reply
+  }
+
+  /**
+   * Ends the reservations and the lock of a batch that commits nothing. It travels ahead of everything that this process
+   * sends later, so that nothing has to wait for it; should it get lost, both end by themselves.
+   */
+  #release({ partition }: PartitionHome, { reserved }: WorkingSet, lock: LockToken | undefined): void {
+    const commit: Commit = {
+      ...EMPTY_COMMIT,
+      partition,
+      lock,
+      passesLock: lock === undefined,
+      reserved,
+    }
+    this.#backend.commit(commit).catch(() => undefined)
+  }
+
+  /** A server whose clock went back was replaced or restored: it may hold other records than those remembered here. */
+  #observe(home: PartitionHome, now: Instant): void {
+    if (!home.clock.observe(now) || this.#now !== undefined) return
+    home.forget()
+    home.clock.restart(now)
+  }
+
+  /** Takes in what became of a commit: newer records for the cache, wake-ups for listeners. */
+  #take(
+    home: PartitionHome,
+    chosen: readonly BatchGroup[],
+    content: CommitContent,
+    version: string,
+    { failed, lastSequence, eventsAt }: AppliedReply,
+    set: WorkingSet,
+  ): void {
+    home.noteSequence(lastSequence)
+    for (const i of failed) home.noteConflict(chosen[i] as BatchGroup, content.touched)
+    if (failed.length > 0) this.#conflicts += callsIn(content, failed).size
+    const applied = failed.length === 0 ? content : withoutGroups(content, failed)
+    home.noteApplied(applied, version, set)
+    const wake = wakeOf(home.partition, applied, lastSequence - applied.events.length, eventsAt)
+    if (wake !== undefined) this.#onWake(wake)
+  }
+
+  #homeOf(partition: Partition): PartitionHome {
+    let home = this.#homes.get(partition)
+    if (home === undefined) {
+      home = new PartitionHome(partition, this.#runtime)
+      this.#homes.set(partition, home)
+    }
+    return home
+  }
+}
+
+/** What was read at several moments is read again in one go; if that does not help, under the lock. */
+function behind(next: Mode, { again }: Mode, set: WorkingSet): Mode {
+  return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
+}
+
+function replace(calls: Call[], i: number | undefined, by: (call: Call) => Call): void {
+  if (i !== undefined) calls[i] = by(calls[i] as Call)
+}
+
+function isUnanswered(answers: readonly (Answer | undefined)[]): boolean {
+  return answers.every((answer) => answer === undefined)
+}
+
+function isReading({ operation }: Call): boolean {
+  return isReadOperation(operation)
+}
+
+function isLooseCall(call: Call | undefined): boolean {
+  return call !== undefined && classOf(call.operation, call.input) === 'loose'
+}

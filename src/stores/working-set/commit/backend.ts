@@ -1,0 +1,171 @@
+/**
+ * What a store across a network provides beneath the operation port: load as of one moment, and commit grouped writes
+ * under conditions. Neither knows an operation.
+ */
+import type { FabricEvent, IndexEntry, Instant } from '../../../kernel/index.ts'
+import type { AnyRecord, RecordType } from '../../../kernel/index.ts'
+import type { Partition } from '../../store.ts'
+import type { Needs } from '../load/needs.ts'
+import type { BlobWrite, EntryWrite, Version } from '../overlay/stored-data.ts'
+import type { WorkingSet } from '../load/working-set.ts'
+
+/** 8 random bytes as Latin-1 text. Identifies one locked run of one batch. */
+export type LockToken = string
+
+export interface LoadRequest {
+  readonly partition: Partition
+  readonly needs: Needs
+  readonly into: WorkingSet
+  /** Takes the partition's lock, or extends it if this token holds it already. */
+  readonly lock?: LockToken | undefined
+  /** Whether an earlier load took the lock: then the lock is extended, and never taken anew. */
+  readonly holdsLock?: boolean | undefined
+  /** Identifies the batch. Entries that an earlier load of the batch reserved are not hidden from it. Needed to reserve. */
+  readonly reserver?: string | undefined
+  /** The time, if the caller has a clock of its own. Undefined: the store's. */
+  readonly now?: Instant | undefined
+}
+
+export interface LoadReply {
+  readonly now: Instant
+  /** Set if the lock was asked for and another token holds it: nothing was loaded. Ask again after this many milliseconds. */
+  readonly busyMs?: number | undefined
+  /** Set if the lock of an earlier load has expired: nothing was loaded, and what was loaded before may have changed. */
+  readonly isLockLost?: boolean | undefined
+}
+
+/** What one operation of a batch, or a part of one that stands alone, has read or written. */
+export interface OfOperation {
+  /** Its number among those of the batch. */
+  readonly operation: number
+}
+
+/** What must hold of one record. */
+export interface Condition extends OfOperation {
+  readonly type: RecordType
+  readonly id: string
+  /** Undefined: the record must be absent. */
+  readonly version: Version | undefined
+  /** Bytes of the stored value; a value of another length is damaged. */
+  readonly length: number
+}
+
+/** No entry of an index may have a score up to this one; undefined: it must have no entries. */
+export interface ClearCondition extends OfOperation {
+  readonly index: string
+  readonly upTo: number | undefined
+}
+
+export interface RecordPut extends OfOperation {
+  readonly type: RecordType
+  readonly id: string
+  /** Undefined removes it. */
+  readonly record: AnyRecord | undefined
+  readonly entries: readonly IndexEntry[] | undefined
+  /** Bytes of the stored value; the store fills it in when it packs the record. */
+  length: number
+}
+
+export interface EntryPut extends EntryWrite, OfOperation {}
+
+export interface BlobPut extends BlobWrite, OfOperation {}
+
+export interface EventPut extends OfOperation {
+  readonly event: FabricEvent
+}
+
+/**
+ * A blob that an answer carries. It is read after the records of its group were loaded and before the commit: a commit that
+ * finds them unchanged confirms that the bytes are theirs, since a blob is only ever written together with its record.
+ */
+export interface SentBlob extends OfOperation {
+  readonly key: string
+}
+
+/** What one batch checks and writes. A group is applied whole or not at all; groups share no record. */
+export interface Commit {
+  readonly partition: Partition
+  readonly now: Instant
+  /** How far `now` may lie behind the store's clock. Undefined: the clock is the caller's own and is not compared. */
+  readonly lagMs: number | undefined
+  readonly version: Version
+  /** Set by a locked run: the commit is refused unless this token holds the lock. The commit releases it. */
+  readonly lock?: LockToken | undefined
+  /** Whether a lock that another token holds does not refuse this commit. */
+  readonly passesLock: boolean
+  /** Whether the commit is applied even if the store is out of memory. */
+  readonly finishesWork: boolean
+  readonly groupCount: number
+  /** For each operation or part, the number of its group, from 0 on. Nothing of the others is in the commit. */
+  readonly groupOf: readonly (number | undefined)[]
+  readonly conditions: readonly Condition[]
+  /** Only a store that checks them gets any. */
+  readonly clear: readonly ClearCondition[]
+  readonly records: readonly RecordPut[]
+  /** Those of one index stand together. */
+  readonly entries: readonly EntryPut[]
+  readonly blobs: readonly BlobPut[]
+  /** In the order in which they go to the log. */
+  readonly events: readonly EventPut[]
+  readonly sends: readonly SentBlob[]
+  /** Entries that were reserved by the loads of this batch. */
+  readonly reserved: readonly IndexEntry[]
+  /** Executions whose holders have a message waiting. */
+  readonly holdersOf: readonly string[]
+}
+
+/** Checks and writes nothing. */
+export const EMPTY_COMMIT = {
+  now: 0,
+  lagMs: undefined,
+  version: '',
+  finishesWork: true,
+  groupCount: 0,
+  groupOf: [],
+  conditions: [],
+  clear: [],
+  records: [],
+  entries: [],
+  blobs: [],
+  events: [],
+  sends: [],
+  holdersOf: [],
+} as const satisfies Partial<Commit>
+
+export interface AppliedReply {
+  readonly kind: 'applied'
+  readonly now: Instant
+  /** Numbers of the groups whose conditions did not hold. The others were applied. */
+  readonly failed: readonly number[]
+  /** The blobs of `sends`; undefined for one that is missing. Those of a group that failed mean nothing. */
+  readonly sent: readonly (Uint8Array | undefined)[]
+  /** The newest event of the partition. */
+  readonly lastSequence: number
+  /** The time under which the events of the commit stand in the log: never before that of an earlier event. */
+  readonly eventsAt: Instant
+}
+
+export type CommitReply =
+  | AppliedReply
+  /** Nothing was applied. */
+  | { readonly kind: 'refused'; readonly reason: 'locked' | 'lock_lost' | 'clock'; readonly now: Instant }
+
+/** A record that the store cannot keep. Nothing was sent. */
+export class RefusedRecord extends Error {
+  override readonly name = 'RefusedRecord'
+  readonly recordId: string
+
+  constructor(reason: string, recordId: string, options?: ErrorOptions) {
+    super(reason, options)
+    this.recordId = recordId
+  }
+}
+
+export interface Backend {
+  /** Whether commits check that indexes are clear. */
+  readonly checksClear?: boolean | undefined
+  /** Fills the working set with everything that is needed, as of one moment. */
+  load(request: LoadRequest): Promise<LoadReply>
+  /** Throws a `RefusedRecord` if one of the records cannot be stored. */
+  commit(commit: Commit): Promise<CommitReply>
+}

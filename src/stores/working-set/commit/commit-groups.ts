@@ -1,0 +1,126 @@
+/** Turns what a batch has read and written into what a store commits. */
+import { DUE_INDEX } from '../../../kernel/index.ts'
+import type { Instant } from '../../../kernel/index.ts'
+import type { ClearCondition, Commit, Condition, OfOperation, RecordPut } from './backend.ts'
+import type { BatchGroup, BatchOutcome } from '../overlay/batch-groups.ts'
+import { writesRecord } from '../overlay/held-record.ts'
+import type { HeldEvent, HeldRecord, LateBlob } from '../overlay/held-record.ts'
+import type { WorkingSet } from '../load/working-set.ts'
+
+/** Whether a group only read, for no answer. */
+export function isIdle({ hasAnswer, hasWrites }: BatchGroup): boolean {
+  return !hasAnswer && !hasWrites
+}
+
+/**
+ * Whether the answers of a group count only once a commit has confirmed what it read. A group that writes nothing needs no
+ * confirmation if all came from one load, or if it was loaded and its answers are documented as not of one moment.
+ */
+export function needsCommit(group: BatchGroup, set: WorkingSet, isLoose: boolean): boolean {
+  if (group.hasWrites || group.hasLate || group.assumedClear.length > 0) return true
+  return isLoose ? group.touchesRecalled : group.touchesAny && !isOfOneLoad(group, set)
+}
+
+function isOfOneLoad({ touchesRecalled }: BatchGroup, set: WorkingSet): boolean {
+  return set.loadCount <= 1 && !touchesRecalled
+}
+
+/** Impossible states are reported, and unguarded ranges decided by, only while no other batch can commit. */
+export function needsLock({ hasFault, hasWrites, readsUnguarded }: BatchGroup): boolean {
+  return hasFault || (hasWrites && readsUnguarded)
+}
+
+/** Whether what was read may not have been true at one moment although no record tells. All of one load always was. */
+export function isTorn(group: BatchGroup, set: WorkingSet): boolean {
+  if (!group.hasWrites && isOfOneLoad(group, set)) return false
+  return group.isTorn || (group.readsUnguarded && set.loadCount > 1)
+}
+
+/** Conditions and writes of a commit, without its lock, clock and version. */
+export interface CommitContent extends Pick<
+  Commit,
+  'groupCount' | 'groupOf' | 'conditions' | 'clear' | 'records' | 'entries' | 'blobs' | 'holdersOf'
+> {
+  /** Every record that was read or written. */
+  readonly touched: readonly HeldRecord[]
+  /** For each operation or part, the number of its call. */
+  readonly callOf: readonly number[]
+  readonly events: readonly HeldEvent[]
+  readonly sends: readonly LateBlob[]
+}
+
+export type AppliedContent = Pick<CommitContent, 'touched' | 'conditions' | 'records' | 'entries' | 'events'>
+
+/** What is committed of these groups of a batch. */
+export function contentOf(
+  outcome: BatchOutcome,
+  chosen: readonly BatchGroup[],
+  set: WorkingSet,
+  now: Instant,
+): CommitContent {
+  const groupOf: (number | undefined)[] = outcome.groupOf.map(() => undefined)
+  for (let group = 0; group < chosen.length; group++) {
+    for (const operation of chosen[group]?.operations ?? []) groupOf[operation] = group
+  }
+  const isChosen = ({ operation }: OfOperation) => groupOf[operation] !== undefined
+  const only = <T extends OfOperation>(items: readonly T[]) =>
+    chosen.length === outcome.groups.length ? items : items.filter(isChosen)
+  const touched = only(outcome.touched)
+  const events = only(outcome.events)
+  const records: RecordPut[] = []
+  for (const held of touched) {
+    if (!writesRecord(held)) continue
+    const { type, id, current, entries, operation } = held
+    records.push({ type, id, record: current, entries, operation, length: 0 })
+  }
+  return {
+    groupCount: chosen.length,
+    groupOf,
+    callOf: outcome.callOf,
+    touched,
+    conditions: touched.map((held) => conditionOf(set, held)),
+    clear: chosen.flatMap((group) => clearConditionsOf(group, now)),
+    records,
+    entries: only(outcome.entries),
+    blobs: only(outcome.blobs),
+    events,
+    sends: only(outcome.late),
+    holdersOf: events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : [])),
+  }
+}
+
+/** What was applied if some groups failed. */
+export function withoutGroups(
+  { groupOf, touched, conditions, records, entries, events }: CommitContent,
+  failed: readonly number[],
+): AppliedContent {
+  const isApplied = ({ operation }: OfOperation) => !failed.includes(groupOf[operation] as number)
+  return {
+    touched: touched.filter(isApplied),
+    conditions: conditions.filter(isApplied),
+    records: records.filter(isApplied),
+    entries: entries.filter(isApplied),
+    events: events.filter(isApplied),
+  }
+}
+
+/** The calls of which these groups have an operation or a part. */
+export function callsIn({ groupOf, callOf }: CommitContent, groups: readonly number[]): Set<number> {
+  const calls = new Set<number>()
+  groupOf.forEach((group, i) => {
+    if (group !== undefined && groups.includes(group)) calls.add(callOf[i] as number)
+  })
+  return calls
+}
+
+function clearConditionsOf({ operations, assumedClear }: BatchGroup, now: Instant): ClearCondition[] {
+  const operation = operations[0] as number
+  return assumedClear.map((index) => ({ index, upTo: index === DUE_INDEX ? now : undefined, operation }))
+}
+
+/** A write whose previous version is unknown would overwrite what another process wrote. */
+function conditionOf(set: WorkingSet, { type, id, operation }: HeldRecord): Condition {
+  const known = set.known(type, id)
+  if (known === undefined) throw new Error(`The batch touched ${type} ${id} without knowing its version.`)
+  return { type, id, version: known.version, length: known.length, operation }
+}

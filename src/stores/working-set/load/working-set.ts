@@ -1,0 +1,364 @@
+/**
+ * What has been loaded of one partition for one batch. Whatever is asked for and has not been loaded is noted as needed
+ * and answered with nothing, so that the operation continues and shows what else it would read. Its outcome counts only if
+ * nothing was needed: otherwise that is loaded and the operation, which is pure, runs again.
+ */
+import { guardOf } from '../../../kernel/index.ts'
+import type { AnyRecord, IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
+import { readRecordText } from '../../sql/record-text.ts'
+import type { Call } from '../../store.ts'
+import { planCalls } from './batch-plan.ts'
+import { flowIdIn } from '../overlay/held-record.ts'
+import { inRange } from '../overlay/index-overlay.ts'
+import { Needs, rangeKey, scoreKey } from './needs.ts'
+import { UNREADABLE } from '../overlay/stored-data.ts'
+import type { StoredData, StoredRecord, Version } from '../overlay/stored-data.ts'
+
+interface Head {
+  readonly entries: readonly IndexEntry[]
+  /** Whether the index has no entry behind these. */
+  readonly isWhole: boolean
+}
+
+/** What is known of a record. */
+interface KnownRecord {
+  readonly version: Version | undefined
+  readonly length: number
+  /** The load that it came from; 0 if it was known or assumed before. */
+  readonly moment: number
+  /** Its stored text until it is first read. */
+  text: string | undefined
+  record: AnyRecord | typeof UNREADABLE | undefined
+  readonly entries: readonly IndexEntry[] | undefined
+}
+
+export interface HeadDetail {
+  readonly to?: number | undefined
+  /** How many of the entries are hidden from others for a moment. */
+  readonly reservedCount?: number | undefined
+  /** Whether others have some that are hidden from this batch. */
+  readonly isHiding?: boolean | undefined
+}
+
+interface EdgesBeforehand {
+  /** Whether all edges of this version of a flow are known. */
+  readonly knows: (flowId: string, version: Version) => boolean
+  /** All entries of an index of such a flow, in order. */
+  readonly entriesIn: (index: string, flowId: string) => IndexEntry[]
+}
+
+/** What was known of a partition before a batch loaded anything. */
+export interface Beforehand {
+  /** Records that this process has written or read before. Undefined: not known. */
+  readonly recall: (type: RecordType, id: string) => StoredRecord | undefined
+  /** Edges of flows, under the versions that this process has written. */
+  readonly edges?: EdgesBeforehand | undefined
+  /** Whether records that a plan expects to be absent are taken to be. */
+  readonly assumesAbsent: boolean
+  /** Whether nothing is believed to be ready in a ready index, or due in the due index. Left out: nothing is believed. */
+  readonly isBelievedClear?: ((index: string) => boolean) | undefined
+}
+
+const NO_BYTES = new Uint8Array()
+const ABSENT = knownAs(undefined, 0)
+
+export class WorkingSet implements StoredData {
+  readonly name: string
+  /** Whether blobs come with the commit. */
+  sendsLate = false
+  readonly #before: Beforehand | undefined
+  readonly #records = new Map<RecordType, Map<string, KnownRecord>>()
+  readonly #heads = new Map<string, Head>()
+  readonly #pages = new Map<string, readonly IndexEntry[]>()
+  readonly #counts = new Map<string, number>()
+  readonly #scores = new Map<string, number | undefined>()
+  readonly #blobs = new Map<string, Uint8Array | undefined>()
+  readonly #hiding = new Set<string>()
+  readonly #reserved: IndexEntry[] = []
+  readonly #assumedClear = new Set<string>()
+  readonly #indexMoments = new Map<string, number>()
+  /** Everything that was ever needed. */
+  readonly #asked = new Needs()
+  #needs = new Needs()
+  #moment = 0
+
+  /** `name` tells the reservations of this batch from those of others. */
+  constructor(before?: Beforehand, name = '') {
+    this.#before = before
+    this.name = name
+  }
+
+  /** Everything that was needed since this was last asked. What is kept from now on is as of one moment. */
+  takeNeeds(): Needs {
+    const needs = this.#needs
+    this.#needs = new Needs()
+    this.#asked.merge(needs)
+    this.#moment += 1
+    return needs
+  }
+
+  /** Needs everything at once that another run of the same batch needed bit by bit. */
+  planAgain({ asked }: WorkingSet): void {
+    this.#needs.merge(asked)
+  }
+
+  get asked(): Needs {
+    return this.#asked
+  }
+
+  /** How often something was loaded. */
+  get loadCount(): number {
+    return this.#moment
+  }
+
+  /** Entries that no other claimer is shown for a moment. */
+  get reserved(): readonly IndexEntry[] {
+    return this.#reserved
+  }
+
+  /** Whether a record is known already or needed next. */
+  plans(type: RecordType, id: string): boolean {
+    return this.#recordsOf(type).has(id) || this.#needs.records.get(type)?.has(id) === true
+  }
+
+  get isMissingAny(): boolean {
+    return !this.#needs.isEmpty
+  }
+
+  /** Notes what calls are going to read. */
+  plan(calls: readonly Call[]): void {
+    const claimed = planCalls(calls, {
+      needs: this.#needs,
+      isKnown: (type, id) => this.#isKnown(type, id),
+      assumeAbsent: (type, id) => this.#assumeAbsent(type, id),
+      knowsIndex: (index) => this.#recallHead(index) !== undefined,
+    })
+    if (claimed !== undefined) this.#assumeClear(claimed)
+  }
+
+  #assumeAbsent(type: RecordType, id: string): boolean {
+    const isAssumed = this.#before?.assumesAbsent === true
+    if (isAssumed && !this.#isKnown(type, id)) this.#recordsOf(type).set(id, ABSENT)
+    return isAssumed
+  }
+
+  /**
+   * Where nothing is believed to be ready or due, claims take what their batch makes ready without a look at the store. The
+   * commit checks the belief.
+   */
+  #assumeClear(indexes: ReadonlySet<string>): void {
+    const isBelievedClear = this.#before?.isBelievedClear
+    if (isBelievedClear === undefined || ![...indexes].every((index) => isBelievedClear(index))) return
+    for (const index of indexes) {
+      this.#heads.set(index, { entries: [], isWhole: true })
+      this.#assumedClear.add(index)
+      this.#needs.heads.delete(index)
+    }
+  }
+
+  /** What was read of such an index counts only if the commit confirms it. */
+  assumesClear(index: string): boolean {
+    return this.#assumedClear.has(index)
+  }
+
+  record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined {
+    const known = this.known(type, id)
+    if (known === undefined) {
+      this.#needs.record(type, id)
+      return undefined
+    }
+    if (known.text !== undefined) {
+      known.record = readRecordText(type, known.text)
+      known.text = undefined
+    }
+    return known.record
+  }
+
+  entriesOf(type: RecordType, id: string): readonly IndexEntry[] | undefined {
+    return this.#recordsOf(type).get(id)?.entries
+  }
+
+  /** Undefined if nothing is known of it. */
+  known(type: RecordType, id: string): KnownRecord | undefined {
+    return this.#isKnown(type, id) ? this.#recordsOf(type).get(id) : undefined
+  }
+
+  momentOf(type: RecordType, id: string): number {
+    return this.#recordsOf(type).get(id)?.moment ?? 0
+  }
+
+  indexMomentOf(index: string): number {
+    return this.#indexMoments.get(index) ?? 0
+  }
+
+  /** The score of the first entry of an index whose head was loaded; undefined if it has none. */
+  firstOf(index: string): number | undefined {
+    return this.#heads.get(index)?.entries[0]?.score
+  }
+
+  hides(index: string): boolean {
+    return this.#hiding.has(index)
+  }
+
+  range(range: Range, least = range.limit): IndexEntry[] {
+    const fromHead = range.reverse === true ? undefined : this.#fromHead(range, least)
+    if (fromHead !== undefined) return fromHead
+    const key = rangeKey(range)
+    const page = this.#pages.get(key)
+    if (page !== undefined) return [...page]
+    if (!this.#needsLongerHead(range, least)) this.#needs.page(range, false)
+    return []
+  }
+
+  count(range: Range): number {
+    const key = rangeKey(range)
+    const count = this.#counts.get(key)
+    if (count === undefined) this.#needs.counts.set(key, range)
+    return count ?? 0
+  }
+
+  score(index: string, id: string, expected: number | undefined): number | undefined {
+    const key = scoreKey(index, id)
+    if (this.#scores.has(key)) return this.#scores.get(key)
+    this.#needs.scores.set(key, { index, id, expected })
+    return expected
+  }
+
+  blob(key: string): Uint8Array | undefined {
+    if (this.#blobs.has(key)) return this.#blobs.get(key)
+    this.#needs.blobs.add(key)
+    return NO_BYTES
+  }
+
+  /** What an earlier load told of a record stays: a run sees it as of one moment, and a commit compares its version. */
+  keepRecord(type: RecordType, id: string, stored: StoredRecord | undefined): void {
+    const records = this.#recordsOf(type)
+    const known = records.get(id)
+    if (known !== undefined && (known.moment > 0 || known.version === stored?.version)) return
+    records.set(id, knownAs(stored, this.#moment))
+  }
+
+  /** The same for a store that locks: the text of a record, read once it is asked for. */
+  keepText(type: RecordType, id: string, text: string | undefined): void {
+    const known = knownAs(undefined, this.#moment)
+    known.text = text
+    this.#recordsOf(type).set(id, known)
+  }
+
+  /** Where entries behind the first one past a score were not wanted, `to` is that score. */
+  keepHead(
+    index: string,
+    limit: number,
+    entries: readonly IndexEntry[],
+    { to = Infinity, reservedCount = 0, isHiding = false }: HeadDetail = {},
+  ): void {
+    const isCut = (entries.at(-1)?.score ?? 0) > to
+    this.#heads.set(index, { entries, isWhole: entries.length < limit && !isCut })
+    this.#noteIndex(index)
+    for (const entry of entries.slice(0, reservedCount)) if (entry.score <= to) this.#reserved.push(entry)
+    if (isHiding) this.#hiding.add(index)
+  }
+
+  keepPage(key: string, { index }: Range, entries: readonly IndexEntry[]): void {
+    this.#pages.set(key, entries)
+    this.#noteIndex(index)
+  }
+
+  keepCount(key: string, { index }: Range, count: number): void {
+    this.#counts.set(key, count)
+    this.#noteIndex(index)
+  }
+
+  keepScore(key: string, score: number | undefined): void {
+    this.#scores.set(key, score)
+  }
+
+  keepBlob(key: string, bytes: Uint8Array | undefined): void {
+    this.#blobs.set(key, bytes)
+  }
+
+  #noteIndex(index: string): void {
+    if (!this.#indexMoments.has(index)) this.#indexMoments.set(index, this.#moment)
+  }
+
+  #isKnown(type: RecordType, id: string): boolean {
+    const records = this.#recordsOf(type)
+    if (records.has(id)) return true
+    const recalled = this.#before?.recall(type, id)
+    if (recalled === undefined) return false
+    records.set(id, knownAs(recalled, 0))
+    return true
+  }
+
+  #recordsOf(type: RecordType): Map<string, KnownRecord> {
+    let records = this.#records.get(type)
+    if (records === undefined) {
+      records = new Map()
+      this.#records.set(type, records)
+    }
+    return records
+  }
+
+  /** The range as far as the head of its index tells all of it. */
+  #fromHead(range: Range, least: number): IndexEntry[] | undefined {
+    const head = this.#heads.get(range.index) ?? this.#recallHead(range.index)
+    if (head === undefined) return undefined
+    const { entries, isWhole } = head
+    const last = entries.at(-1)
+    const found: IndexEntry[] = []
+    for (const entry of entries) {
+      if (found.length === range.limit) break
+      if (inRange(range, entry.score, entry.id)) found.push(entry)
+    }
+    const isBeyond = range.to !== undefined && last !== undefined && last.score > range.to
+    return found.length >= least || isWhole || isBeyond ? found : undefined
+  }
+
+  /** All of an index that a flow guards, if the edges of the flow are known. */
+  #recallHead(index: string): Head | undefined {
+    const flowId = this.recalledFlow(index)
+    const entries = flowId === undefined ? undefined : this.#before?.edges?.entriesIn(index, flowId)
+    return entries === undefined ? undefined : { entries, isWhole: true }
+  }
+
+  /**
+   * The flow whose version stands for the content of an index that is known without loading. Asked for at every read: a load
+   * that brings another version of the flow ends the use of what was known.
+   */
+  recalledFlow(index: string): string | undefined {
+    const edges = this.#before?.edges
+    if (edges === undefined || this.#heads.has(index)) return undefined
+    const guard = guardOf(index)
+    if (guard.kind !== 'flow_of') return undefined
+    const flowId = flowIdIn(this.known('execution', guard.executionId)?.record)
+    const flow = flowId === undefined ? undefined : this.known('flow', flowId)
+    if (flowId === undefined || flow?.version === undefined || flow.moment > 0) return undefined
+    return edges.knows(flowId, flow.version) ? flowId : undefined
+  }
+
+  /** Notes the head of an index as too short for a range that begins in it. */
+  #needsLongerHead(range: Range, least: number): boolean {
+    const { index, from } = range
+    if (range.reverse === true) return false
+    const entries = this.#heads.get(index)?.entries ?? []
+    const last = entries.at(-1)
+    const beginsInside = from === undefined || (last !== undefined && !isBehind(from, last))
+    if (!beginsInside) return false
+    // What others were shown of the due index stays hidden in a longer part of it.
+    const reserve = range.to === undefined ? 0 : this.#asked.heads.get(index)?.reserve
+    this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false, reserve, range.to)
+    return true
+  }
+}
+
+function knownAs(stored: StoredRecord | undefined, moment: number): KnownRecord {
+  const record = stored === undefined ? undefined : (stored.record ?? UNREADABLE)
+  const { version, length = 0, entries } = stored ?? {}
+  return { version, length, moment, text: undefined, record, entries }
+}
+
+/** Whether a position lies behind an entry, so that nothing up to that entry tells what comes after the position. */
+function isBehind(position: { readonly score: number; readonly id?: string | undefined }, entry: IndexEntry): boolean {
+  if (position.score !== entry.score) return position.score > entry.score
+  return position.id !== undefined && position.id > entry.id
+}

@@ -1,0 +1,334 @@
+/**
+ * The transaction that the kernel sees: writes are collected in front of the stored data, reads see them, and those of an
+ * operation that faults are undone. For each operation the overlay notes what it touched, so that a store may commit the
+ * operations of a batch in independent groups under conditions.
+ */
+import {
+  CALL_REPLY_BYTES,
+  CALL_WORK_LIMIT,
+  READS_PER_UNIT,
+  concernsHolder,
+  copyRecord,
+  entriesOf,
+  eventOf,
+  operations,
+  workLimitOf,
+} from '../../../kernel/index.ts'
+import type {
+  AnyRecord,
+  EventDetail,
+  EventSubject,
+  EventType,
+  IndexEntry,
+  Instant,
+  OperationName,
+  Range,
+  RecordType,
+  RecordTypes,
+  Tx,
+} from '../../../kernel/index.ts'
+import type { Answer, Call } from '../../store.ts'
+import { BatchGroups } from './batch-groups.ts'
+import type { BatchOutcome } from './batch-groups.ts'
+import { recordWrite } from './held-record.ts'
+import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
+import { IndexOverlay } from './index-overlay.ts'
+import type { ChangedEntry } from './index-overlay.ts'
+import { UNREADABLE } from './stored-data.ts'
+import type { RecordWrite, StoredData, Writes } from './stored-data.ts'
+import { Undo } from './undo.ts'
+import { runVerified } from './verified-tx.ts'
+
+class Fault {
+  readonly reason: string
+  readonly recordId: string
+  constructor(reason: string, recordId: string) {
+    this.reason = reason
+    this.recordId = recordId
+  }
+}
+
+const NO_ENTRIES: readonly IndexEntry[] = []
+const NO_BYTES = new Uint8Array()
+
+export class Overlay {
+  readonly #data: StoredData
+  readonly #now: Instant
+  readonly #records = new Map<RecordType, Map<string, HeldRecord>>()
+  /** The same records in the order in which they were first touched. */
+  readonly #touched: HeldRecord[] = []
+  readonly #indexes = new Map<string, IndexOverlay>()
+  readonly #blobs = new Map<string, HeldBlob>()
+  readonly #events: HeldEvent[] = []
+  readonly #late: LateBlob[] = []
+  readonly #held = { blobs: this.#blobs, events: this.#events, late: this.#late }
+  readonly #groups = new BatchGroups()
+  readonly #tx: Tx
+  #undo = new Undo(this.#held)
+  /** The number of the running operation. */
+  #own = 0
+  /** The same, or the number of the part of it that is running. */
+  #operation = 0
+  #workLimit = 0
+  #readCount = 0
+  #callWork = 0
+  #callBlobs: readonly Uint8Array[] = []
+  #replyBlobs: Uint8Array[] = []
+  #replyBytes = 0
+
+  constructor(data: StoredData, now: Instant) {
+    this.#data = data
+    this.#now = now
+    this.#tx = this.#makeTx()
+  }
+
+  /** Runs operations in order until the call has done enough. */
+  runAll(calls: readonly Call[]): Answer[] {
+    return calls.map((call) => this.run(call))
+  }
+
+  run<N extends OperationName>(call: Call<N>): Answer<N> {
+    if (this.#callWork >= CALL_WORK_LIMIT || this.#replyBytes >= CALL_REPLY_BYTES) {
+      this.#groups.add()
+      return { kind: 'not_run' }
+    }
+    return this.#runOne(call)
+  }
+
+  /** Everything that the batch has written. */
+  writes(): Writes {
+    const records: RecordWrite[] = []
+    for (const held of this.#touched) {
+      const write = recordWrite(held)
+      if (write !== undefined) records.push(write)
+    }
+    return { records, entries: this.#entries(), blobs: [...this.#blobs.values()], events: this.#events }
+  }
+
+  /** What the batch has read and written, and which of its operations depend on each other. */
+  outcome(): BatchOutcome {
+    const touched = this.#touched
+    const blobs = [...this.#blobs.values()]
+    return this.#groups.collect(touched, this.#entries(), blobs, this.#events, this.#late, this.#data)
+  }
+
+  /** Those of one index stand together. */
+  #entries(): ChangedEntry[] {
+    const entries: ChangedEntry[] = []
+    for (const { changed } of this.#indexes.values()) {
+      for (const entry of changed.values()) if (entry.before !== entry.after) entries.push(entry)
+    }
+    return entries
+  }
+
+  #runOne<N extends OperationName>(call: Call<N>): Answer<N> {
+    this.#own = this.#groups.add()
+    this.#operation = this.#own
+    this.#undo = new Undo(this.#held)
+    this.#readCount = 0
+    this.#workLimit = workLimitOf(call.operation)
+    this.#callBlobs = call.blobs
+    this.#replyBlobs = []
+    const replyBytesBefore = this.#replyBytes
+    const operation = operations[call.operation] as (
+      tx: Tx,
+      input: Call<N>['input'],
+    ) => Extract<Answer<N>, { kind: 'answered' }>['result']
+    try {
+      const result = runVerified(this.#tx, call, operation, (type, id) => this.#get(type, id))
+      this.#callWork += this.#undo.recordCount
+      return { kind: 'answered', result, blobs: this.#replyBlobs }
+    } catch (error) {
+      this.#undo.run()
+      this.#replyBytes = replyBytesBefore
+      if (error instanceof Fault) {
+        this.#groups.fault(this.#own)
+        return { kind: 'fault', reason: error.reason, recordId: error.recordId }
+      }
+      throw error
+    }
+  }
+
+  #makeTx(): Tx {
+    return {
+      now: this.#now,
+      get: (type, id) => {
+        this.#readCount += 1
+        return this.#get(type, id)
+      },
+      has: (type, id) => this.#touch(type, id).current !== undefined,
+      getMany: (type, ids) => this.#getMany(type, ids),
+      put: (record) => this.#put(record),
+      remove: (type, id) => this.#remove(type, id),
+      range: (range) => this.#readIndex(range.index).range(range),
+      scan: (range, type) => this.#scan(range, type),
+      countUpTo: (range) => this.#readIndex(range.index).count(range),
+      score: (index, id, expected) => this.#readIndex(index).score(id, expected),
+      repair: (index, id, score, standsAt) =>
+        this.#setEntry(index, id, standsAt ?? this.#data.score(index, id, score), score),
+      emit: (type, subject, detail) => this.#emit(type, subject, detail),
+      keep: (key, blob) =>
+        this.#setBlob(key, this.#callBlobs[blob] ?? this.#fail('a blob did not come with the call', key)),
+      forget: (key) => this.#setBlob(key, undefined),
+      send: (key, size) => this.#send(key, size),
+      hides: (index) => this.#data.hides?.(index) === true,
+      room: () => Math.max(0, this.#workLimit - this.#undo.recordCount - Math.floor(this.#readCount / READS_PER_UNIT)),
+      part: (run) => this.#runPart(run),
+      fault: (reason, recordId) => this.#fail(reason, recordId),
+    }
+  }
+
+  /** A part that throws ends its operation. */
+  #runPart(run: () => object | undefined): void {
+    this.#operation = this.#groups.addPart()
+    const report = run()
+    if (report !== undefined) this.#groups.report(this.#operation, report)
+    this.#operation = this.#own
+  }
+
+  #fail(reason: string, recordId: string): never {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- caught in #runOne and turned into an answer
+    throw new Fault(reason, recordId)
+  }
+
+  /** The record as the batch sees it; the running operation depends on it from now on. */
+  #touch(type: RecordType, id: string): HeldRecord {
+    let ofType = this.#records.get(type)
+    if (ofType === undefined) {
+      ofType = new Map()
+      this.#records.set(type, ofType)
+    }
+    let held = ofType.get(id)
+    if (held === undefined) {
+      const stored = this.#data.record(type, id)
+      const operation = this.#operation
+      held = { type, id, stored, current: stored, isChanged: false, entries: undefined, operation, writer: undefined }
+      ofType.set(id, held)
+      this.#touched.push(held)
+    } else if (held.operation !== this.#operation) {
+      this.#groups.join(held.operation, this.#operation)
+      held.operation = this.#operation
+    }
+    return held
+  }
+
+  #get<T extends RecordType>(type: T, id: string): RecordTypes[T] | undefined {
+    const { current } = this.#touch(type, id)
+    if (current === undefined) return undefined
+    if (current === UNREADABLE) return this.#fail('the record cannot be read', id)
+    return copyRecord(current as RecordTypes[T])
+  }
+
+  /** What cannot be read is left out, so that one damaged record does not keep all others from being found. */
+  #getMany<T extends RecordType>(type: T, ids: string[]): RecordTypes[T][] {
+    this.#readCount += ids.length
+    const found: RecordTypes[T][] = []
+    for (const id of ids) {
+      const { current } = this.#touch(type, id)
+      if (current !== undefined && current !== UNREADABLE) found.push(copyRecord(current as RecordTypes[T]))
+    }
+    return found
+  }
+
+  #scan<T extends RecordType>(range: Range, type: T): RecordTypes[T][] {
+    const entries = this.#readIndex(range.index).range(range)
+    return this.#getMany(
+      type,
+      entries.map((entry) => entry.id),
+    )
+  }
+
+  #put(record: AnyRecord): void {
+    const kept = copyRecord(record)
+    this.#write(this.#touch(record.type, record.id), kept, entriesOf(kept))
+  }
+
+  #remove(type: RecordType, id: string): void {
+    this.#write(this.#touch(type, id), undefined, NO_ENTRIES)
+  }
+
+  #write(held: HeldRecord, record: AnyRecord | undefined, after: readonly IndexEntry[]): void {
+    const isFirst = held.writer !== this.#own
+    if (isFirst && this.#undo.recordCount >= this.#workLimit) {
+      this.#fail('the operation writes more records than it may', held.id)
+    }
+    const before = this.#entriesOf(held)
+    if (isFirst) this.#undo.record(held)
+    held.writer = this.#own
+    held.current = record
+    held.isChanged = true
+    held.entries = after
+    for (const { index, id, score } of before) {
+      if (scoreIn(after, index, id) === undefined) this.#setEntry(index, id, score, undefined)
+    }
+    for (const { index, id, score } of after) {
+      const old = scoreIn(before, index, id)
+      if (old !== score) this.#setEntry(index, id, old, score)
+    }
+  }
+
+  #entriesOf(held: HeldRecord): readonly IndexEntry[] {
+    if (held.entries !== undefined) return held.entries
+    if (held.current === undefined) return NO_ENTRIES
+    if (held.current === UNREADABLE) return this.#fail('the record cannot be read', held.id)
+    return this.#data.entriesOf?.(held.type, held.id) ?? entriesOf(held.current)
+  }
+
+  /** An index that the running operation reads: it depends on those that changed it, unless a read is only a hint. */
+  #readIndex(name: string): IndexOverlay {
+    const index = this.#index(name)
+    this.#groups.read(this.#operation, index)
+    const flowId = this.#data.recalledFlow?.(name)
+    if (flowId !== undefined) this.#touch('flow', flowId)
+    return index
+  }
+
+  #index(name: string): IndexOverlay {
+    let index = this.#indexes.get(name)
+    if (index === undefined) {
+      index = new IndexOverlay(this.#data, name)
+      this.#indexes.set(name, index)
+    }
+    return index
+  }
+
+  #setEntry(index: string, id: string, stored: number | undefined, after: number | undefined): void {
+    const overlay = this.#index(index)
+    this.#groups.change(this.#operation, overlay)
+    this.#undo.entry(overlay.set(id, stored, after, this.#operation))
+  }
+
+  #emit(type: EventType, subject: EventSubject, detail: EventDetail): void {
+    const event = eventOf(type, subject, detail, this.#now)
+    this.#events.push({ event, isForHolder: concernsHolder(type, detail), operation: this.#operation })
+  }
+
+  #setBlob(key: string, bytes: Uint8Array | undefined): void {
+    const old = this.#blobs.get(key)
+    this.#undo.blob(key)
+    const mayExist = bytes === undefined || old?.mayExist === true
+    this.#blobs.set(key, { key, bytes, mayExist, operation: this.#operation })
+  }
+
+  #send(key: string, size: number): number | undefined {
+    const written = this.#blobs.get(key)
+    if (written === undefined && this.#data.sendsLate === true) return this.#sendLate(key, size)
+    const bytes = written === undefined ? this.#data.blob(key) : written.bytes
+    if (bytes === undefined) return undefined
+    this.#replyBytes += bytes.byteLength
+    return this.#replyBlobs.push(bytes) - 1
+  }
+
+  #sendLate(key: string, size: number): number {
+    this.#replyBytes += size
+    const place = this.#replyBlobs.push(NO_BYTES) - 1
+    this.#late.push({ operation: this.#operation, key, into: this.#replyBlobs, place })
+    return place
+  }
+}
+
+/** A record may stand in an index under several ids, as an execution does under each of its open waitpoints. */
+function scoreIn(entries: readonly IndexEntry[], index: string, id: string): number | undefined {
+  for (const entry of entries) if (entry.index === index && entry.id === id) return entry.score
+  return undefined
+}

@@ -1,0 +1,37 @@
+/** Derives the wake-up of a batch from what it wrote. */
+import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
+import type { Instant } from '../../../kernel/index.ts'
+import type { LogGrowth, Partition, Wake } from '../../store.ts'
+import type { Writes } from './stored-data.ts'
+
+/**
+ * Returns what listeners are notified of once the writes are applied; undefined if nothing was written. The growth of the
+ * log is known only with `lastSequence`, the number of its newest event before these writes; `at` is given where the store
+ * has stamped the events itself.
+ */
+export function wakeOf(
+  partition: Partition,
+  { entries, events }: Pick<Writes, 'entries' | 'events'>,
+  lastSequence?: number,
+  at?: Instant,
+): Wake | undefined {
+  const ready = new Set<string>()
+  let dueAt: Instant | undefined
+  for (const { index, before, after } of entries) {
+    if (after === undefined || before === after) continue
+    if (index === DUE_INDEX) dueAt = Math.min(dueAt ?? after, after)
+    else if (before === undefined && isReadyIndex(index)) ready.add(index)
+  }
+  const hasEvents = events.length > 0
+  if (!hasEvents && ready.size === 0 && dueAt === undefined) return undefined
+  const growth = lastSequence === undefined ? undefined : growthOf(events, lastSequence, at)
+  const holdersOf = events.flatMap(({ event, isForHolder }) => (isForHolder ? [event.executionId] : []))
+  return { partition, ready: [...ready], dueAt, hasEvents, growth, holdersOf }
+}
+
+function growthOf(events: Writes['events'], lastSequence: number, at: Instant | undefined): LogGrowth | undefined {
+  const [first] = events
+  if (first === undefined) return undefined
+  const ended = events.flatMap(({ event }) => (isEndEvent(event.type) ? [event.executionId] : []))
+  return { first: lastSequence + 1, last: lastSequence + events.length, at: at ?? first.event.at, ended }
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import type { StoredRecord } from '../overlay/stored-data.ts'
+import { RecordCache } from './record-cache.ts'
+
+function stored(version: string): StoredRecord {
+  return { record: undefined, version, length: 0 }
+}
+
+function given(max: number, ...ids: string[]): RecordCache {
+  const cache = new RecordCache(max)
+  for (const id of ids) cache.set('execution', id, stored(id))
+  return cache
+}
+
+test('the newest version of a record is remembered, by its type and id', () => {
+  const cache = given(10, 'a')
+  cache.set('flow', 'a', stored('of the flow'))
+  cache.set('execution', 'a', stored('newer'))
+
+  expect(cache.get('execution', 'a')?.version).toBe('newer')
+  expect(cache.get('flow', 'a')?.version).toBe('of the flow')
+  expect(cache.get('edge', 'a')).toBeUndefined()
+})
+
+test('records that were put longest ago make room', () => {
+  const cache = given(4, 'a', 'b', 'c')
+  cache.set('execution', 'a', stored('again'))
+
+  cache.set('execution', 'd', stored('d'))
+
+  const kept = ['a', 'b', 'c', 'd'].map((id) => cache.get('execution', id)?.version)
+  expect(kept).toEqual(['again', undefined, 'c', 'd'])
+})
+
+test('one record or all can be forgotten', () => {
+  const cache = given(10, 'a', 'b', 'c')
+
+  cache.delete('execution', 'a')
+  expect(cache.get('execution', 'a')).toBeUndefined()
+  expect(cache.get('execution', 'b')).toBeDefined()
+
+  cache.clear()
+  expect(cache.get('execution', 'b')).toBeUndefined()
+})
+
+test('a record that is forgotten does not come back in an earlier version', () => {
+  const cache = given(4, 'a', 'b', 'c')
+  cache.set('execution', 'a', stored('again'))
+
+  cache.delete('execution', 'a')
+  cache.delete('execution', 'b')
+
+  expect(['a', 'b', 'c'].map((id) => cache.get('execution', id)?.version)).toEqual([undefined, undefined, 'c'])
+})
