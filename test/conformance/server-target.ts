@@ -14,7 +14,7 @@ import { Connection } from '../../src/stores/valkey/connection/connection.ts'
 import { Keys, keyKinds } from '../../src/stores/valkey/wire/keys.ts'
 import { putCell } from '../../src/stores/valkey/wire/put-value.ts'
 import { recordValue } from '../../src/stores/valkey/wire/stored-value.ts'
-import { storedForm } from '../../src/stores/valkey/valkey-backend.ts'
+import { storedForm } from '../../src/stores/valkey/wire/stored-form.ts'
 import type { ValkeyLocation } from '../../src/stores/valkey/options/valkey-location.ts'
 import { ValkeyStore } from '../../src/stores/valkey/valkey-store.ts'
 import type { ValkeyStoreOptions } from '../../src/stores/valkey/valkey-store.ts'
@@ -86,7 +86,7 @@ function newVersion(): string {
 }
 
 function layOut(record: AnyRecord): Buffer {
-  return recordValue(newVersion(), record, storedForm, storedForm)
+  return recordValue(newVersion(), record, storedForm)
 }
 
 /** A record without values but its id. */

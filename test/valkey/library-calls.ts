@@ -20,7 +20,7 @@ import { WorkingSet } from '../../src/stores/working-set/load/working-set.ts'
 import { ReadyCommand } from '../../src/stores/valkey/wire/bytes-command.ts'
 import { CallWriter } from '../../src/stores/valkey/wire/call-writer.ts'
 import { blobKeys, readCommit, writeCommit } from '../../src/stores/valkey/wire/commit-call.ts'
-import type { CommitForm } from '../../src/stores/valkey/wire/commit-call.ts'
+import type { StoredForm } from '../../src/stores/valkey/wire/stored-value.ts'
 import { Keys, keyKinds } from '../../src/stores/valkey/wire/keys.ts'
 import { readLoad, writeLoad } from '../../src/stores/valkey/wire/load-call.ts'
 import { functionLibrary } from '../../src/stores/valkey/library/library.ts'
@@ -41,7 +41,7 @@ export interface TestRecord {
 }
 
 /** Bodies in JSON. Entries of `out<0x1F>a` name the edge from a and the execution it leads to, others an execution. */
-export const jsonForm: CommitForm = {
+export const jsonForm: StoredForm = {
   writeBody: (record, writer) => {
     writer.bytes(latin1Of(record))
   },
@@ -213,7 +213,7 @@ export class LibraryPartition {
     const request: LoadRequest = { partition: PARTITION, needs: wanted, into: set, ...more }
     const call = writeLoad(new CallWriter(), this.functions, this.keys, request, jsonForm)
     const reply = await this.server.sendCommand(new ReadyCommand(call))
-    return { ...readLoad(reply, request, jsonForm, jsonForm), set }
+    return { ...readLoad(reply, request, jsonForm), set }
   }
 
   async commit(groups: readonly Group[], more: Partial<Commit> = {}): Promise<CommitReply> {

@@ -8,7 +8,7 @@ import type { EventLog } from './event-log.ts'
 import { keyKinds } from './wire/keys.ts'
 import type { Keys } from './wire/keys.ts'
 import { readRecordValue } from './wire/stored-value.ts'
-import { storedForm } from './valkey-backend.ts'
+import { storedForm } from './wire/stored-form.ts'
 
 const SCAN_COUNT = 1_000
 const EVENT_PAGE = 1_000

@@ -20,7 +20,7 @@ import type {
 } from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { Connection } from './connection/connection.ts'
-import type { ConnectionSettings } from './connection/connection.ts'
+import type { ConnectionSettings } from './options/connection-settings.ts'
 import { EventLog } from './event-log.ts'
 import { FunctionLoader } from './library/function-loader.ts'
 import { Keys } from './wire/keys.ts'

@@ -15,6 +15,12 @@ const STANDALONE_PARTITIONS = 8
 /** More, so that they spread over the primaries of a cluster and can be moved one by one. */
 const CLUSTER_PARTITIONS = 32
 
+/** KEYS: the settings. ARGV: the text that is expected there, the text to write. Returns whether it wrote. */
+const CHANGE_SETTINGS = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1`
+
 /** Left out, whatever the store was set up with. */
 export interface WantedSettings {
   readonly executionPartitions: number | undefined
@@ -82,6 +88,16 @@ export async function readSettings(
 ): Promise<{ readonly text: string; readonly settings: StoredSettings } | undefined> {
   const text = await read(connection, keys)
   return text === null ? undefined : { text, settings: parse(text, keys) }
+}
+
+/** Replaces the settings. Returns false, and writes nothing, if their text is no longer `before`. */
+export async function replaceSettings(
+  connection: Connection,
+  keys: Keys,
+  before: string,
+  after: string,
+): Promise<boolean> {
+  return (await connection.send('EVAL', CHANGE_SETTINGS, 1, keys.settings, before, after)) === 1
 }
 
 async function read(connection: Connection, keys: Keys): Promise<string | null> {

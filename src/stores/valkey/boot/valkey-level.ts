@@ -16,11 +16,10 @@ import { storedLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import { executionPartition } from '../../store.ts'
 import { Connection } from '../connection/connection.ts'
-import type { ConnectionSettings } from '../connection/connection.ts'
+import type { ConnectionSettings } from '../options/connection-settings.ts'
 import { Keys, LEVEL_STEP } from '../wire/keys.ts'
-import { CHANGE_SETTINGS } from '../migration/move-scripts.ts'
 import { LAYOUT_VERSION } from '../wire/stored-value.ts'
-import { readSettings, storeNotFound } from './settings.ts'
+import { readSettings, replaceSettings, storeNotFound } from './settings.ts'
 import { asEngineError } from '../connection/valkey-error.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
 
@@ -86,8 +85,7 @@ export class ValkeyLevel implements LevelPlace {
     if (found === undefined) throw storeNotFound()
     const { text, settings } = found
     if (storedLevel(settings.level) >= to) return true
-    const raised = JSON.stringify({ ...settings, level: to })
-    return (await this.#connection.send('EVAL', CHANGE_SETTINGS, 1, this.#keys.settings, text, raised)) === 1
+    return await replaceSettings(this.#connection, this.#keys, text, JSON.stringify({ ...settings, level: to }))
   }
 
   async #time(): Promise<number> {

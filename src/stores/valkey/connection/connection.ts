@@ -2,7 +2,6 @@
  * The way to a server or a cluster. It reconnects by itself, with back-off; whoever calls meanwhile waits a bounded time.
  * A command whose answer was lost is never sent again from here: only its caller knows how to repeat it.
  */
-import type { SecureContextOptions } from 'node:tls'
 import { Cluster, Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../../runtime/index.ts'
 import { backoffMs } from '../../server/backoff.ts'
@@ -11,19 +10,10 @@ import { BytesCommand, ReadyCommand } from '../wire/bytes-command.ts'
 import type { FunctionCall } from '../wire/call-writer.ts'
 import { asConnectError } from './connect-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
+import type { ConnectionSettings } from '../options/connection-settings.ts'
 import type { ServerAddress, ValkeyLocation } from '../options/valkey-location.ts'
 
 export type Argument = string | number | Buffer
-
-/** What a connection can be told besides its location. */
-export interface ConnectionSettings {
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  /** Certificates, if the system's own do not do. */
-  readonly tls?: (SecureContextOptions & { readonly servername?: string | undefined }) | undefined
-  /** How long a call waits for its answer. */
-  readonly requestTimeoutMs?: number | undefined
-}
 
 const CONNECT_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 5_000

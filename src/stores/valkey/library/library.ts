@@ -2,24 +2,13 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { programLevels } from '../../level/store-level.ts'
+import type { FunctionNames } from '../wire/function-names.ts'
 import { LEVEL_STEP } from '../wire/keys.ts'
 
 export interface FunctionLibrary {
   readonly name: string
   readonly text: string
   readonly functions: FunctionNames
-}
-
-export interface FunctionNames {
-  /** Writes nothing, as the server knows. */
-  readonly load: string
-  readonly commit: string
-  /** The same, applied although the server's memory is full. */
-  readonly commitWhenFull: string
-  readonly readLog: string
-  readonly trimLog: string
-  /** Returns the commands that the caller's user may not run. */
-  readonly permissions: string
 }
 
 /** Every library of ours begins like this. */

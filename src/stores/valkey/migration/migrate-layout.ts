@@ -13,19 +13,20 @@ import type { Log, Runtime } from '../../../runtime/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { Levels } from '../../level/store-level.ts'
 import { Connection } from '../connection/connection.ts'
-import type { Argument, ConnectionSettings } from '../connection/connection.ts'
+import type { Argument } from '../connection/connection.ts'
+import type { ConnectionSettings } from '../options/connection-settings.ts'
 import { Keys } from '../wire/keys.ts'
 import { MAYBE_RUNNING_MS, announcementsOn } from '../library/library-register.ts'
 import { checkDatabase, checkServers } from '../boot/server-check.ts'
-import { readSettings, refuseNewer, storeNotFound } from '../boot/settings.ts'
+import { readSettings, refuseNewer, replaceSettings, storeNotFound } from '../boot/settings.ts'
 import type { StoredSettings } from '../boot/settings.ts'
 import { functionLibrary } from '../library/library.ts'
 import { LAYOUT_VERSION, TIME_BYTES, eventValue, recordValue } from '../wire/stored-value.ts'
-import { storedForm } from '../valkey-backend.ts'
+import { storedForm } from '../wire/stored-form.ts'
 import { asEngineError } from '../connection/valkey-error.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
 import { ABSENT } from '../wire/value-tags.ts'
-import { CHANGE_SETTINGS, MOVE_EVENTS, MOVE_KEYS } from './move-scripts.ts'
+import { MOVE_EVENTS, MOVE_KEYS } from './move-scripts.ts'
 import { walkOldKeys } from './old-keys.ts'
 import type { OldKey } from './old-keys.ts'
 import { OLD_LAYOUT_VERSION, readOldEvent, readOldRecord } from './old-layout.ts'
@@ -130,19 +131,15 @@ class Migration {
     if (settings.migratingFrom === undefined) {
       if (!isForced) await this.#refuseOtherPrograms()
       const marked = JSON.stringify({ ...settings, layoutVersion: LAYOUT_VERSION, migratingFrom: from })
-      if (!(await this.#changeSettings(text, marked))) return await this.run()
+      if (!(await replaceSettings(this.#connection, this.#keys, text, marked))) return await this.run()
       text = marked
     }
     this.#total = await this.#count()
     await this.#moveAll()
     const done = JSON.stringify({ ...settings, layoutVersion: LAYOUT_VERSION, migratingFrom: undefined })
     // If another process has finished the same migration, there is nothing left to do.
-    if (!(await this.#changeSettings(text, done))) return await this.run()
+    if (!(await replaceSettings(this.#connection, this.#keys, text, done))) return await this.run()
     return { kind: 'migrated', from, to: LAYOUT_VERSION, counts: this.#moved }
-  }
-
-  async #changeSettings(from: string, to: string): Promise<boolean> {
-    return (await this.#connection.send('EVAL', CHANGE_SETTINGS, 1, this.#keys.settings, from, to)) === 1
   }
 
   async #refuseOtherPrograms(): Promise<void> {
@@ -319,7 +316,7 @@ function newRecordValue(type: RecordType, value: Buffer, version: string): Buffe
   if (record === undefined) return undefined
   try {
     entriesOf(record)
-    return recordValue(version, record, storedForm, storedForm)
+    return recordValue(version, record, storedForm)
   } catch {
     // A record whose entries cannot be derived, or with values that no record has, was damaged outside.
     return undefined

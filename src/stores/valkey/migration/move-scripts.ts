@@ -44,9 +44,3 @@ if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] or redis.call('LLEN', KEYS[2]) ~=
 redis.call('RPUSH', KEYS[2], unpack(ARGV, 3))
 redis.call('LTRIM', KEYS[1], #ARGV - 2, -1)
 return #ARGV - 2`
-
-/** KEYS: the settings. ARGV: the text that is expected there, the text to write. Returns whether it wrote. */
-export const CHANGE_SETTINGS = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2])
-return 1`

@@ -9,7 +9,7 @@ import {
   text,
 } from '../../server/server-options.ts'
 import type { OptionKind } from '../../server/server-options.ts'
-import type { ConnectionSettings } from '../connection/connection.ts'
+import type { ConnectionSettings } from './connection-settings.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
 
 export interface ValkeyOptions extends ConnectionSettings {

@@ -3,13 +3,20 @@
  * with few commands; beside it stands the group of each item, for the case that the conditions of some do not hold.
  */
 import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
-import type { Commit, CommitReply, Condition, EntryPut, EventPut, OfOperation } from '../../working-set/commit/backend.ts'
+import type {
+  Commit,
+  CommitReply,
+  Condition,
+  EntryPut,
+  EventPut,
+  OfOperation,
+} from '../../working-set/commit/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
-import type { FunctionNames } from '../library/library.ts'
+import type { FunctionNames } from './function-names.ts'
 import { VERSION_BYTES, asBytes, writeEventValue, writeRecordValue } from './stored-value.ts'
-import type { BodyForm, Related } from './stored-value.ts'
+import type { StoredForm } from './stored-value.ts'
 import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4
@@ -19,15 +26,13 @@ const SMALL_BYTES_MAX = 1_024
 /** The mark of an index that wakes listeners when it has an earlier first entry. */
 const FIRST_MARK = '<'
 
-export interface CommitForm extends BodyForm, Related {}
-
 /** Writes the call of one commit, in the order that `library.lua` describes. */
 export function writeCommit(
   writer: CallWriter,
   functions: FunctionNames,
   keys: Keys,
   commit: Commit,
-  form: CommitForm,
+  form: StoredForm,
   sender: string,
 ): FunctionCall {
   const prefix = keys.partition(commit.partition)
@@ -48,11 +53,11 @@ class CommitWriter {
   readonly #writer: CallWriter
   readonly #prefix: string
   readonly #commit: Commit
-  readonly #form: CommitForm
+  readonly #form: StoredForm
   /** Where the next group number is written; undefined if there is only one group. */
   #groupAt: number | undefined
 
-  constructor(writer: CallWriter, prefix: string, commit: Commit, form: CommitForm) {
+  constructor(writer: CallWriter, prefix: string, commit: Commit, form: StoredForm) {
     this.#writer = writer
     this.#prefix = prefix
     this.#commit = commit
@@ -128,7 +133,7 @@ class CommitWriter {
       if (put.record === undefined) continue
       this.#key(put.type, put.id)
       const value = writer.open()
-      writeRecordValue(version, put.record, this.#form, this.#form, writer)
+      writeRecordValue(version, put.record, this.#form, writer)
       put.length = writer.close(value)
       this.#note(put)
       count += 1

@@ -6,9 +6,9 @@ import type { WorkingSet } from '../../working-set/load/working-set.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { keyKinds } from './keys.ts'
 import type { Keys } from './keys.ts'
-import type { FunctionNames } from '../library/library.ts'
+import type { FunctionNames } from './function-names.ts'
 import { asBytes, readRecordName, readRecordValue } from './stored-value.ts'
-import type { BodyForm, NamedRecord, Related } from './stored-value.ts'
+import type { NamedRecord, StoredForm } from './stored-value.ts'
 
 /** What the reply says of the lock instead of a time to wait. */
 const LOCK_LOST = -1
@@ -21,7 +21,7 @@ export function writeLoad(
   functions: FunctionNames,
   keys: Keys,
   request: LoadRequest,
-  related: Related,
+  form: StoredForm,
 ): FunctionCall {
   const { needs, partition, lock = '', reserver = '' } = request
   const prefix = keys.partition(partition)
@@ -44,12 +44,12 @@ export function writeLoad(
     writer.argument(limit)
     writer.argument(reserver === '' ? 0 : reserve)
     writer.argument((to === 'now' ? request.now : to) ?? to ?? '')
-    writeTemplates(writer, related.namedBy(index))
+    writeTemplates(writer, form.namedBy(index))
   }
   for (const { range } of needs.pages.values()) {
     writer.argument('p')
     writeRange(writer, indexHead, range)
-    writeTemplates(writer, related.namedBy(range.index))
+    writeTemplates(writer, form.namedBy(range.index))
   }
   for (const range of needs.counts.values()) {
     writer.argument('c')
@@ -87,26 +87,24 @@ function writeRange(writer: CallWriter, indexHead: string, { index, from, to, re
 }
 
 /** Fills the working set with what the reply holds. Blobs that did not fit into the reply stay unknown to it. */
-export function readLoad(reply: unknown, request: LoadRequest, form: BodyForm, related: Related): LoadReply {
+export function readLoad(reply: unknown, request: LoadRequest, form: StoredForm): LoadReply {
   const [now, waitMs, ...found] = reply as [number, number, ...unknown[]]
   if (waitMs === LOCK_LOST) return { now, isLockLost: true }
   if (waitMs > 0) return { now, busyMs: waitMs }
-  new LoadReader(found, request.into, form, related).read(request, request.now ?? now)
+  new LoadReader(found, request.into, form).read(request, request.now ?? now)
   return { now }
 }
 
 class LoadReader {
   readonly #found: readonly unknown[]
   readonly #into: WorkingSet
-  readonly #form: BodyForm
-  readonly #related: Related
+  readonly #form: StoredForm
   #next = 0
 
-  constructor(found: readonly unknown[], into: WorkingSet, form: BodyForm, related: Related) {
+  constructor(found: readonly unknown[], into: WorkingSet, form: StoredForm) {
     this.#found = found
     this.#into = into
     this.#form = form
-    this.#related = related
   }
 
   read({ needs, reserver = '' }: LoadRequest, now: Instant): void {
@@ -152,7 +150,7 @@ class LoadReader {
     const flat = this.#take() as Buffer[]
     const values = this.#take() as Values
     const brought = this.#take() as Values
-    const named = this.#related.namedBy(index)
+    const named = this.#form.namedBy(index)
     const entries: IndexEntry[] = []
     for (let i = 0, value = 0; i + 1 < flat.length; i += 2) {
       const id = String(flat[i])

@@ -7,8 +7,8 @@ import type { StoredRecord, Version } from '../../working-set/overlay/stored-dat
 import { ByteWriter } from './byte-writer.ts'
 import { keyKinds } from './keys.ts'
 
-/** The bytes of records and events behind what the server reads. */
-export interface BodyForm {
+/** How records and events become bytes, and which records are read together with others. */
+export interface StoredForm {
   writeBody(record: AnyRecord, writer: ByteWriter): void
   /** Throws if the bytes from `start` on are no record of the type. */
   readBody(type: RecordType, bytes: Buffer, start: number): AnyRecord
@@ -17,19 +17,15 @@ export interface BodyForm {
   /** Without the time of the event. */
   writeEventBody(event: FabricEvent, writer: ByteWriter): void
   readEventBody(bytes: Buffer, start: number, at: Instant): FabricEvent
+  /** The records that are loaded with a record whenever an index entry names it. */
+  bringsOf(record: AnyRecord): readonly RecordName[]
+  /** The records that an entry of an index names. Their ids are the id of the entry between two texts. */
+  namedBy(index: string): readonly NamedRecord[]
 }
 
 export interface RecordName {
   readonly type: RecordType
   readonly id: string
-}
-
-/** The records that are read together with others. */
-export interface Related {
-  /** The records that are loaded with a record whenever an entry of an index names it. */
-  bringsOf(record: AnyRecord): readonly RecordName[]
-  /** The records that an entry of an index names: each has the id of the entry between two texts as its own id. */
-  namedBy(index: string): readonly NamedRecord[]
 }
 
 export interface NamedRecord {
@@ -47,15 +43,9 @@ export const TIME_BYTES = 6
 const BYTE_MAX = 255
 
 /** Writes the value of a record. A record brings others for speed only, so one whose name is too long is left out. */
-export function writeRecordValue(
-  version: Version,
-  record: AnyRecord,
-  form: BodyForm,
-  related: Related,
-  writer: ByteWriter,
-): void {
+export function writeRecordValue(version: Version, record: AnyRecord, form: StoredForm, writer: ByteWriter): void {
   writer.bytes(version)
-  const brought = related.bringsOf(record)
+  const brought = form.bringsOf(record)
   const countAt = writer.length
   writer.byte(0)
   let count = 0
@@ -68,14 +58,14 @@ export function writeRecordValue(
 }
 
 /** The value of a record as bytes of its own. */
-export function recordValue(version: Version, record: AnyRecord, form: BodyForm, related: Related): Buffer {
+export function recordValue(version: Version, record: AnyRecord, form: StoredForm): Buffer {
   const writer = new ByteWriter()
-  writeRecordValue(version, record, form, related, writer)
+  writeRecordValue(version, record, form, writer)
   return writer.take()
 }
 
 /** A record whose bytes cannot be read is there nevertheless, without its content. */
-export function readRecordValue(type: RecordType, value: Buffer, form: BodyForm): StoredRecord {
+export function readRecordValue(type: RecordType, value: Buffer, form: StoredForm): StoredRecord {
   const { length } = value
   const version = value.toString('latin1', 0, VERSION_BYTES)
   try {
@@ -104,19 +94,19 @@ export function readRecordName(name: string): RecordName | undefined {
   return type === undefined ? undefined : { type, id: name.slice(kindEnd) }
 }
 
-export function writeEventValue(at: Instant, event: FabricEvent, form: BodyForm, writer: ByteWriter): void {
+export function writeEventValue(at: Instant, event: FabricEvent, form: StoredForm, writer: ByteWriter): void {
   writer.time(at)
   form.writeEventBody(event, writer)
 }
 
 /** The value of an event as bytes of its own. */
-export function eventValue(at: Instant, event: FabricEvent, form: BodyForm): Buffer {
+export function eventValue(at: Instant, event: FabricEvent, form: StoredForm): Buffer {
   const writer = new ByteWriter()
   writeEventValue(at, event, form, writer)
   return writer.take()
 }
 
-export function readEventValue(value: Buffer, form: BodyForm): FabricEvent {
+export function readEventValue(value: Buffer, form: StoredForm): FabricEvent {
   return form.readEventBody(value, TIME_BYTES, value.readUIntLE(0, TIME_BYTES))
 }
 
