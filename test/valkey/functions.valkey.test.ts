@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DATA_VERSION } from '../../src/kernel/index.ts'
 import { functionLibrary } from '../../src/stores/valkey/library/library.ts'
-import { LAYOUT_VERSION } from '../../src/stores/valkey/wire/stored-value.ts'
+import { LAYOUT_VERSION } from '../../src/stores/valkey/layout/stored-value.ts'
 import { startServer } from '../servers/server.ts'
 import type { ServerProgram } from '../servers/server-process.ts'
 import { startCluster } from '../servers/start-cluster.ts'

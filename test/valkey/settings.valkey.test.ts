@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DATA_VERSION } from '../../src/kernel/index.ts'
 import type { EngineError } from '../../src/kernel/engine-error.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { LAYOUT_VERSION } from '../../src/stores/valkey/wire/stored-value.ts'
+import { LAYOUT_VERSION } from '../../src/stores/valkey/layout/stored-value.ts'
 import { connectTo } from '../servers/connection.ts'
 import { locations, newPrefix, open, refusalOf } from './fabrics.ts'
 

@@ -4,7 +4,7 @@ import { parseLocation } from '../../src/stores/open/location.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Store, Wake } from '../../src/stores/store.ts'
 import { Connection } from '../../src/stores/valkey/connection/connection.ts'
-import { Keys } from '../../src/stores/valkey/wire/keys.ts'
+import { Keys } from '../../src/stores/valkey/layout/keys.ts'
 import { until } from '../servers/until.ts'
 import { locations, newPrefix, open, submitInto } from './fabrics.ts'
 

@@ -2,9 +2,9 @@
 import type { Instant } from '../../kernel/index.ts'
 import type { EventPage, Partition } from '../store.ts'
 import type { FunctionLoader } from './library/function-loader.ts'
-import type { Keys } from './wire/keys.ts'
-import { readEventValue } from './wire/stored-value.ts'
-import { storedForm } from './wire/stored-form.ts'
+import type { Keys } from './layout/keys.ts'
+import { readEventValue } from './layout/stored-value.ts'
+import { storedForm } from './layout/stored-form.ts'
 
 /** Events that one call removes at most, so that trimming a long log does not hold up the server. */
 const TRIM_STEP = 10_000

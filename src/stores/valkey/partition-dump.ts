@@ -5,10 +5,10 @@ import type { AnyRecord, IndexEntry } from '../../kernel/index.ts'
 import type { Partition, PartitionDump } from '../store.ts'
 import type { Connection } from './connection/connection.ts'
 import type { EventLog } from './event-log.ts'
-import { keyKinds } from './wire/keys.ts'
-import type { Keys } from './wire/keys.ts'
-import { readRecordValue } from './wire/stored-value.ts'
-import { storedForm } from './wire/stored-form.ts'
+import { keyKinds } from './layout/keys.ts'
+import type { Keys } from './layout/keys.ts'
+import { readRecordValue } from './layout/stored-value.ts'
+import { storedForm } from './layout/stored-form.ts'
 
 const SCAN_COUNT = 1_000
 const EVENT_PAGE = 1_000

@@ -4,9 +4,9 @@ import type { Backend, Commit, CommitReply, LoadReply, LoadRequest } from '../wo
 import { CallWriters } from './wire/call-writers.ts'
 import { blobKeys, readCommit, refusedLevel, writeCommit } from './wire/commit-call.ts'
 import type { FunctionLoader } from './library/function-loader.ts'
-import type { Keys } from './wire/keys.ts'
+import type { Keys } from './layout/keys.ts'
 import { readLoad, writeLoad } from './wire/load-call.ts'
-import { storedForm } from './wire/stored-form.ts'
+import { storedForm } from './layout/stored-form.ts'
 
 export class ValkeyBackend implements Backend {
   readonly checksClear = true

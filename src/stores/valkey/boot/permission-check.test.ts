@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { Keys } from '../wire/keys.ts'
+import { Keys } from '../layout/keys.ts'
 import { commandLines } from './permission-check.ts'
 
 const LIBRARY = new URL('../library/library.lua', import.meta.url)

@@ -5,7 +5,7 @@
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { executionPartition } from '../../store.ts'
 import type { FunctionLoader } from '../library/function-loader.ts'
-import type { Keys } from '../wire/keys.ts'
+import type { Keys } from '../layout/keys.ts'
 
 export async function checkPermissions(loader: FunctionLoader, keys: Keys, prefix: string): Promise<void> {
   const lines = JSON.stringify(commandLines(keys))

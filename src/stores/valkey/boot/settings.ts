@@ -6,8 +6,8 @@ import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import type { StoreSettings } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Keys } from '../wire/keys.ts'
-import { LAYOUT_VERSION } from '../wire/stored-value.ts'
+import type { Keys } from '../layout/keys.ts'
+import { LAYOUT_VERSION } from '../layout/stored-value.ts'
 import { refusalWord } from '../connection/valkey-error.ts'
 
 /** Enough for several servers' worth of cores to work side by side, few enough to be swept cheaply. */

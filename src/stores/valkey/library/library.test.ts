@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LEVEL_STEP } from '../wire/keys.ts'
+import { LEVEL_STEP } from '../layout/keys.ts'
 import { LIBRARY_PREFIX, functionLibrary, libraryOf } from './library.ts'
 
 const BODY =

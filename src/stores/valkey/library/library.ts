@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { programLevels } from '../../level/store-level.ts'
 import type { FunctionNames } from '../wire/function-names.ts'
-import { LEVEL_STEP } from '../wire/keys.ts'
+import { LEVEL_STEP } from '../layout/keys.ts'
 
 export interface FunctionLibrary {
   readonly name: string

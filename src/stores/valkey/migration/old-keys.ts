@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis'
 import type { RecordType } from '../../../kernel/index.ts'
 import type { Connection } from '../connection/connection.ts'
-import { keyKinds } from '../wire/keys.ts'
+import { keyKinds } from '../layout/keys.ts'
 
 export type OldKind = RecordType | 'index' | 'blob' | 'events' | 'trimmed'
 

@@ -2,7 +2,7 @@
  * Writes a call of the function library as the bytes that go to the socket, in the protocol of the server: each argument
  * once, straight to its place.
  */
-import { ByteWriter } from './byte-writer.ts'
+import { ByteWriter } from '../layout/byte-writer.ts'
 
 /** A call that is ready to be sent. */
 export interface FunctionCall {

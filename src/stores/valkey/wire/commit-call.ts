@@ -12,11 +12,11 @@ import type {
   OfOperation,
 } from '../../working-set/commit/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
-import { keyKinds } from './keys.ts'
-import type { Keys } from './keys.ts'
+import { keyKinds } from '../layout/keys.ts'
+import type { Keys } from '../layout/keys.ts'
 import type { FunctionNames } from './function-names.ts'
-import { VERSION_BYTES, asBytes, writeEventValue, writeRecordValue } from './stored-value.ts'
-import type { StoredForm } from './stored-value.ts'
+import { VERSION_BYTES, asBytes, writeEventValue, writeRecordValue } from '../layout/stored-value.ts'
+import type { StoredForm } from '../layout/stored-value.ts'
 import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4

@@ -4,11 +4,11 @@ import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/ind
 import type { LoadReply, LoadRequest } from '../../working-set/commit/backend.ts'
 import type { WorkingSet } from '../../working-set/load/working-set.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
-import { keyKinds } from './keys.ts'
-import type { Keys } from './keys.ts'
+import { keyKinds } from '../layout/keys.ts'
+import type { Keys } from '../layout/keys.ts'
 import type { FunctionNames } from './function-names.ts'
-import { asBytes, readRecordName, readRecordValue } from './stored-value.ts'
-import type { NamedRecord, StoredForm } from './stored-value.ts'
+import { asBytes, readRecordName, readRecordValue } from '../layout/stored-value.ts'
+import type { NamedRecord, StoredForm } from '../layout/stored-value.ts'
 
 /** What the reply says of the lock instead of a time to wait. */
 const LOCK_LOST = -1

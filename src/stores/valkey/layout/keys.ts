@@ -4,7 +4,7 @@
  *
  * | key                                | type       | holds                                                     |
  * | ---------------------------------- | ---------- | --------------------------------------------------------- |
- * | `<prefix>:{fp:3}:x4:<id>`          | string     | the record of an execution, as src/stores/valkey/wire/stored-value.ts describes |
+ * | `<prefix>:{fp:3}:x4:<id>`          | string     | the record of an execution, as src/stores/valkey/layout/stored-value.ts describes |
  * | `<prefix>:{fp:3}:a4:<id>`          | string     | the record of an attempt                                  |
  * | `<prefix>:{fp:3}:q4:<id>`          | string     | the record of a queue                                     |
  * | `<prefix>:{fp:3}:f4:<id>`          | string     | the record of a flow                                      |

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ByteWriter } from './byte-writer.ts'
-import { CallWriter } from './call-writer.ts'
+import { CallWriter } from '../wire/call-writer.ts'
 import { putCell } from './put-value.ts'
 
 /** Each way to write, with a value of more than one byte. */
