@@ -1,28 +1,17 @@
 /** What a batch answers when a store refuses, fails or is set back, or when one of its operations throws. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { laneIndex, queueId } from '../../../kernel/index.ts'
 import type { Tx } from '../../../kernel/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { PARTITION, call, creation, kindsOf } from '../../store.fixture.ts'
 import type { Call } from '../../store.ts'
 import type { Commit, CommitReply } from '../commit/backend.ts'
-import { Process, Scene } from './process.fixture.ts'
+import { Process } from './process.fixture.ts'
+import { a, b, scene, useScene } from './scene.fixture.ts'
 import { useTestOperations, writing } from './test-operation.fixture.ts'
 
 useTestOperations()
-
-let scene: Scene
-let a: Process
-let b: Process
-
-beforeEach(() => {
-  scene = new Scene({ clock: 'server' })
-  ;({ a, b } = scene)
-})
-
-afterEach(async () => {
-  expect(await scene.problems()).toEqual([])
-})
+useScene({ clock: 'server' })
 
 /** The longest that a lock lasts. */
 const LOCK_MAX_MS = 1_000

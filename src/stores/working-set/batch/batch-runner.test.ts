@@ -1,31 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { payloadKey } from '../../../kernel/index.ts'
 import type { Claimed, ExecutionId } from '../../../kernel/index.ts'
 import { PARTITION, call, creation, kindsOf } from '../../store.fixture.ts'
 import type { Answer } from '../../store.ts'
-import { Scene } from './process.fixture.ts'
-import type { Process } from './process.fixture.ts'
+import { a, b, mark, scene, useScene } from './scene.fixture.ts'
 
 const BY_HAND = { reason: 'no', by: 'me', graceMs: 1_000 }
 const NOTHING = { loads: 0, commits: 0 }
 
-let scene: Scene
-let a: Process
-let b: Process
-
-beforeEach(() => {
-  scene = new Scene({ clock: 'server' })
-  ;({ a, b } = scene)
-})
-
-afterEach(async () => {
-  expect(await scene.problems()).toEqual([])
-})
-
-/** Marks an execution; the mark that was set last is the one that stays. */
-function mark(executionId: ExecutionId, value: string) {
-  return call('setTags', { executionId, set: [{ name: 'mark', value, indexed: false }], remove: [] })
-}
+useScene({ clock: 'server' })
 
 async function markOf(executionId: ExecutionId): Promise<string | undefined> {
   const result = await b.do('describeExecution', { executionId })

@@ -1,25 +1,16 @@
 /** What no record guards is decided under the lock of the partition, and only there are impossible states reported. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { laneIndex } from '../../../kernel/index.ts'
 import type { ExecutionId } from '../../../kernel/index.ts'
 import { PARTITION, call, creation, kindsOf } from '../../store.fixture.ts'
-import { Scene } from './process.fixture.ts'
 import type { Process } from './process.fixture.ts'
+import { a, b, scene, useScene } from './scene.fixture.ts'
 import { reading, useTestOperations, writing } from './test-operation.fixture.ts'
 
 useTestOperations()
+useScene()
 
-let scene: Scene
-let a: Process
-let b: Process
-
-beforeEach(() => {
-  scene = new Scene()
-  ;({ a, b } = scene)
-})
-
-afterEach(async () => {
-  expect(await scene.problems()).toEqual([])
+afterEach(() => {
   expect(scene.store.expireLock(PARTITION)).toBe(false)
 })
 

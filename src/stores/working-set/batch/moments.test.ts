@@ -1,26 +1,13 @@
 /** An answer counts only if everything that its operation read was true at one moment. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { outboundIndex, payloadKey } from '../../../kernel/index.ts'
 import type { Claimed, ExecutionId, FlowId, Tx } from '../../../kernel/index.ts'
 import { call, claim, creation, kindsOf } from '../../store.fixture.ts'
-import { Scene } from './process.fixture.ts'
-import type { Process } from './process.fixture.ts'
+import { a, b, scene, useScene } from './scene.fixture.ts'
 import { reading, useTestOperations, writing } from './test-operation.fixture.ts'
 
 useTestOperations()
-
-let scene: Scene
-let a: Process
-let b: Process
-
-beforeEach(() => {
-  scene = new Scene()
-  ;({ a, b } = scene)
-})
-
-afterEach(async () => {
-  expect(await scene.problems()).toEqual([])
-})
+useScene()
 
 let flowCount = 0
 

@@ -1,11 +1,10 @@
 /** Parts of one operation that stand alone: the records of a due pass and of a purge, and what is due in front of a claim. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { queueId } from '../../../kernel/index.ts'
 import type { EventType, ExecutionId, OperationInput, Tx } from '../../../kernel/index.ts'
 import { PARTITION, call, kindsOf } from '../../store.fixture.ts'
 import type { Call } from '../../store.ts'
-import { Scene } from './process.fixture.ts'
-import type { Process } from './process.fixture.ts'
+import { a, b, mark, scene, useScene } from './scene.fixture.ts'
 import { useTestOperations, writing } from './test-operation.fixture.ts'
 
 useTestOperations()
@@ -13,22 +12,7 @@ useTestOperations()
 const PASS = { limit: 10, seed: 1 }
 const SIDE = { lane: 'side' }
 
-let scene: Scene
-let a: Process
-let b: Process
-
-beforeEach(() => {
-  scene = new Scene({ clock: 'server' })
-  ;({ a, b } = scene)
-})
-
-afterEach(async () => {
-  expect(await scene.problems()).toEqual([])
-})
-
-function mark(executionId: ExecutionId, value: string): Call {
-  return call('setTags', { executionId, set: [{ name: 'mark', value, indexed: false }], remove: [] })
-}
+useScene({ clock: 'server' })
 
 function cancel(executionId: ExecutionId): Call {
   return call('cancelExecution', { executionId, reason: 'no', by: 'me', graceMs: 0, force: true })

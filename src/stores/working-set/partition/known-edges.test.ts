@@ -1,29 +1,21 @@
 /** The edges of flows that a process has made. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { outboundIndex } from '../../../kernel/index.ts'
 import type { Claimed, Edge, ExecutionId, Flow, FlowId } from '../../../kernel/index.ts'
 import { call, creation } from '../../store.fixture.ts'
 import type { AppliedContent } from '../commit/commit-groups.ts'
 import type { HeldRecord } from '../overlay/held-record.ts'
 import { KnownEdges } from './known-edges.ts'
-import { Scene } from '../batch/process.fixture.ts'
 import type { Process } from '../batch/process.fixture.ts'
+import { a, b, mark, scene, useScene } from '../batch/scene.fixture.ts'
 
 const flowId = 'f0-1' as FlowId
 
-let scene: Scene
-let a: Process
-let b: Process
+useScene()
 
 beforeEach(async () => {
-  scene = new Scene()
-  ;({ a, b } = scene)
   const details = { namespace: 'default', name: 'release', tags: [], outcomeRule: 'all_members' as const }
   await a.do('createFlow', { flowId, requestId: flowId, ...details, retentionMs: 1_000, hold: false })
-})
-
-afterEach(async () => {
-  expect(await scene.problems()).toEqual([])
 })
 
 async function addMember(by: Process, ...after: ExecutionId[]): Promise<ExecutionId> {
@@ -49,15 +41,11 @@ async function stateOf(executionId: ExecutionId): Promise<unknown> {
   return 'state' in described ? described.state : undefined
 }
 
-function tagged(executionId: ExecutionId, value: string) {
-  return call('setTags', { executionId, set: [{ name: 'by', value, indexed: false }], remove: [] })
-}
-
 /** Lets two processes meet over an execution, so that batches which read it take the lock for a while. */
 async function makeHot(executionId: ExecutionId): Promise<void> {
   for (const value of ['1', '2']) {
-    a.beforeCommit(() => b.run(tagged(executionId, `b${value}`)))
-    await a.run(tagged(executionId, `a${value}`))
+    a.beforeCommit(() => b.run(mark(executionId, `b${value}`)))
+    await a.run(mark(executionId, `a${value}`))
   }
   a.reset()
 }
@@ -129,7 +117,7 @@ describe('the process that made a flow', () => {
     const second = await addMember(b, first)
 
     const complete = call('completeExecution', { ...held, flowId })
-    await a.run(complete, tagged(contended, 'a'), call('claimForWorker', scene.claimInput(1)))
+    await a.run(complete, mark(contended, 'a'), call('claimForWorker', scene.claimInput(1)))
 
     expect(a.hasAskedForLock).toBe(true)
     expect(await stateOf(second)).toBe('waiting')
