@@ -10,6 +10,7 @@ import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { ExecutionId, OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
 import type { Runtime, Timer } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
+import { InProcessHints } from './in-process-hints.ts'
 import { executionPartition } from './store.ts'
 import type { Answer, Call, Partition, Store } from './store.ts'
 
@@ -49,6 +50,8 @@ const NEWEST_SHARE = 0.1
 const ARGUMENT_BYTES = 512
 
 export class Batcher {
+  /** What the calls of this process are about to change. */
+  readonly hints = new InProcessHints()
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #inFlightMax: number
@@ -92,6 +95,7 @@ export class Batcher {
       const call = { operation, input, blobs } as unknown as Call
       outbox.waiting.push({ call, bytes, resolve: resolve as unknown as Waiting['resolve'], reject })
       this.#schedule(outbox)
+      this.hints.emit(partition, call)
     })
   }
 
