@@ -92,7 +92,7 @@ export class Client implements FlowClient {
     this.try = callsOf(this.#session)
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
     this.#ends = new EndWatcher(store, runtime)
-    this.batcher.onEnd((partition, id) => this.#ends.expect(partition, id))
+    this.batcher.hints.onEnd((partition, id) => this.#ends.expect(partition, id))
   }
 
   /**

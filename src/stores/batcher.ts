@@ -7,7 +7,7 @@
  * for the time that a batch takes.
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
-import type { ExecutionId, OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
+import type { OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
 import type { Runtime, Timer } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { InProcessHints } from './in-process-hints.ts'
@@ -34,12 +34,6 @@ interface Outbox {
   isScheduled: boolean
 }
 
-/** Hears in which partition a ready index is about to gain an execution. */
-export type SubmitListener = (partition: Partition, readyIndex: string) => void
-
-/** Hears which execution a call is about to end. */
-export type EndListener = (partition: Partition, executionId: ExecutionId) => void
-
 /** Batches of one partition that may be under way at once, unless the store says otherwise. */
 const IN_FLIGHT_MAX = 2
 /** The shortest time that a timer can wait for. */
@@ -57,8 +51,6 @@ export class Batcher {
   readonly #inFlightMax: number
   readonly #busyBatches: number
   readonly #outboxes = new Map<Partition, Outbox>()
-  readonly #submitListeners = new Set<SubmitListener>()
-  readonly #endListeners = new Set<EndListener>()
   /** Those with calls to send, in the order of their oldest call. They are sent together when the turn is over. */
   #scheduled: Outbox[] = []
   #isTurnEnding = false
@@ -124,28 +116,6 @@ export class Batcher {
       if (outbox === undefined || outbox.inFlight === 0) return number
     }
     return undefined
-  }
-
-  /** Who can take work at once hears of a submit before it is sent, so that the claim travels in the same batch. */
-  onSubmit(listener: SubmitListener): () => void {
-    this.#submitListeners.add(listener)
-    return () => this.#submitListeners.delete(listener)
-  }
-
-  /** Said by whoever submits, in the turn in which the call was made. */
-  announceSubmit(partition: Partition, readyIndex: string): void {
-    for (const listener of this.#submitListeners) listener(partition, readyIndex)
-  }
-
-  /** Who waits for an end hears of the call that brings it, so that the look at what became of it travels in the same batch. */
-  onEnd(listener: EndListener): () => void {
-    this.#endListeners.add(listener)
-    return () => this.#endListeners.delete(listener)
-  }
-
-  /** Said by whoever ends an execution, in the turn in which the call was made. */
-  announceEnd(partition: Partition, executionId: ExecutionId): void {
-    for (const listener of this.#endListeners) listener(partition, executionId)
   }
 
   /** Refuses new calls and waits for those under way. */

@@ -49,7 +49,7 @@ test('a staged submit runs one statement, sends nothing to the store and wakes n
   await using _ = client
   let statementCount = 0
   let wakeCount = 0
-  client.batcher.onSubmit(() => (wakeCount += 1))
+  client.batcher.hints.onReady(() => (wakeCount += 1))
   store.run = () => Promise.reject(new Error('the store was asked'))
 
   await client.submit(plain, 1, { tx: { query: () => Promise.resolve((statementCount += 1)) } })

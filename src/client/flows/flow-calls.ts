@@ -1,5 +1,5 @@
-/** The calls that concern flows, as unions: what the kernel returned, refusals included. */
-import { CANCEL_GRACE_DEFAULT_MS, MEMBER_PAGE_MAX, readyIndex } from '../../kernel/index.ts'
+/** The calls that concern flows, as unions: what the kernel answered, refusals included. */
+import { CANCEL_GRACE_DEFAULT_MS, LIST_PAGE_MAX, MEMBER_PAGE_MAX } from '../../kernel/index.ts'
 import type {
   AddDependencyResult,
   AddExecutionResult,
@@ -23,10 +23,9 @@ import type {
 import type { Partition } from '../../stores/store.ts'
 import { parseDuration } from '../define/duration.ts'
 import { flowPolicyOf, overrideFlowPolicy } from '../define/flow.ts'
-import type { AnyFlow, FlowPolicy } from '../define/flow.ts'
-import { isAtomic, sendGraph } from './flow-submission.ts'
+import type { AnyFlow, FlowDefinition, FlowPolicy } from '../define/flow.ts'
+import { sendGraph } from './flow-submission.ts'
 import { digestOf, prepareGraph, prepareNode } from './flow-graph.ts'
-import type { PreparedGraph } from './flow-graph.ts'
 import {
   CREATE_FLOW_KEYS,
   FLOW_CANCEL_KEYS,
@@ -91,35 +90,35 @@ export async function submitFlow(
   return { result, flowId: head.flowId, graph }
 }
 
-async function sendPiece(
-  session: Session,
-  graph: PreparedGraph,
-  input: Parameters<Parameters<typeof sendGraph>[2]>[0],
-  blobs: readonly Uint8Array[],
-): Promise<SubmitFlowResult> {
-  const answer = session.run(input.flowId, 'submitFlow', input, blobs)
-  if (isAtomic(graph)) announceRoots(session, input.flowId, graph)
-  return (await answer).result
-}
-
-/** Announces the first members to workers of this process before they are sent. */
-function announceRoots(session: Session, flowId: FlowId, { nodes, edges }: PreparedGraph): void {
-  const waiting = new Set<ExecutionId>()
-  for (const edge of edges) waiting.add(edge.downstreamId)
-  const ready = new Set<string>()
-  for (const { input } of nodes) {
-    const { executionId, delayMs = 0, lane, class: className } = input.create
-    if (delayMs <= 0 && !waiting.has(executionId)) ready.add(readyIndex(lane, className))
+  /** @internal */
+  async submitDrawn(
+    flow: AnyFlow,
+    input: unknown,
+    options: FlowSubmitOptions,
+    /** Hears where the flow goes, before anything of it is sent. */
+    onPlaced: (partition: Partition) => void = () => undefined,
+  ): Promise<SubmittedFlow> {
+    refuseTransaction(options)
+    checkOptions(options, FLOW_SUBMIT_KEYS, "{ id: 'release:42' }")
+    const policy = overrideFlowPolicy(flow.policy, options)
+    const graph = await drawFlow(flow, input)
+    const { id, onProgress = () => undefined } = options
+    const head = this.#headOf(id, flow.name, policy)
+    const prepared = await prepareGraph(graph, head.flowId, this.submitSetting)
+    // Under an id that nobody else can have there is no other graph to tell it apart from.
+    const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
+    const digest = id === undefined ? '' : digestOf(graph, prepared, identity)
+    onPlaced(partitionOf(head.flowId))
+    const result = await sendGraph({ ...head, digest }, prepared, (call, blobs) => this.#send(call, blobs), onProgress)
+    return { result, flowId: head.flowId, graph }
   }
-  for (const index of ready) session.batcher.announceSubmit(partitionOf(flowId), index)
-}
 
-async function createFlow(session: Session, name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {
-  checkOptions(options, CREATE_FLOW_KEYS, "{ id: 'import:7', hold: true }")
-  checkBoolean(options.hold, 'hold')
-  const head = flowInputOf(session, options.id, checkTaskName(name, 'flow name'), flowPolicyOf(options))
-  return (await session.run(head.flowId, 'createFlow', { ...head, hold: options.hold ?? false })).result
-}
+  async #send(
+    input: Parameters<Parameters<typeof sendGraph>[2]>[0],
+    blobs: readonly Uint8Array[],
+  ): Promise<SubmitFlowResult> {
+    return (await this.run(input.flowId, 'submitFlow', input, blobs)).result
+  }
 
 function flowInputOf(session: Session, key: string | undefined, name: string, policy: FlowPolicy): FlowInput {
   const flowId =

@@ -67,9 +67,7 @@ async function complete(
   let sentAt = 0
   const call = () => {
     sentAt = runtime.monotonic()
-    const reply = batcher.run(partition, 'completeExecution', input, blobs)
-    batcher.announceEnd(partition, leased.id)
-    return reply
+    return batcher.run(partition, 'completeExecution', input, blobs)
   }
   try {
     const reply = await retryUntilAnswered(services, leased, call)

@@ -16,7 +16,6 @@ import { checkBoolean, checkOptions, checkTaskName } from '../../client/checks/n
 import type { AnyTask } from '../../client/define/task.ts'
 import { UPSTREAM_MARK, checkUpstreams } from '../../client/define/upstreams.ts'
 import type { AnyInputs, Upstream } from '../../client/define/upstreams.ts'
-import { readyIndex } from '../../kernel/index.ts'
 import type {
   ExecutionId,
   FlowId,
@@ -154,8 +153,6 @@ export class MemberFlowCalls implements MemberFlow {
       },
       prepared.payload === undefined ? [] : [prepared.payload],
     )
-    const isReady = upstreams.length === 0 && (create.delayMs ?? 0) <= 0
-    if (isReady) batcher.announceSubmit(leased.partition, readyIndex(create.lane, create.class))
     const { kind, state } = await added
     // An earlier call may have come from another member, or without `awaited`.
     if (awaited && kind === 'already_member') await this.#depend(executionId, hands)
