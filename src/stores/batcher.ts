@@ -1,10 +1,9 @@
 /**
- * Turns single calls into batches. A partition's batch is sent at the end of the turn while fewer than two, or as many
- * as the store says, are in flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
+ * Coalesces single calls into batches. A partition's batch is sent at the end of the turn while fewer than two, or the
+ * store's own limit, are in flight, else as soon as one returns. Callers never see a batch: each gets its own answer.
  *
- * A batch costs more than the calls in it, for the client and for the store. So while enough batches are under way to keep
- * the store busy, calls are held until one returns and travel together. They are no longer held once no batch has returned
- * for the time that a batch takes.
+ * A batch has a fixed cost for client and store. So while enough batches are in flight to saturate the store, calls are held
+ * until one returns. A timer of the length of an average batch bounds the delay.
  */
 import { BATCH_BYTES, BATCH_OPERATION_LIMIT } from '../kernel/index.ts'
 import type { OperationInput, OperationName, OperationResult } from '../kernel/index.ts'
@@ -30,17 +29,17 @@ interface Outbox {
   readonly partition: Partition
   waiting: Waiting[]
   inFlight: number
-  /** Whether it is to be sent from, now or when a batch returns. */
+  /** Whether it is queued for sending, now or when a batch returns. */
   isScheduled: boolean
 }
 
-/** Batches of one partition that may be under way at once, unless the store says otherwise. */
+/** Batches of one partition in flight at most, unless the store has its own limit. */
 const IN_FLIGHT_MAX = 2
-/** The shortest time that a timer can wait for. */
+/** The shortest timer. */
 const HELD_LEAST_MS = 1
-/** How much the newest batch counts in the time that a batch takes. */
+/** The weight of the newest batch in the moving average of batch times. */
 const NEWEST_SHARE = 0.1
-/** What an operation's arguments are taken to weigh besides its blobs. */
+/** The estimated size of a call without its blobs. */
 const ARGUMENT_BYTES = 512
 
 export class Batcher {
@@ -51,12 +50,12 @@ export class Batcher {
   readonly #inFlightMax: number
   readonly #busyBatches: number
   readonly #outboxes = new Map<Partition, Outbox>()
-  /** Those with calls to send, in the order of their oldest call. They are sent together when the turn is over. */
+  /** Outboxes with calls to send, in the order of their oldest call. Sent together at the end of the turn. */
   #scheduled: Outbox[] = []
   #isTurnEnding = false
-  /** Of all partitions. */
+  /** Batches of all partitions. */
   #inFlight = 0
-  /** Runs since calls are held and no batch has returned. */
+  /** Set while calls are held and no batch has returned. */
   #heldTimer: Timer | undefined
   #batchMs = 0
   #fillNumber: number | undefined
@@ -91,24 +90,24 @@ export class Batcher {
     })
   }
 
-  /** Where a new execution goes: to the partition whose batch is being filled now, else to the next in turn. */
+  /** Chooses the partition of a new execution: the one whose batch is being filled, else the next one. */
   partitionNumberToFill(): number {
     const count = this.#store.settings.executionPartitions
     if (count === 1) return 0
-    // Programs that submit once and end would otherwise all fill the same one.
+    // A random start, so that short-lived programs do not all fill the same partition.
     this.#fillNumber ??= Math.floor(this.#runtime.random() * count)
     const filling = this.#outboxes.get(executionPartition(this.#fillNumber))
     if (filling === undefined || filling.waiting.length === 0 || filling.waiting.length >= BATCH_OPERATION_LIMIT) {
       this.#fillNumber = (this.#fillNumber + 1) % count
     } else if (this.#inFlightMax === 1 && filling.inFlight > 0) {
-      // Partitions of such a store work side by side: one that is at rest begins at once.
-      this.#fillNumber = this.#firstAtRest(this.#fillNumber) ?? this.#fillNumber
+      // Partitions of such a store run in parallel: an idle one starts at once.
+      this.#fillNumber = this.#nextIdle(this.#fillNumber) ?? this.#fillNumber
     }
     return this.#fillNumber
   }
 
-  /** The next partition behind one that has nothing under way. */
-  #firstAtRest(behind: number): number | undefined {
+  /** The next partition without a batch in flight. */
+  #nextIdle(behind: number): number | undefined {
     const count = this.#store.settings.executionPartitions
     for (let i = 1; i < count; i++) {
       const number = (behind + i) % count
@@ -118,7 +117,7 @@ export class Batcher {
     return undefined
   }
 
-  /** Refuses new calls and waits for those under way. */
+  /** Refuses new calls and waits for those in flight. */
   async close(): Promise<void> {
     this.#isClosed = true
     while ([...this.#outboxes.values()].some((outbox) => outbox.inFlight > 0 || outbox.waiting.length > 0)) {
@@ -168,7 +167,7 @@ export class Batcher {
     return outbox.waiting.length > 0 && outbox.inFlight < this.#limitOf(outbox)
   }
 
-  /** Batches of one partition that wait for the same lock are slower than one that holds their calls. */
+  /** Under contention, batches of one partition would wait for the same lock: one larger batch is faster. */
   #limitOf({ partition }: Outbox): number {
     return this.#store.isContended?.(partition) === true ? 1 : this.#inFlightMax
   }
@@ -210,7 +209,7 @@ export class Batcher {
       }
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
-      // Whoever waits behind would wait as long again, batch after batch, to hear the same.
+      // The queued calls would wait as long again, batch after batch, for the same error.
       if (isUnavailable(error)) for (const waiting of outbox.waiting.splice(0)) waiting.reject(error)
     } finally {
       outbox.inFlight -= 1
@@ -224,7 +223,7 @@ export class Batcher {
   }
 }
 
-/** Does nothing for a call that was answered before. */
+/** No-op for a call that was answered before. */
 function settle({ resolve, reject }: Waiting, answer: Answer): void {
   if (answer.kind === 'answered') resolve(answer)
   else if (answer.kind === 'failed') reject(answer.error)

@@ -1,4 +1,4 @@
-/** The port: what a client, a worker or an engine asks of a store. A store knows records and indexes, no behaviour. */
+/** The store port. A store knows records and indexes, no behaviour. */
 import type {
   ExecutionId,
   FabricEvent,
@@ -13,7 +13,7 @@ import type { EngineError } from '../kernel/engine-error.ts'
 
 /** `<family>:<number>`. Everything that one operation touches lives in one partition. */
 export type Partition = `${PartitionFamily}:${number}`
-/** `fp` holds executions and what belongs to them. */
+/** `fp` holds executions and their related records. */
 export type PartitionFamily = 'fp'
 
 export function executionPartition(number: number): Partition {
@@ -29,11 +29,11 @@ export interface Call<N extends OperationName = OperationName> {
 
 export type Answer<N extends OperationName = OperationName> =
   | { readonly kind: 'answered'; readonly result: OperationResult<N>; readonly blobs: readonly Uint8Array[] }
-  /** The operation met an impossible state and wrote nothing. */
+  /** The operation found an impossible state and wrote nothing. */
   | { readonly kind: 'fault'; readonly reason: string; readonly recordId: string }
-  /** The store could not take this operation; nothing of it was written. */
+  /** The store could not run this operation. It wrote nothing. */
   | { readonly kind: 'failed'; readonly error: EngineError }
-  /** The call had done enough before this operation's turn; it is to be sent again. */
+  /** The batch reached its limits before this operation. Send it again. */
   | { readonly kind: 'not_run' }
 
 export interface StoredEvent extends FabricEvent {
@@ -49,57 +49,57 @@ export interface EventPage {
   readonly lastSequence: number
 }
 
-/** A hint that something changed. It is never the truth: whoever is woken looks for himself. */
+/** A hint that something changed. Listeners re-read the store to know. */
 export interface Wake {
   readonly partition: Partition
-  /** Ready indexes that gained entries; undefined means that any may have. */
+  /** Ready indexes that gained entries; undefined: any may have. */
   readonly ready?: readonly string[] | undefined
   /** The earliest timer that was set. */
   readonly dueAt?: Instant | undefined
   /** Whether the event log grew. */
   readonly hasEvents: boolean
-  /** By what it grew; undefined means that nobody says, and that whoever follows the log has to read it. */
+  /** The added events; undefined if unknown: then followers read the log. */
   readonly growth?: LogGrowth | undefined
-  /** Executions whose holders have something to hear, such as a wish to cancel; undefined means that any may have. */
+  /** Executions with news for their holders, such as a cancel request; undefined: any may have. */
   readonly holdersOf?: readonly ExecutionId[] | undefined
 }
 
 /** The events that a write has added to the log of its partition. */
 export interface LogGrowth {
-  /** The numbers of the first and the last of them. */
+  /** Sequence numbers of the first and the last one. */
   readonly first: number
   readonly last: number
-  /** When they happened: all at one moment. */
+  /** When they happened: all at the same time. */
   readonly at: Instant
-  /** The executions and flows whose end is among them. */
+  /** Executions and flows that ended. */
   readonly ended: readonly string[]
 }
 
-/** What a listener wants to be told of, so that a store can spare it everything else. */
+/** Which wake-ups a listener needs. */
 export interface WakeInterest {
-  /** The growth of this partition's event log. Left out: work that became ready, timers, and news for holders, anywhere. */
+  /** The growth of this partition's event log. Left out: ready work, timers and news for holders, in all partitions. */
   readonly eventsOf?: Partition | undefined
 }
 
-/** Fixed when the store is first used, the same for everyone who uses it. */
+/** Fixed when the store is first used, the same for all processes. */
 export interface StoreSettings {
   readonly executionPartitions: number
-  /** Names of tags by which executions are listed from an index of their own. */
+  /** Names of the tags that have an index of executions. */
   readonly indexedTags: readonly string[]
 }
 
-/** What an operator wants to know of a store. */
+/** Facts of a store for operators. */
 export interface StoreReport {
   readonly kind: string
   readonly version: string
   readonly location: string
   readonly durability: string
   readonly warnings: readonly string[]
-  /** Keys that a dump walks past, where a store cannot tell its own from those of others. */
+  /** Keys that a dump scans, where a store shares its server with others. */
   readonly keyCount?: number | undefined
 }
 
-/** Everything in a partition, for tests that prove invariants. */
+/** Everything in a partition, for checks of invariants. */
 export interface PartitionDump {
   readonly records: readonly AnyRecord[]
   readonly entries: readonly IndexEntry[]
@@ -108,41 +108,41 @@ export interface PartitionDump {
 }
 
 /**
- * A transaction that somebody else has begun in the database of the store and will end: a `pg` client, or anything that
- * runs its statements.
+ * A transaction of the caller in the database of the store: a `pg` client, or anything that runs its statements. The caller
+ * begins and ends it.
  */
 export interface TransactionHandle {
   readonly query: (text: string, values: unknown[]) => Promise<unknown>
 }
 
-/** Hears the answer to one of the calls, counted from 0. */
+/** Called with the answer to a call of the batch, numbered from 0. */
 export type AnswerListener = (call: number, answer: Answer) => void
 
 export interface Store {
   readonly settings: StoreSettings
-  /** Batches of one partition that may be under way at once. Left out, two: one being run, one on its way. */
+  /** Batches of one partition in flight at most. Left out, two: one running, one in transit. */
   readonly batchesAtOnce?: number | undefined
   /**
-   * Batches of all partitions that keep the store busy. While so many are under way, a batch that is not full waits for
-   * one of them to return. Left out, a batch waits only for those of its own partition.
+   * Batches of all partitions that saturate the store. While so many are in flight, a batch that is not full waits for one
+   * of them to return. Left out, a batch waits only for those of its own partition.
    */
   readonly busyBatches?: number | undefined
-  /** Whether other processes keep changing what batches of a partition read: such batches had better not be under way side by side. */
+  /** Whether batches of a partition conflict with other processes: then only one should be in flight. */
   isContended?(partition: Partition): boolean
   /**
-   * Runs operations in order, each as if alone, in one step. Answers come in the order of the calls. A store that has to run
-   * some of them again may tell the answers of the others before.
+   * Runs operations in order, each in isolation, in one batch. Returns the answers in the order of the calls. A store that
+   * retries some of them may pass the answers of the others to `onAnswer` before.
    */
   run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]>
   /**
-   * Leaves a submit in somebody's transaction: it is run soon after the commit, and never if there is none. Whatever the
-   * transaction throws is thrown as it is. Only a store whose database programs have transactions of their own in has it.
+   * Stages a submit in a transaction of the caller. The submit runs soon after the commit, and never after a rollback.
+   * Errors of the transaction are rethrown unchanged. Only stores in a database that programs share have it.
    */
   stage?(tx: TransactionHandle, partition: Partition, call: Call<'createExecution'>): Promise<void>
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage>
-  /** Drops events that are older than an instant or beyond a count. Says how many. */
+  /** Removes events older than an instant or beyond a count. Returns how many. */
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number>
-  /** The interest is a hint too: a listener may hear of more than it wants. */
+  /** The interest is a hint: a listener may get other wake-ups too. */
   onWake(listener: (wake: Wake) => void, interest?: WakeInterest): () => void
   report(): Promise<StoreReport>
   dump(partition: Partition): Promise<PartitionDump>

@@ -1,6 +1,6 @@
 import type { Wake } from './store.ts'
 
-/** Those who want to hear that something changed. A listener only takes note; it must not throw. */
+/** Listeners to wake-ups. A listener must return at once and must not throw. */
 export class WakeListeners {
   readonly #listeners = new Set<(wake: Wake) => void>()
 

@@ -172,7 +172,7 @@ describe.each(programs)('function libraries on a %s', (program) => {
 
     expect(await countIn(store)).toBe(1)
     await until('the log says so', SETTLE_LIMIT_MS, async () =>
-      log.at('warn').includes('the function libraries on the server could not be looked after') ? true : undefined,
+      log.at('warn').includes('could not announce the function library or delete unused ones') ? true : undefined,
     )
   })
 })

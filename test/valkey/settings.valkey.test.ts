@@ -53,7 +53,7 @@ describe.each(targets)('the settings of a store on $name', ({ location, partitio
     const error = await refusalOf(place, { create: false })
 
     expect(error.code).toBe('store_not_found')
-    expect(error.message).toContain('Nobody has used a store with this prefix and database')
+    expect(error.message).toContain('There is no store with this prefix and database')
     await open(place)
     expect((await open(place, { create: false })).settings.executionPartitions).toBe(partitions)
   })

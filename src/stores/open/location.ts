@@ -1,4 +1,4 @@
-/** Where a store is, as a person writes it: one line of text that says which kind of store and which one. */
+/** Parses the location of a store: one line of text whose scheme names the kind of store. */
 import { EngineError } from '../../kernel/engine-error.ts'
 import { parsePostgres, postgresForms } from '../postgres/options/postgres-location.ts'
 import type { PostgresLocation } from '../postgres/options/postgres-location.ts'
@@ -6,6 +6,13 @@ import { isSynchronous } from '../sqlite/file/synchronous.ts'
 import type { Synchronous } from '../sqlite/file/synchronous.ts'
 import { parseValkey, valkeyForms } from '../valkey/options/valkey-location.ts'
 import type { ValkeyLocation } from '../valkey/options/valkey-location.ts'
+
+/** How many acknowledged writes survive a power failure. */
+export type Synchronous = 'normal' | 'full'
+
+export function isSynchronous(value: unknown): value is Synchronous {
+  return value === 'normal' || value === 'full'
+}
 
 export type StoreLocation =
   | { readonly kind: 'memory' }
@@ -16,7 +23,7 @@ export type StoreLocation =
 
 interface Scheme {
   readonly name: string
-  /** Examples of what is accepted, shown to whoever wrote something else. */
+  /** Examples of accepted locations, listed in the error for an unknown scheme. */
   readonly forms: readonly string[]
   readonly parse: (rest: string) => StoreLocation
 }

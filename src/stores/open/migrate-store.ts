@@ -1,4 +1,4 @@
-/** Makes the place of a store ready for this version of the program, without using the store. */
+/** Brings the schema, layout and level of a store up to this version of the program. Runs no operation. */
 import { systemRuntime } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import type { ProcessInfo } from '../level/level-place.ts'
@@ -19,7 +19,7 @@ import type { ValkeyOptions } from '../valkey/options/valkey-options.ts'
 export type { LevelMigration, MovedCounts, ProcessInfo }
 
 export interface MigrateStoreOptions {
-  /** Only says what would be done. */
+  /** Reports the pending steps and changes nothing. */
   readonly dryRun?: boolean | undefined
   /** For a Valkey store: migrate although a program of another version may still be running. */
   readonly force?: boolean | undefined
@@ -40,7 +40,7 @@ export interface MigrationStep {
 }
 
 export type MigrateStoreResult = PlaceMigration & {
-  /** What became of the level. Absent for a store in memory, and where the store was never used or waits for other steps. */
+  /** The outcome of raising the level. Absent for a store in memory, and where the store was never used or waits for other steps. */
   readonly level?: LevelMigration | undefined
 }
 
@@ -59,13 +59,13 @@ type PlaceMigration =
   /** Opening a store of this kind is all that it needs; unless it was a dry run, it has been opened. */
   | { readonly kind: 'ready_when_opened' }
 
-/** A step may rewrite tables of any size; what is as long without an answer has lost its connection. */
+/** A step may rewrite tables of any size. Without a reply for this long, the connection counts as lost. */
 const STEP_TIMEOUT_MS = 12 * 3_600_000
 
-/** A program as a store sees it. */
+/** The levels and the clock of the migrating program. */
 interface Program {
   readonly levels: Levels
-  /** Whose clock tells which announcements have lapsed. The server's, except in tests that move time. */
+  /** The clock by which announcements lapse. The server's, except in tests that move time. */
   readonly clock: 'server' | 'runtime'
 }
 
@@ -73,8 +73,8 @@ interface Program {
  * Brings the tables of a Postgres store up to this version, or makes them, so that a program that may not do so itself can
  * use the store. Nothing else ever changes tables that are there already. Moves the data of a Valkey store to the layout of
  * this version, which no other program may use meanwhile.
- * Then raises the level of the store by one step, if this program can run the next one and every live process can: they go on
- * working meanwhile.
+ * Then raises the level of the store by one step, if this program and every live process can run the next one. Processes
+ * keep working meanwhile.
  *
  * @example
  * const { kind } = await migrateStore('postgres://owner@localhost/shop', { postgres: { password } })

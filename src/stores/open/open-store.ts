@@ -1,4 +1,4 @@
-/** From a location, as a person writes it, to an open store. */
+/** Opens the store that a location names. */
 import { existsSync } from 'node:fs'
 import { INDEXED_TAG_COUNT_MAX } from '../../kernel/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
@@ -21,15 +21,15 @@ export interface OpenStoreOptions {
   readonly runtime: Runtime
   /** Names of tags to index, fixed when the store is first used. Left out, those that it was set up with, or none. */
   readonly indexedTags?: readonly string[] | undefined
-  /** For a SQLite file: whether what was answered survives a power failure (`full`) or may lose the last moments (`normal`). */
+  /** For a SQLite file: whether acknowledged writes survive a power failure (`full`) or the last ones may be lost (`normal`). */
   readonly synchronous?: Synchronous | undefined
-  /** For a SQLite file: how often it is looked at for what other processes have written. */
+  /** For a SQLite file: how often it is polled for writes of other processes. */
   readonly watchIntervalMs?: number | undefined
   readonly valkey?: ValkeyOptions | undefined
   readonly postgres?: PostgresOptions | undefined
-  /** False refuses a place where nobody has set up a store yet, instead of setting one up. */
+  /** False refuses a location without a store instead of setting one up. */
   readonly create?: boolean | undefined
-  /** For a store on a server: whose clock counts. The server's, except in tests that move time. */
+  /** For a store on a server: the clock in use. The server's, except in tests that move time. */
   readonly clock?: 'server' | 'runtime' | undefined
   readonly log?: Log | undefined
   /** The levels that the program can run: its own, except in tests. */
@@ -39,7 +39,7 @@ export interface OpenStoreOptions {
 /**
  * Opens the store that a location names, such as `memory:`, `sqlite:./fabric.db`, `valkey://localhost:6379` or
  * `postgres://localhost/shop`.
- * Throws an `EngineError` that says what to do if there is no such store, or if it was set up otherwise.
+ * Throws an `EngineError` with advice if the store does not exist, or if it was set up with other settings.
  */
 export async function openStore(location: string, options: OpenStoreOptions): Promise<Store> {
   const parsed = parseLocation(location)
@@ -101,8 +101,8 @@ function refuseMissing(file: string): void {
 }
 
 /**
- * Loaded when it is asked for: a program pays only for the kind of store that it uses, and one that never asks for
- * SQLite runs where Node does not bring it.
+ * Loaded lazily: a program loads only the kind of store that it uses, and one that never uses SQLite runs on a Node
+ * without it.
  */
 export async function loadSqlite<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
@@ -148,7 +148,7 @@ function quoted(value: unknown): string {
 /** A setting may stand in the location or in the options; if it stands in both, they must agree. */
 function oneOf<T extends string>(name: string, located: T | undefined, given: T | undefined): T | undefined {
   if (located !== undefined && given !== undefined && located !== given) {
-    const message = `The location says ${name} "${located}", the options say "${given}": leave one of them out.`
+    const message = `The location has ${name} "${located}", the options have "${given}": remove one of them.`
     throw new EngineError('invalid_configuration', { field: name, message })
   }
   return located ?? given

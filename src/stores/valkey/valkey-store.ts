@@ -48,11 +48,11 @@ export interface ValkeyStoreOptions {
   readonly location: ValkeyLocation
   readonly indexedTags: readonly string[] | undefined
   readonly connection?: ConnectionSettings | undefined
-  /** Whether this program may put the function library onto the server. True unless given. */
+  /** Whether this program may load the function library. Default true. */
   readonly loadFunctions?: boolean | undefined
-  /** Whether a store that nobody has used yet is set up. True unless given. */
+  /** Whether to set up a store that was never used. Default true. */
   readonly create?: boolean | undefined
-  /** Whose clock counts. The server's, except in tests that move time. */
+  /** The clock in use: the server's, except in tests that move time. */
   readonly clock?: 'server' | 'runtime' | undefined
   /** The levels that the program can run: its own, except in tests. */
   readonly levels?: Levels | undefined
@@ -111,7 +111,7 @@ export class ValkeyStore implements Store {
       backend: parts.wrapBackend?.(backend) ?? backend,
       runtime,
       now: isServerClock ? undefined : () => runtime.now(),
-      // A test that moves time waits for the server's real one.
+      // In a test that moves time, a pause would not end by itself.
       pause: (ms) => (isServerClock ? sleep(runtime, ms) : new Promise((resolve) => runtime.soon(resolve))),
       onWake: (wake) => this.#listeners.tell(wake),
     })
@@ -122,7 +122,7 @@ export class ValkeyStore implements Store {
       runtime,
       log,
       sender,
-      tell: (wake) => this.#listeners.tell(wake),
+      notify: (wake) => this.#listeners.tell(wake),
     })
     this.#register.start()
     this.#loader.onReloaded(async () => {
@@ -131,7 +131,7 @@ export class ValkeyStore implements Store {
     })
   }
 
-  /** In an order in which nothing is written to a server that must not be used. */
+  /** Checks the server, the settings and the permissions before it writes anything. */
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
     const { runtime, location, loadFunctions = true, create = true, clock = 'server', levels = programLevels } = options
     const log = quietLog(options.log ?? silentLog)
@@ -173,7 +173,7 @@ export class ValkeyStore implements Store {
     }
   }
 
-  /** How many operations this process has run, and how many of them met a conflict. */
+  /** Counts the operations of this process, and those with a conflict. */
   get counts(): RunCounts {
     return this.#runner.counts
   }
@@ -228,12 +228,12 @@ export class ValkeyStore implements Store {
     const withdrawing = this.#processes.close()
     this.#register.close()
     this.#channel.close()
-    // Sends what was handed to it, and waits for no server that is away.
+    // Sends queued commands, and does not wait for an unreachable server.
     this.#connection.close()
     await withdrawing
   }
 
-  /** What finishes work or frees memory goes through; only what asks for more memory is refused. */
+  /** Runs the calls that finish work or only read. Refuses those that need more memory. */
   async #runWhenFull(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
     const finishing = calls.filter(runsWhenFull)
     const full: Answer = { kind: 'failed', error: storeFull() }

@@ -1,4 +1,4 @@
-/** Looks a server over before it is used: whether it can run the library, and whether it would lose data silently. */
+/** Checks a server before it is used: whether it can run the library, and whether it would lose data silently. */
 import type { Redis } from 'ioredis'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -9,26 +9,26 @@ export interface ServerFacts {
   readonly version: string
   readonly maxmemoryPolicy: string
   readonly isAppendOnly: boolean
-  /** When the append-only file reaches the disk; undefined if the server does not say. */
+  /** When the append-only file is synced to disk; undefined if the configuration is not readable. */
   readonly appendFsync: string | undefined
-  /** Whether snapshots are taken by a schedule; undefined if the server does not say. */
+  /** Whether snapshots are scheduled; undefined if the configuration is not readable. */
   readonly hasSnapshots: boolean | undefined
   readonly isCluster: boolean
   readonly isReplica: boolean
   readonly usedMemoryBytes: number
-  /** 0 if it takes what the machine has. */
+  /** 0 if memory is not limited. */
   readonly maxmemoryBytes: number
   /** How many keys each of its databases has. */
   readonly keyCounts: ReadonlyMap<number, number>
 }
 
-/** Functions came with 7.0, and with them everything that the library uses. */
+/** The first version with functions and all commands that the library uses. */
 const LEAST_VERSION = [7, 0] as const
 const GOOD_POLICY = 'noeviction'
 
 /**
- * The facts of every server that accepts writes; throws what must be changed before the store can be used. A replica takes
- * the place of its primary one day, so it is asked too; one that cannot be asked now keeps nobody from the store.
+ * Returns the facts of every server that accepts writes. Throws an error with advice if one of them cannot hold a store.
+ * Replicas are checked too, since each may replace its primary; one that is unreachable is skipped.
  */
 export async function checkServers(connection: Connection): Promise<ServerFacts[]> {
   const [servers, replicas] = await Promise.all([connection.onEachPrimary(factsOf), connection.onEachReplica(factsOf)])
@@ -36,7 +36,7 @@ export async function checkServers(connection: Connection): Promise<ServerFacts[
   return servers
 }
 
-/** Where the number is refused, a connection stays in database 0 and says nothing: it would mix two stores. */
+/** After a refused SELECT the client stays in database 0 without an error, which would mix two stores. */
 export async function checkDatabase(connection: Connection, database: number): Promise<void> {
   if (database === 0) return
   try {
@@ -99,7 +99,7 @@ function keyCountsIn(info: ReadonlyMap<string, string>): Map<number, number> {
   return counts
 }
 
-/** A server may not let everybody see its configuration. */
+/** Not every user may read the configuration of the server. */
 async function persistenceOf(server: Redis): Promise<Pick<ServerFacts, 'appendFsync' | 'hasSnapshots'>> {
   try {
     const settings = toMap(await server.call('CONFIG', 'GET', 'appendfsync', 'save'))

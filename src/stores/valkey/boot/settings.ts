@@ -1,4 +1,4 @@
-/** What is fixed when the store is first used: written in one step by whoever comes first, verified by everyone. */
+/** The settings that are fixed at first use: written atomically by the first process, verified by every other. */
 import { DATA_VERSION } from '../../../kernel/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { refuseOther, sorted } from '../../server/fixed-settings.ts'
@@ -10,18 +10,18 @@ import type { Keys } from '../layout/keys.ts'
 import { LAYOUT_VERSION } from '../layout/stored-value.ts'
 import { refusalWord } from '../connection/valkey-error.ts'
 
-/** Enough for several servers' worth of cores to work side by side, few enough to be swept cheaply. */
+/** Enough for many cores to work in parallel, few enough for cheap scans. */
 const STANDALONE_PARTITIONS = 8
-/** More, so that they spread over the primaries of a cluster and can be moved one by one. */
+/** More, so that they spread over the primaries of a cluster and move one by one. */
 const CLUSTER_PARTITIONS = 32
 
-/** KEYS: the settings. ARGV: the text that is expected there, the text to write. Returns whether it wrote. */
+/** KEYS: the settings. ARGV: the expected text, the new text. Returns 1 if it wrote, else 0. */
 const CHANGE_SETTINGS = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`
 
-/** Left out, whatever the store was set up with. */
+/** An undefined setting accepts the stored one. */
 export interface WantedSettings {
   readonly executionPartitions: number | undefined
   readonly indexedTags: readonly string[] | undefined
@@ -40,7 +40,7 @@ export interface StoredSettings {
   readonly indexedTags: readonly string[]
 }
 
-/** What the store was set up with; undefined if nobody has used it yet. Refuses a program that asks for anything else. */
+/** Returns the settings of the store; undefined if it was never used. Throws if the program wants other settings. */
 export async function findSettings(
   connection: Connection,
   keys: Keys,
@@ -60,7 +60,7 @@ export async function findSettings(
   return { executionPartitions, indexedTags }
 }
 
-/** Sets the store up, unless somebody else is quicker: then his settings count, and are checked. */
+/** Sets the store up. If another process was first, its settings are checked instead. */
 export async function setUp(connection: Connection, keys: Keys, wanted: WantedSettings): Promise<StoreSettings> {
   const defaultPartitions = connection.isCluster ? CLUSTER_PARTITIONS : STANDALONE_PARTITIONS
   const first: StoredSettings = {
@@ -77,7 +77,7 @@ export async function setUp(connection: Connection, keys: Keys, wanted: WantedSe
 }
 
 export function storeNotFound(): EngineError {
-  const message = 'Nobody has used a store with this prefix and database on the server yet.'
+  const message = 'There is no store with this prefix and database on the server yet.'
   return new EngineError('store_not_found', { field: 'location', message })
 }
 

@@ -1,4 +1,4 @@
-/** What an operator should know of a server: what it is, and what it would lose. */
+/** Reports the kind, version and durability of the servers, with warnings. */
 import type { StoreReport } from '../../store.ts'
 import type { ServerFacts } from './server-check.ts'
 import { shownLocation } from '../options/valkey-location.ts'
@@ -27,26 +27,26 @@ function durabilityOf({ isAppendOnly, appendFsync, hasSnapshots }: ServerFacts):
   if (isAppendOnly) {
     switch (appendFsync) {
       case 'always':
-        return 'append-only file, synced before every answer: what was answered survives a power failure'
+        return 'append-only file, synced before every reply: acknowledged writes survive a power failure'
       case 'no':
-        return 'append-only file, synced when the system likes: what was answered survives the end of the server, not of the machine'
+        return 'append-only file, synced by the operating system: acknowledged writes survive a crash of the server, not of the machine'
       case 'everysec':
         return 'append-only file, synced every second: a power failure can take the last second, and so can a crash of the server while its disk is slow'
       default:
-        return 'append-only file: what was answered survives the end of the server; when it reaches the disk, this user may not see'
+        return 'append-only file: acknowledged writes survive a crash of the server; this user may not see when they are synced'
     }
   }
   switch (hasSnapshots) {
     case true:
-      return 'snapshots only: what was answered since the last one does not survive the end of the server'
+      return 'snapshots only: writes since the last snapshot are lost when the server ends'
     case false:
-      return 'none: nothing survives the end of the server'
+      return 'none: everything is lost when the server ends'
     case undefined:
-      return 'no append-only file; whether there are snapshots, this user may not see'
+      return 'no append-only file; this user may not see whether there are snapshots'
   }
 }
 
-/** Said by `doctor`, and logged when the store is opened. */
+/** Printed by `doctor`, and logged when the store is opened. */
 export function warningsOf(server: ServerFacts): string[] {
   return [...durabilityWarnings(server), ...memoryWarnings(server)]
 }

@@ -23,7 +23,7 @@ import { readSettings, replaceSettings, storeNotFound } from './settings.ts'
 import { asEngineError } from '../connection/valkey-error.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
 
-/** Others may change the settings at the same time; each of them changes them once. */
+/** Concurrent processes change the settings once each. */
 const CHANGE_TRIES = 10
 
 /** KEYS: the count of trimmed events of a partition. ARGV: the level, what a level adds to the count. Never lowers a level. */
@@ -37,7 +37,7 @@ export class ValkeyLevel implements LevelPlace {
   readonly #keys: Keys
   readonly #now: (() => number) | undefined
 
-  /** `now` tells whose clock counts; undefined for the server's. */
+  /** `now` is the clock in use; undefined for the server's. */
   constructor(connection: Connection, keys: Keys, now?: () => number) {
     this.#connection = connection
     this.#keys = keys
@@ -76,7 +76,9 @@ export class ValkeyLevel implements LevelPlace {
       await this.#connection.send('EVAL', RAISE_PARTITION, 1, key, to, LEVEL_STEP)
     }
     for (let tries = 0; tries < CHANGE_TRIES; tries++) if (await this.#raiseSettings(to)) return
-    throw new EngineError('store_unavailable', { message: 'The settings of the store change all the time.' })
+    throw new EngineError('store_unavailable', {
+      message: 'Other processes keep changing the settings of the store. Try again.',
+    })
   }
 
   /** Returns false if another process changed the settings meanwhile. */

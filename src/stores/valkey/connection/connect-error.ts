@@ -1,10 +1,10 @@
-/** Why a server could not be connected to, and what to change so that it can. */
+/** Classifies a failed connection, with advice. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { asEngineError, causeOf, refusalWord } from './valkey-error.ts'
 import { shownAddress } from '../../server/server-location.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
 
-/** What Node finds wrong with a certificate, by the name of its error, and who can put it right. */
+/** Advice by the code of a certificate error of Node. */
 const certificateAdvice: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'Give the server a new one.',
   CERT_NOT_YET_VALID: 'Check the clocks of the server and of this machine.',
@@ -15,7 +15,7 @@ const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT.*)$/
 const TRUST_ADVICE =
   'Give the certificate of its authority as valkey.tls.ca, or the name of its file in NODE_EXTRA_CA_CERTS.'
-/** The server's way to say that it wants to see a certificate. */
+/** The TLS alert of a server that requires a client certificate. */
 const CERTIFICATE_WANTED = /^ERR_SSL_.*ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|HANDSHAKE_FAILURE)$/
 const CERTIFICATE_ADVICE = 'give valkey.tls.cert and valkey.tls.key'
 const NO_CLUSTER = 'cluster support disabled'
@@ -50,7 +50,7 @@ function unreachable(location: ValkeyLocation, reason: unknown): EngineError {
   return new EngineError('store_unavailable', { message }, { cause: causeOf(reason) })
 }
 
-/** A server that is spoken to in the wrong way hangs up or stays silent. */
+/** A protocol mismatch shows as a closed connection or a timeout. */
 function adviceFor(location: ValkeyLocation, reason: unknown): string {
   const code = codeOf(reason)
   const isSilent = code === '' || code === 'ETIMEDOUT'
@@ -68,7 +68,7 @@ function adviceFor(location: ValkeyLocation, reason: unknown): string {
   return `${CHECK}.`
 }
 
-/** A cluster's client wraps what the last server said that it tried. */
+/** A cluster client wraps the error of the last server that it tried. */
 function lastOf(error: unknown): unknown {
   if (!(error instanceof Error) || !('lastNodeError' in error)) return error
   return error.lastNodeError ?? error
@@ -78,13 +78,13 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** A host with several addresses fails once for each, and all together have no text of their own. */
+/** A host with several addresses fails once for each, in an AggregateError without a message. */
 function textOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(textOf).join(', ')
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Node adds advice of its own behind a semicolon. */
+/** Node appends its own advice after a semicolon. */
 function firstClause(error: unknown): string {
   return textOf(error).split(';', 1)[0] ?? ''
 }

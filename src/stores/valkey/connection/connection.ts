@@ -1,6 +1,6 @@
 /**
- * The way to a server or a cluster. It reconnects by itself, with back-off; whoever calls meanwhile waits a bounded time.
- * A command whose answer was lost is never sent again from here: only its caller knows how to repeat it.
+ * A connection to a server or a cluster. Reconnects by itself, with backoff; calls meanwhile wait for a bounded time. Never
+ * resends a command whose reply was lost: only the caller can retry it safely.
  */
 import { Cluster, Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../../runtime/index.ts'
@@ -17,23 +17,23 @@ export type Argument = string | number | Buffer
 
 const CONNECT_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 5_000
-/** How long a server may take to close a connection that is left. One that was never made keeps the process for as long. */
+/** How long closing a connection waits for the server. A pending connect keeps the process alive for as long. */
 const GOODBYE_MS = 100
 /**
- * A connection on which nothing has come for this many times the time of a call, though something was asked, is taken for
- * dead and made anew: one that broke without a word would stay open for a quarter of an hour.
+ * A connection with pending commands that receives nothing for this many request timeouts is closed and reopened: a
+ * half-open connection would otherwise last for a quarter of an hour.
  */
 const SILENCES_MAX = 2
-/** How long a call waits for a connection that is being made again. */
+/** How long a call waits for a reconnect. */
 const RECONNECT_WAIT_MS = 2_000
-/** How often a server that loads its data is asked whether it is done. Its own guess is in seconds, and too high. */
+/** How often a server that loads its data is polled. Its own estimate is in seconds, and too high. */
 const LOADING_LOOK_MS = 100
-/** How often a command follows a slot to another server, or waits for one that is being moved, before its caller hears of it. */
+/** How often a command follows a slot to another server, or waits for one that is being moved, before the call fails. */
 const REDIRECTIONS_MAX = 20
 const SLOT_WAIT_MS = 100
 /**
- * How often a cluster is asked who has which slot, besides whenever a call shows that it has changed. The client could do
- * this itself, but one that is left in the middle of it would never end.
+ * How often the slot map of a cluster is refreshed, besides after errors that show a change. The client's own timer would
+ * keep a closed client alive.
  */
 const SLOTS_REFRESH_MS = 10_000
 
@@ -46,7 +46,7 @@ export class Connection {
   readonly #runtime: Runtime
   readonly #seeds: readonly ServerAddress[]
   readonly #serverOptions: ServerOptions
-  /** Those who wait for a connection that is being made again. */
+  /** Callbacks of calls that wait for a reconnect. */
   readonly #waiting = new Set<() => void>()
   #refresh: Timer | undefined
   #isClosed = false
@@ -65,7 +65,7 @@ export class Connection {
     client.on('ready', () => this.#endWaiting())
   }
 
-  /** Connects, or throws what keeps it from connecting. */
+  /** Connects, or throws an error that names the cause. */
   static async open(location: ValkeyLocation, settings: ConnectionSettings, runtime: Runtime): Promise<Connection> {
     const connection = new Connection(location, settings, runtime)
     const failure = await connection.#connect()
@@ -73,7 +73,7 @@ export class Connection {
       connection.#refreshLater()
       return connection
     }
-    // The client of a cluster says only that nobody answered; that of a single server says why.
+    // A cluster client reports only that no server replied; the client of a single server reports the cause.
     if (!location.isCluster || connection.#lastError === undefined) throw asConnectError(location, failure)
     const single = new Connection({ ...location, isCluster: false }, settings, runtime)
     const reason = (await single.#connect()) ?? (await single.#clusterTrouble())
@@ -81,7 +81,7 @@ export class Connection {
     throw asConnectError(location, reason ?? failure)
   }
 
-  /** What a member of a cluster says of the cluster, if it is not well. */
+  /** Returns what a member reports of its cluster, if that is unhealthy. */
   async #clusterTrouble(): Promise<EngineError | undefined> {
     try {
       const info = String(await this.send('CLUSTER', 'INFO'))
@@ -141,7 +141,7 @@ export class Connection {
     if (keys.length === 0) return [await this.sendCall(call), []]
     return await this.#whenReady(async (client) => {
       const reading = readInPlace(client, keys)
-      // Awaited behind the call, whose own failure says more.
+      // Awaited after the call, whose own error is more specific.
       reading.catch(() => undefined)
       const reply = await (client.sendCommand(new ReadyCommand(call)) as Promise<unknown>)
       return [reply, await reading]
@@ -211,7 +211,7 @@ export class Connection {
     if (this.#client.status !== 'ready') {
       throw new EngineError(
         'store_unavailable',
-        { message: 'There is no connection to the server; it is tried again and again.' },
+        { message: 'There is no connection to the server; reconnecting.' },
         { cause: causeOf(this.#lastError) },
       )
     }
@@ -231,7 +231,7 @@ export class Connection {
     for (const end of this.#waiting) end()
   }
 
-  /** A server that was lost may have a successor that the client has not heard of. */
+  /** A lost primary may have a successor that the slot map of the client does not have yet. */
   #lookForPrimaries(error: unknown): void {
     if (!(this.#client instanceof Cluster) || this.#isClosed) return
     const word = refusalWord(error)
@@ -240,14 +240,14 @@ export class Connection {
   }
 }
 
-/** Reads values from the server that has their slot, as far as is known. With an explicit slot the client follows no redirection. */
+/** Reads values from the server that has their slot in the slot map. With an explicit slot the client follows no redirection. */
 function readInPlace(client: Client, keys: string[]): Promise<unknown> {
   const read = new BytesCommand('MGET', keys)
   if (!(client instanceof Cluster)) return client.sendCommand(read) as Promise<unknown>
   return client.sendCommand(read, undefined, { slot: read.getSlot() }) as Promise<unknown>
 }
 
-/** What holds for every connection to every server. */
+/** Options of every connection to every server. */
 function serverOptions(location: ValkeyLocation, settings: ConnectionSettings) {
   const requestTimeoutMs = settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS
   return {
@@ -281,7 +281,7 @@ function makeClient(location: ValkeyLocation, settings: ConnectionSettings, runt
     enableOfflineQueue: false,
     clusterRetryStrategy: retry,
     maxRedirections: REDIRECTIONS_MAX,
-    // A command whose connection broke may have been carried out: its caller decides.
+    // A command whose connection broke may have run: the caller decides whether to retry.
     retryDelayOnFailover: 0,
     retryDelayOnTryAgain: SLOT_WAIT_MS,
     retryDelayOnClusterDown: SLOT_WAIT_MS,

@@ -1,14 +1,14 @@
-/** What the server's refusals and the connection's failures mean to a caller. */
+/** Maps server errors and connection failures to errors of the engine. */
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { ServerAddress } from '../options/valkey-location.ts'
 
-/** The word by which a server's refusal begins, such as `OOM` or `MOVED`; undefined for any other error. */
+/** Returns the prefix of a server error, such as `OOM` or `MOVED`; undefined for any other error. */
 export function refusalWord(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   return /^([A-Z]{2,})(?: |$)/.exec(error.message)?.[1]
 }
 
-/** The server that has what another was asked for, by that one's word; undefined if the error names none. */
+/** Returns the server that a MOVED error names; undefined for any other error. */
 export function movedTo(error: unknown): ServerAddress | undefined {
   if (!(error instanceof Error)) return undefined
   const { host, port } = /^MOVED \d+ (?<host>[^ ?]+):(?<port>\d+)$/.exec(error.message)?.groups ?? {}
@@ -19,15 +19,15 @@ export function isOutOfMemory(error: unknown): boolean {
   return refusalWord(error) === 'OOM'
 }
 
-/** The library is not there: the server is new to it, or somebody removed it. */
+/** The server lacks the library: it is new, lost its data, or the library was deleted. */
 export function isFunctionMissing(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Function not found')
 }
 
-/** It may be one only until the address leads to its successor. */
+/** After a failover this lasts until the address leads to the new primary. */
 export const REPLICA = 'The server is a replica and takes no writes. If it stays one, name its primary in the location.'
 
-/** Reasons that pass by themselves, or that somebody has to see to while callers wait. */
+/** Transient refusals. Callers retry, if need be until an operator has acted. */
 const passing: Readonly<Record<string, string>> = {
   LOADING: 'The server is still loading its data.',
   BUSY: 'The server is busy with a script that runs too long.',
@@ -38,10 +38,10 @@ const passing: Readonly<Record<string, string>> = {
   MOVED: 'The slot has moved to another server.',
   ASK: 'The slot is being moved to another server.',
   MISCONF: 'The server cannot save to its disk and refuses writes: look at its log.',
-  NOREPLICAS: 'The server has fewer replicas than it was told to wait for.',
+  NOREPLICAS: 'The server has fewer replicas than min-replicas-to-write asks for.',
 }
 
-/** What nobody but a person can change. */
+/** Permanent refusals: the configuration has to change. */
 const refused: Readonly<Record<string, string>> = {
   NOAUTH: 'The server asks for a password: put user and password into the location or the settings.',
   WRONGPASS: 'The server does not accept the user and the password.',
@@ -54,17 +54,17 @@ export function storeFull(): EngineError {
   })
 }
 
-const LOST = 'The connection was lost before the answer came; it is made again.'
+const LOST = 'The connection was lost before the reply arrived; reconnecting.'
 
-/** What the client library says, in words that speak of options which nobody has set, and what it means. */
+/** Texts of client library errors, which name its internal options, and what to report instead. */
 const clientTexts: readonly (readonly [part: string, meaning: string])[] = [
-  ['enableOfflineQueue', 'There is no connection to the server; it is made again.'],
+  ['enableOfflineQueue', 'There is no connection to the server; reconnecting.'],
   ['maxRetriesPerRequest', LOST],
   ['Connection is closed', LOST],
   ['Command timed out', 'The server did not answer in time.'],
 ]
 
-/** A failure of a call or of opening the store, as callers get it. No text in it holds what was sent to the server. */
+/** Converts a failure of a call, or of opening the store. The texts never hold arguments that were sent. */
 export function asEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error
   if (isOutOfMemory(error)) return storeFull()
@@ -93,14 +93,14 @@ function refusalText(word: string, text: string): string | undefined {
   return refused[word]
 }
 
-/** The same failure without what was sent: the client's errors carry their command with a password or payload in it. */
+/** Strips the command from an error of the client: its arguments may hold a password or a payload. */
 export function causeOf(error: unknown): Error {
   const cause = new Error(textOf(error))
   if (error instanceof Error) cause.name = error.name
   return cause
 }
 
-/** A server that does not know a command repeats its arguments. */
+/** The error for an unknown command repeats its arguments. */
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return text.split(', with args beginning with', 1)[0] ?? ''

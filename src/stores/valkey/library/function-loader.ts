@@ -1,4 +1,4 @@
-/** Puts the function library onto servers: when the store is opened, and again whenever a server turns out to lack it. */
+/** Loads the function library on servers: when the store is opened, and again whenever a server lacks it. */
 import type { Redis } from 'ioredis'
 import type { Log } from '../../../runtime/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
@@ -7,7 +7,7 @@ import type { Argument, Connection } from '../connection/connection.ts'
 import type { FunctionLibrary } from './library.ts'
 import { isFunctionMissing, refusalWord } from '../connection/valkey-error.ts'
 
-/** How often one call has the library loaded anew before its caller hears of it: somebody keeps removing it. */
+/** How often one call reloads the library before it fails: another client keeps deleting it. */
 const LOADS_PER_CALL = 3
 
 export class FunctionLoader {
@@ -25,17 +25,17 @@ export class FunctionLoader {
     this.#log = log
   }
 
-  /** Says what is to be done before calls go on, when a server had lost the library: it may have lost everything. */
+  /** Sets what runs after a reload, before calls resume. A server that lost the library may have lost everything. */
   onReloaded(work: () => Promise<void>): void {
     this.#onReloaded = work
   }
 
-  /** Sends a call that is ready, with bytes in the reply. */
+  /** Sends an encoded call. The reply has bytes. */
   async send(call: FunctionCall): Promise<unknown> {
     return await this.#withLibrary(() => this.#connection.sendCall(call))
   }
 
-  /** The same behind a read of values, all in one write. */
+  /** Sends an encoded call after a read of values, in one write. */
   async sendBehindRead(call: FunctionCall, keys: string[]): Promise<[reply: unknown, values: unknown]> {
     return await this.#withLibrary(() => this.#connection.sendCallBehindRead(call, keys))
   }
@@ -63,13 +63,13 @@ export class FunctionLoader {
         return await call()
       } catch (error) {
         if (!isFunctionMissing(error) || loads === LOADS_PER_CALL) throw error
-        this.#log.info({ library: this.library.name }, 'a server lacks the function library; it is loaded')
+        this.#log.info({ library: this.library.name }, 'the server lacks the function library; loading it')
         await this.#reload()
       }
     }
   }
 
-  /** Those who miss it at the same time share one load. */
+  /** Concurrent calls share one load. */
   #reload(): Promise<void> {
     this.#loading ??= this.load()
       .then(this.#onReloaded)
@@ -86,13 +86,13 @@ export class FunctionLoader {
         field: 'loadFunctions',
         message:
           `The function library ${this.library.name} is not on the server, and this program may not load it. ` +
-          'Have somebody who may open the store once with the same version: "flowfabric doctor", or "flowfabric dev" for a new store.',
+          'Open the store once as a user who may, with the same version: "flowfabric doctor", or "flowfabric dev" for a new store.',
       })
     }
     try {
       await server.call('FUNCTION', 'LOAD', this.library.text)
     } catch (error) {
-      // Another process was quicker with the same text; a server that has just lost its primary's place has it replicated.
+      // Another process has loaded the same text first; a demoted primary gets it by replication.
       if (error instanceof Error && error.message.includes('already exists')) return
       if (refusalWord(error) === 'READONLY') return
       throw error

@@ -1,8 +1,7 @@
 /**
- * Which function libraries are in use on a server. Every version of the program brings a library of its own, and nobody
- * else would ever remove them: so each process announces its own while it is open, and whoever opens a store removes those
- * of which nobody has spoken for a day. Removing one that is in use after all does no harm, since a call that misses its
- * library loads it.
+ * Registers which function libraries are in use on a server, and deletes unused ones. Every version of the program loads its
+ * own. A process announces its library while it is open, and one that opens a store deletes libraries without an announcement
+ * for a day. Deleting one that is in use is harmless: the next call reloads it.
  */
 import type { Redis } from 'ioredis'
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
@@ -15,7 +14,7 @@ import { asEngineError } from '../connection/valkey-error.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
 
 const ANNOUNCE_EVERY_MS = 4 * 3_600_000
-/** Several announcements may fail before a library counts as forgotten. */
+/** Several announcements may fail before a library counts as unused. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000
 /**
  * A process whose library was announced this recently may still be running: it announces every 4 hours, one announcement may
@@ -39,7 +38,7 @@ export interface LibraryRegisterOptions {
 export class LibraryRegister {
   readonly #options: LibraryRegisterOptions
   #timer: Timer | undefined
-  /** The connection to database 0 while there is one besides the store's own. */
+  /** A temporary connection to database 0, if the store is in another one. */
   #visit: Connection | undefined
   #isClosed = false
 
@@ -47,7 +46,7 @@ export class LibraryRegister {
     this.#options = options
   }
 
-  /** Announces from now on until it is closed, and removes what is forgotten. Nobody has to wait for it. */
+  /** Announces the library until closed, and deletes unused ones. Runs in the background. */
   start(): void {
     this.#inBackground(async (connection) => {
       await this.#announce(connection)
@@ -56,7 +55,7 @@ export class LibraryRegister {
     this.#planNext()
   }
 
-  /** Announces once more: a server that had lost the library may have lost the register too. */
+  /** Announces again: a server that lost the library may have lost the register too. */
   announce(): void {
     this.#inBackground((connection) => this.#announce(connection))
   }
@@ -80,11 +79,11 @@ export class LibraryRegister {
       if (this.#isClosed) return
       const error = asEngineError(failure)
       const level = error.code === 'invalid_configuration' ? 'warn' : 'debug'
-      this.#options.log[level](errorFields(error), 'the function libraries on the server could not be looked after')
+      this.#options.log[level](errorFields(error), 'could not announce the function library or delete unused ones')
     })
   }
 
-  /** Functions belong to the whole server, so the register stands in one database whichever the store is in. */
+  /** Functions belong to the whole server, so the register is in database 0 whatever the store uses. */
   async #inDatabaseZero(work: (connection: Connection) => Promise<void>): Promise<void> {
     const { location, connection, connectionSettings, runtime } = this.#options
     if (location.database === 0) {
@@ -117,7 +116,7 @@ export class LibraryRegister {
     for (const library of new Set([...present, ...announcedAt.keys()])) {
       if (library === this.#options.library) continue
       const at = announcedAt.get(library)
-      // Somebody may be loading it at this moment, or used it before there was a register: its day begins now.
+      // Another process may be loading it now, or it is older than the register: its day begins now.
       if (at === undefined) await connection.send('HSETNX', LIBRARIES_KEY, library, now)
       else if (now - at > FORGOTTEN_AFTER_MS) await this.#remove(connection, library, present.has(library))
     }
@@ -126,7 +125,7 @@ export class LibraryRegister {
   async #remove(connection: Connection, library: string, isPresent: boolean): Promise<void> {
     if (isPresent) {
       await connection.onEachPrimary((server) => removeFrom(server, library))
-      this.#options.log.info({ library }, 'a function library that nobody uses any more was removed')
+      this.#options.log.info({ library }, 'deleted an unused function library')
     }
     await connection.send('HDEL', LIBRARIES_KEY, library)
   }
@@ -149,7 +148,7 @@ async function removeFrom(server: Redis, library: string): Promise<void> {
   try {
     await server.call('FUNCTION', 'DELETE', library)
   } catch (error) {
-    // Another process was quicker, or this server never had it.
+    // Another process has deleted it, or this server never had it.
     if (error instanceof Error && error.message.includes('not found')) return
     throw error
   }

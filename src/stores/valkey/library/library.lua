@@ -1,4 +1,4 @@
--- The server side of the store: loads as of one moment, and commits grouped writes under conditions. A record is a value
+-- The server side of the store: loads a snapshot, and commits grouped writes under conditions. A record is a value
 -- with a version in front, whose body is never read here; an index is a sorted set, a blob a plain value, the event log a
 -- list. KEYS are the prefix of the partition's keys and that of its channels. Nothing is stored under either, so a server
 -- that is handing the partition over refuses a call before it runs.
@@ -47,18 +47,18 @@ local function entriesOf(key, first, count, isReverse)
   return call(isReverse and 'ZREVRANGE' or 'ZRANGE', key, first, first + count - 1, 'WITHSCORES')
 end
 
--- How many entries stand up to a score.
+-- Counts the entries up to a score.
 local function countTo(key, score, isReverse)
   return isReverse and call('ZCOUNT', key, score, '+inf') or call('ZCOUNT', key, '-inf', score)
 end
 
--- Reservations keep claimers out of each other's way; losing them costs speed only. By index key and id: the load that made
+-- Reservations keep concurrent claims apart; losing them costs speed only. By index key and id: the load that made
 -- them. A new generation begins when the younger one has the age of a reservation or is half full; the older one is dropped.
 local young, old, youngSince, youngCount = {}, {}, 0, 0
--- The number of ids in a table of reservations stands under a key that is no id.
+-- The key, no valid id, under which a table of reservations counts its ids.
 local SIZE = 1
--- Stands for a reservation that was given back: until its generation is dropped, the entry cannot be reserved again. So claims
--- that come one after the other do not keep a due record that they leave alone from the due pass that handles it.
+-- Marks a released reservation: until its generation is dropped, the entry cannot be reserved again. So successive claims
+-- that skip a due record do not hide it from the due pass.
 local FREE = { by = '', till = 0 }
 
 local function unreserve(key, ids, first, last, step, isGivenBack)
@@ -73,12 +73,12 @@ local function unreserve(key, ids, first, last, step, isGivenBack)
   end
 end
 
--- The first entries of an index, as far as they are wanted: none behind the first one past a score.
+-- Returns the first entries of an index, up to and including the first one past a score.
 local function headOf(key, limit, to)
   return entriesOf(key, 0, to < INF and min(limit, countTo(key, to) + 1) or limit)
 end
 
--- The same without entries that others have reserved, and whether there are such. Reserves the first ones up to the score.
+-- The same without entries reserved by other loads, and whether there are any. Reserves the first ones up to the score.
 local function freeHead(key, limit, reserveCount, to, reserver, now)
   if now < youngSince or now > youngSince + RESERVED_MS or youngCount >= RESERVED_MAX / 2 then
     young, old, youngSince, youngCount = {}, young, now, 0
@@ -91,7 +91,7 @@ local function freeHead(key, limit, reserveCount, to, reserver, now)
     entries = {}
     for i = 1, #found, 2 do
       local holder = reserved[found[i]] or older[found[i]]
-      -- A time too far ahead dates from before the server's clock was set back.
+      -- A time too far ahead is from before the server's clock went back.
       if holder and holder.by ~= reserver and holder.till > now and holder.till <= now + RESERVED_MS then
         isHiding = 1
       elseif count < 2 * limit then
@@ -154,7 +154,7 @@ local function comesBefore(scoreA, a, scoreB, b)
   return #a < #b
 end
 
--- How many entries stand in front of a range that begins past a place. Halving finds the place of an entry that is gone.
+-- Counts the entries before a range that begins past a place. A binary search finds the place of a removed entry.
 local function rankBehind(key, score, id, isReverse)
   local stored = call('ZSCORE', key, id)
   if stored and tonumber(stored) == score then return call(isReverse and 'ZREVRANK' or 'ZRANK', key, id) + 1 end
@@ -162,7 +162,7 @@ local function rankBehind(key, score, id, isReverse)
   while low < high do
     local middle = floor((low + high) / 2)
     local found = entriesOf(key, middle, 1, isReverse)
-    -- No entry has the place itself, so each one stands on one side of it.
+    -- No entry has this place, so each entry is before or after it.
     if comesBefore(score, id, tonumber(found[2]), found[1]) ~= isReverse then high = middle else low = middle + 1 end
   end
   return low
@@ -297,7 +297,7 @@ local function check(args, at, absent, small, large, expected)
   local found = onEach('MGET', nil, args, first, first + small - 1)
   for i = 1, small do
     local value, version, length = found[i], read('<c8I4', expected, EXPECTED_BYTES * (i - 1) + 1)
-    -- A value without room for a version was damaged outside; only its length tells it from others.
+    -- A value too short for a version was damaged outside; its length alone is compared.
     local isOther = not value or #value ~= length or length >= VERSION_BYTES and sub(value, 1, VERSION_BYTES) ~= version
     if isOther then fail(absent + i) end
   end
@@ -322,7 +322,7 @@ local function commit(keys, args)
   local setsAt, setItem = clearAt + 2 * clear, clearItem + clear
   local eventsAt, eventItem = setsAt + 2 * sets + removes, setItem + sets + removes
   local indexesAt, indexItem = eventsAt + events + ended, eventItem + events + ended
-  -- Whatever can fail is read before anything is written: a key of another type raises its error here.
+  -- All reads that can fail come before any write: a key of another type raises its error here.
   local log, at, item, before = partition .. EVENTS, indexesAt, indexItem, {}
   -- The count of trimmed events carries the level of the store. The loader fills in what stands for a level, and where it ends.
   local logged, stored = call('LLEN', log), countOf(call('GET', partition .. TRIMMED) or 0)
@@ -354,7 +354,7 @@ local function commit(keys, args)
   if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
   check(args, 10, absent, small, large, expected)
   checkClear(args, clearAt, clear, clearItem)
-  -- The time of a caller with a clock of its own stands as it is.
+  -- A time from the caller's own clock is used as it is.
   local newest = events > 0 and args[2] ~= '' and call('LINDEX', log, -1)
   local newestAt = newest and #newest >= TIME_BYTES and read('<I6', newest) or 0
   if newestAt > now then
@@ -402,7 +402,7 @@ local function readLog(keys, args)
 end
 
 -- args: the time before which events are too old, how many to keep at most, how many to remove at most. Replies how many it
--- removed. Times never go back in the log, so the first event to keep is found by halving.
+-- removed. Times never decrease in the log, so a binary search finds the first event to keep.
 local function trimLog(keys, args)
   local log, olderThan, removedMax = keys[1] .. EVENTS, countOf(args[1]), countOf(args[3])
   local count = call('LLEN', log)

@@ -1,10 +1,10 @@
 /**
  * Moves a store from layout 3 to layout 4 while no program uses it.
  *
- * The settings say first that a migration is under way, so that programs of either version are refused. Then every key of the
- * old layout is moved: a record is written in its new form and its old key is removed in one atomic step, indexes and blobs are
- * renamed, events go from the old list to the new one. When no old key is left, the settings say so in one step. What is left
- * to do is always what still has an old key, so an interrupted migration resumes where it ended.
+ * The settings are first marked as migrating, so that programs of either version are refused. Then every key of the old
+ * layout is moved. A record is rewritten and its old key removed in one atomic step, indexes and blobs are renamed, and events
+ * move from the old list to the new one. When no old key is left, the mark is removed. The remaining work is always what still
+ * has an old key, so an interrupted migration resumes where it ended.
  */
 import { DATA_VERSION, entriesOf } from '../../../kernel/index.ts'
 import type { RecordType } from '../../../kernel/index.ts'
@@ -63,7 +63,7 @@ export interface MigrateLayoutOptions {
   readonly isDryRun: boolean
   /** Migrate although a program of another version may be running. */
   readonly isForced: boolean
-  /** Is told after each step what was moved and what there was to move at the start. */
+  /** Called after each step with the counts moved so far and the total at the start. */
   readonly onProgress?: ((moved: MovedCounts, total: MovedCounts) => void) | undefined
   /** Ends the migration between two steps. */
   readonly signal?: AbortSignal | undefined

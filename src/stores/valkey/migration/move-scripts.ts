@@ -7,7 +7,7 @@
  * KEYS: pairs of an old and a new key. ARGV: two for each pair. The value that was read and the value to write, for a record;
  * `rename` or `keep` and an empty text for any other key. Returns 1 or 0 for each pair: whether it was moved.
  *
- * A new key exists already only if a program of the old layout went on writing. Then an index becomes the union of both; other
+ * A new key exists already only if a program of the old layout kept writing. Then an index becomes the union of both; other
  * keys are replaced, except for `keep`.
  */
 export const MOVE_KEYS = `

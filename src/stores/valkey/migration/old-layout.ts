@@ -68,7 +68,7 @@ class OldReader {
     return values
   }
 
-  /** The value itself, or what tells how to read it. */
+  /** The value itself, or the tag that describes it. */
   #plain(of: FieldKind): unknown {
     switch (of.kind) {
       case 'text':

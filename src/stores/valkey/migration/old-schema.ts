@@ -1,5 +1,5 @@
 /**
- * The schemas of layout 3, as they were when the layout was last written. They never change: the schemas of the kernel go on,
+ * The schemas of layout 3, as they were when the layout was last written. They never change: the schemas of the kernel evolve,
  * and the stores of the previous version do not.
  *
  * A field is `name:kind`, or `name?:kind` if it is rare. Kinds: `text`, `number`, `whole`, `flag`, `(one of these words)`,

@@ -1,17 +1,17 @@
 /**
- * One connection that listens to channels of one server. It never comes back by itself: whoever listens has to know that
- * something may have been missed. A server that says nothing any more is noticed by asking it now and then.
+ * One connection that subscribes to channels of one server. It never reconnects by itself: its owner must know that messages
+ * may have been lost. Pings detect a half-open connection.
  */
 import type { Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../../runtime/index.ts'
 import { refusalWord } from '../connection/valkey-error.ts'
 
-/** How often the server is asked whether it is still there: a connection that broke without a word stays open for long. */
+/** How often the server is pinged: a half-open connection would last for long. */
 const PING_MS = 15_000
 
 export interface SubscriberListener {
   readonly onMessage: (channel: string, message: Buffer) => void
-  /** The server gave up channels that another one has now, and does not say which. */
+  /** The server dropped channels whose slots moved, without naming them. */
   readonly onMoved: () => void
   /** The connection is gone, and with it every subscription. */
   readonly onLost: () => void
@@ -23,7 +23,7 @@ export class Subscriber {
   readonly #listener: SubscriberListener
   #ping: Timer | undefined
   #isLost = false
-  /** How often the server said that a channel is elsewhere, and how often that was the answer to a question. */
+  /** MOVED errors that the client received, and those of them that were replies to a subscribe. */
   #movedCount = 0
   #answeredCount = 0
 
@@ -34,7 +34,7 @@ export class Subscriber {
     client.on('smessageBuffer', (channel: Buffer, message: Buffer) => listener.onMessage(String(channel), message))
     client.on('moved', () => this.#noteMove())
     client.on('end', () => this.#lose())
-    // What went wrong is told to those whose subscriptions fail; an error without a listener would be printed.
+    // Failed subscriptions carry the error; an error event without a listener would be thrown.
     client.on('error', () => undefined)
     this.#pingLater()
   }
@@ -43,7 +43,7 @@ export class Subscriber {
     return this.#isLost
   }
 
-  /** Resolves once everything that is said on the channel is heard. */
+  /** Resolves once the subscription is active. */
   async subscribe(channel: string): Promise<void> {
     try {
       await this.#client.ssubscribe(channel)
@@ -69,7 +69,7 @@ export class Subscriber {
     this.#listener.onLost()
   }
 
-  /** The client tells of a refusal before the caller hears of it, so both are compared when the turn is over. */
+  /** The client emits `moved` before the subscribe rejects, so both counts are compared after the turn. */
   #noteMove(): void {
     this.#movedCount += 1
     this.#runtime.soon(() => {
@@ -80,14 +80,14 @@ export class Subscriber {
   }
 
   #pingLater(): void {
-    this.#ping = this.#runtime.after(PING_MS, () => void this.#askWhetherItIsThere(), { background: true })
+    this.#ping = this.#runtime.after(PING_MS, () => void this.#sendPing(), { background: true })
   }
 
-  async #askWhetherItIsThere(): Promise<void> {
+  async #sendPing(): Promise<void> {
     try {
       await this.#client.ping()
     } catch (error) {
-      // A refusal is an answer as well.
+      // An error reply shows that the server is alive.
       if (refusalWord(error) === undefined) this.#lose()
     }
     if (!this.#isLost) this.#pingLater()

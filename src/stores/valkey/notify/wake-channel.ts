@@ -1,10 +1,9 @@
 /**
- * Wake-ups between processes. A process listens for work only once somebody here wants it, and to the growth of an event
- * log only while somebody follows it. What was sent while nobody could listen is lost, so whenever the listening begins,
- * or begins again, everyone is told to look.
+ * Wake-ups between processes. A process subscribes to work once it has a listener, and to the growth of an event log while it
+ * has followers. Messages sent without a subscription are lost, so each new subscription wakes all listeners.
  *
- * In a cluster each channel is heard from the server that has its partition. Which one that is, the servers say: one that
- * is asked for a channel it does not have names the one that has it.
+ * In a cluster a process subscribes to each channel on the server of its partition. A server without the channel replies with
+ * the address of the right one.
  */
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import { errorFields } from '../../../runtime/index.ts'
@@ -18,22 +17,22 @@ import { OwnMessages, readWakeMessage } from '../wire/wake-message.ts'
 import { movedTo } from '../connection/valkey-error.ts'
 import type { ServerAddress } from '../options/valkey-location.ts'
 
-/** A log that nobody follows any more is listened to a little longer: most often somebody follows it again. */
+/** How long the subscription to a log outlives its last follower: a log is mostly followed again soon. */
 const LINGER_MS = 5_000
-/** Whoever waits for a wake-up must not wait long for somebody to hear it. */
+/** The longest pause between subscription attempts: listeners depend on wake-ups for latency. */
 const RETRY_MAX_MS = 500
-const LOST = 'The connection that listens was lost.'
+const LOST = 'The subscriber connection was lost.'
 
 interface Channel {
   readonly name: string
   readonly partition: Partition
   readonly carries: 'wakes' | 'events'
-  /** How many listeners want it. */
+  /** How many listeners need it. */
   count: number
   state: 'off' | 'subscribing' | 'on'
-  /** Where it is heard, or was asked for last. */
+  /** The connection of the current or latest subscription. */
   subscriber: Subscriber | undefined
-  /** The server that has it, by the word of another. */
+  /** The server that a MOVED error named. */
   server: ServerAddress | undefined
   failureCount: number
   retry: Timer | undefined
@@ -44,14 +43,14 @@ export class WakeChannel {
   readonly #connection: Connection
   readonly #runtime: Runtime
   readonly #log: Log
-  readonly #tell: (wake: Wake) => void
-  /** What this process says to the others begins with this, and comes back to it as well. */
+  readonly #notify: (wake: Wake) => void
+  /** Recognises messages that this process has published itself. */
   readonly #own: OwnMessages
   readonly #channels = new Map<string, Channel>()
   readonly #wakeChannels: readonly Channel[]
   readonly #eventChannels = new Map<Partition, Channel>()
   readonly #subscribers = new Map<string, Subscriber>()
-  #turn = 0
+  #attempt = 0
   #isClosed = false
 
   constructor(options: {
@@ -61,13 +60,13 @@ export class WakeChannel {
     readonly runtime: Runtime
     readonly log: Log
     readonly sender: string
-    readonly tell: (wake: Wake) => void
+    readonly notify: (wake: Wake) => void
   }) {
     const { keys, partitionCount } = options
     this.#connection = options.connection
     this.#runtime = options.runtime
     this.#log = options.log
-    this.#tell = options.tell
+    this.#notify = options.notify
     this.#own = new OwnMessages(options.sender)
     const partitions = Array.from({ length: partitionCount }, (_, number) => executionPartition(number))
     this.#wakeChannels = partitions.map((partition) => this.#add(keys.wakeChannel(partition), partition, 'wakes'))
@@ -76,7 +75,7 @@ export class WakeChannel {
     }
   }
 
-  /** Listens for work anywhere, from now on. */
+  /** Subscribes to wake-ups of all partitions, for the life of the store. */
   listenForWork(): void {
     for (const channel of this.#wakeChannels) {
       channel.count = 1
@@ -84,7 +83,7 @@ export class WakeChannel {
     }
   }
 
-  /** Listens to the growth of one partition's log until the answer is called. */
+  /** Subscribes to the growth of one partition's log until the returned function is called. */
   listenForEvents(partition: Partition): () => void {
     const channel = this.#eventChannels.get(partition)
     if (channel === undefined) return () => undefined
@@ -148,80 +147,77 @@ export class WakeChannel {
     }
     channel.state = 'on'
     channel.failureCount = 0
-    this.#tellToLook(channel)
+    this.#wakeAll(channel)
     this.#turnOff(channel)
   }
 
-  /** One that nobody wants any more is left, once it is on. */
+  /** Unsubscribes if no listener is left. */
   #turnOff(channel: Channel): void {
     if (channel.count > 0 || channel.state !== 'on' || this.#isClosed) return
     channel.state = 'off'
     channel.subscriber?.unsubscribe(channel.name).catch((error: unknown) => {
-      this.#log.debug({ channel: channel.name, ...errorFields(error) }, 'a channel could not be left')
+      this.#log.debug({ channel: channel.name, ...errorFields(error) }, 'could not unsubscribe from a channel')
     })
   }
 
-  /** Another server is asked at once if one was named, or else after a while. */
+  /** Retries at once if the error names another server, else after a pause. */
   #fail(channel: Channel, error: unknown): void {
     channel.state = 'off'
     channel.server = movedTo(error)
     channel.failureCount += 1
     if (this.#isClosed) return
-    this.#log.debug(
-      { channel: channel.name, ...errorFields(error) },
-      'a channel cannot be listened to; it is tried again',
-    )
-    const isFirstWord = channel.server !== undefined && channel.failureCount === 1
-    const waitMs = isFirstWord ? 0 : Math.min(RETRY_MAX_MS, backoffMs(this.#runtime, channel.failureCount))
+    this.#log.debug({ channel: channel.name, ...errorFields(error) }, 'could not subscribe to a channel; retrying')
+    const isFirstRedirect = channel.server !== undefined && channel.failureCount === 1
+    const waitMs = isFirstRedirect ? 0 : Math.min(RETRY_MAX_MS, backoffMs(this.#runtime, channel.failureCount))
     channel.retry = this.#runtime.after(waitMs, () => this.#turnOn(channel), { background: true })
   }
 
-  /** Those of one server share a connection. Where nobody knows the right server, each try goes to another one. */
+  /** Channels of one server share a connection. If the server is unknown, each try goes to another one. */
   #subscriberFor(channel: Channel): Subscriber {
-    const server = channel.server ?? this.#connection.primary(this.#turn++)
+    const server = channel.server ?? this.#connection.primary(this.#attempt++)
     const name = `${server.host} ${server.port}`
     const existing = this.#subscribers.get(name)
     if (existing !== undefined) return existing
     const subscriber: Subscriber = new Subscriber(this.#connection.openSubscription(server), this.#runtime, {
-      onMessage: (from, message) => this.#hear(from, message),
-      onMoved: () => this.#askAgain(subscriber),
+      onMessage: (from, message) => this.#receive(from, message),
+      onMoved: () => this.#resubscribe(subscriber),
       onLost: () => {
         this.#subscribers.delete(name)
-        this.#beginAgain(subscriber)
+        this.#failAll(subscriber)
       },
     })
     this.#subscribers.set(name, subscriber)
     return subscriber
   }
 
-  #beginAgain(subscriber: Subscriber): void {
-    for (const channel of this.#heardBy(subscriber)) this.#fail(channel, new Error(LOST))
+  #failAll(subscriber: Subscriber): void {
+    for (const channel of this.#channelsOf(subscriber)) this.#fail(channel, new Error(LOST))
   }
 
-  /** Asking twice for a channel does no harm; for one that has moved, the answer says where. */
-  #askAgain(subscriber: Subscriber): void {
-    for (const channel of this.#heardBy(subscriber)) {
+  /** A repeated subscribe is harmless. For a channel that has moved, the reply names its server. */
+  #resubscribe(subscriber: Subscriber): void {
+    for (const channel of this.#channelsOf(subscriber)) {
       channel.state = 'off'
       this.#turnOn(channel)
     }
   }
 
-  #heardBy(subscriber: Subscriber): Channel[] {
+  #channelsOf(subscriber: Subscriber): Channel[] {
     const channels = [...this.#channels.values()]
     return channels.filter((channel) => channel.state === 'on' && channel.subscriber === subscriber)
   }
 
-  #hear(name: string, message: Buffer): void {
+  #receive(name: string, message: Buffer): void {
     const channel = this.#channels.get(name)
     if (channel === undefined || this.#isClosed || this.#own.has(message)) return
-    const heard = readWakeMessage(channel.partition, message)
-    // Somebody has changed something, and another version of the program may say it in words of its own.
-    if (heard === undefined) this.#tellToLook(channel)
-    else this.#tell(heard)
+    const wake = readWakeMessage(channel.partition, message)
+    // A message of another version still shows that something changed.
+    if (wake === undefined) this.#wakeAll(channel)
+    else this.#notify(wake)
   }
 
-  #tellToLook({ partition, carries }: Channel): void {
-    if (carries === 'events') this.#tell({ partition, ready: [], hasEvents: true, holdersOf: [] })
-    else this.#tell({ partition, hasEvents: false })
+  #wakeAll({ partition, carries }: Channel): void {
+    if (carries === 'events') this.#notify({ partition, ready: [], hasEvents: true, holdersOf: [] })
+    else this.#notify({ partition, hasEvents: false })
   }
 }

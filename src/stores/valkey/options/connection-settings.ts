@@ -1,11 +1,11 @@
 import type { SecureContextOptions } from 'node:tls'
 
-/** What a connection can be told besides its location. */
+/** Settings of a connection besides its location. */
 export interface ConnectionSettings {
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** Certificates, if the system's own do not do. */
+  /** Certificates beyond those of the system. */
   readonly tls?: (SecureContextOptions & { readonly servername?: string | undefined }) | undefined
-  /** How long a call waits for its answer. */
+  /** How long a call waits for its reply. */
   readonly requestTimeoutMs?: number | undefined
 }

@@ -1,4 +1,4 @@
-/** What a Valkey store can be told besides its location. A password here does not stand in a line of text that gets logged. */
+/** Options of a Valkey store besides its location. Keeps a password out of the location, which may be logged. */
 import {
   boolean,
   checkServerOptions,
@@ -13,7 +13,7 @@ import type { ConnectionSettings } from './connection-settings.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
 
 export interface ValkeyOptions extends ConnectionSettings {
-  /** False where this program may not put its function library onto the server. */
+  /** False if this program may not load its function library. */
   readonly loadFunctions?: boolean | undefined
 }
 
@@ -25,14 +25,14 @@ const kinds: { readonly [Name in keyof Required<ValkeyOptions>]: OptionKind } = 
   loadFunctions: boolean,
 }
 
-/** Refuses what would be ignored otherwise; no message holds a value. */
+/** Throws for options that would be ignored. No message holds a value. */
 export function checkValkeyOptions(options: ValkeyOptions, location: ValkeyLocation): void {
   checkServerOptions('valkey', options, kinds)
   if (options.tls !== undefined && !location.isTls) {
     const how = location.isCluster ? 'add "?tls=true" to it' : 'begin it with "valkeys://"'
     throw invalidOption(
       'valkey.tls',
-      `The location does not ask for TLS, so the connection would be open to all: ${how}.`,
+      `The location does not ask for TLS, so the connection would not be encrypted: ${how}.`,
     )
   }
   refuseTwoUsers('valkey', location, options)

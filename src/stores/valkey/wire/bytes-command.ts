@@ -17,7 +17,7 @@ export class BytesCommand extends Command {
   }
 }
 
-/** A call that is written already. Its arguments tell a cluster which server has its keys. */
+/** An encoded call. A cluster client routes it by its keys. */
 export class ReadyCommand extends Command {
   readonly #bytes: Buffer
 

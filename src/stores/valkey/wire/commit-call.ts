@@ -1,6 +1,6 @@
 /**
- * A commit as the function library takes it and answers it. What all groups write is merged, so that the server applies it
- * with few commands; beside it stands the group of each item, for the case that the conditions of some do not hold.
+ * Encodes the call of a commit and decodes its reply. The writes of all groups are merged, so that the server applies them
+ * with few commands. Each item carries its group, in case the conditions of some groups fail.
  */
 import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
 import type {

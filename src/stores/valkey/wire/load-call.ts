@@ -1,4 +1,4 @@
-/** A load as the function library takes it and answers it: one need after the other, and what was found for each. */
+/** Encodes the call of a load and decodes its reply: one need after the other, and the values found for each. */
 import { CALL_REPLY_BYTES } from '../../../kernel/index.ts'
 import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/index.ts'
 import type { LoadReply, LoadRequest } from '../../working-set/commit/backend.ts'
@@ -10,12 +10,12 @@ import type { FunctionNames } from './function-names.ts'
 import { asBytes, readRecordName, readRecordValue } from '../layout/stored-value.ts'
 import type { NamedRecord, StoredForm } from '../layout/stored-value.ts'
 
-/** What the reply says of the lock instead of a time to wait. */
+/** The reply for a lost lock, in place of a time to wait. */
 const LOCK_LOST = -1
 
 type Values = readonly (Buffer | null)[]
 
-/** What a load says of its lock, of its batch and of what it needs, in the order that `library.lua` describes. */
+/** Writes the call of one load, in the order that `library.lua` describes. */
 export function writeLoad(
   writer: CallWriter,
   functions: FunctionNames,
@@ -86,7 +86,7 @@ function writeRange(writer: CallWriter, indexHead: string, { index, from, to, re
   writer.argument(limit)
 }
 
-/** Fills the working set with what the reply holds. Blobs that did not fit into the reply stay unknown to it. */
+/** Fills the working set from the reply. Blobs that did not fit into the reply stay unknown. */
 export function readLoad(reply: unknown, request: LoadRequest, form: StoredForm): LoadReply {
   const [now, waitMs, ...found] = reply as [number, number, ...unknown[]]
   if (waitMs === LOCK_LOST) return { now, isLockLost: true }
@@ -145,7 +145,7 @@ class LoadReader {
     return this.#found[this.#next++]
   }
 
-  /** Entries, the records that they name, and what these bring along. */
+  /** Reads entries, the records that they name, and the records that these bring. */
   #entriesWithRecords(index: string): IndexEntry[] {
     const flat = this.#take() as Buffer[]
     const values = this.#take() as Values

@@ -1,10 +1,10 @@
-/** The messages with which a commit wakes listeners in other processes: JSON, so that any version can tell what it reads. */
+/** The messages by which a commit wakes listeners in other processes. JSON with a version, so that every version can read them. */
 import type { ExecutionId } from '../../../kernel/index.ts'
 import type { LogGrowth, Partition, Wake } from '../../store.ts'
 
 const MESSAGE_VERSION = 1
 
-/** What every message of a sender begins with. A message that begins so need not be parsed to be known as one's own. */
+/** The prefix of all messages of a sender. A process recognises its own messages without parsing them. */
 export function messageHead(sender: string): string {
   return `{"v":${MESSAGE_VERSION},"sender":${JSON.stringify(sender)}`
 }
@@ -28,15 +28,15 @@ export class OwnMessages {
   }
 }
 
-/** Returns undefined for a message of another version, or for none at all: then anything may have changed. */
+/** Returns undefined for an unknown message: then anything may have changed. */
 export function readWakeMessage(partition: Partition, message: Buffer): Wake | undefined {
-  const said = parse(message)
-  if (said?.['v'] !== MESSAGE_VERSION) return undefined
-  if ('first' in said) {
-    const growth = growthOf(said)
+  const fields = parse(message)
+  if (fields?.['v'] !== MESSAGE_VERSION) return undefined
+  if ('first' in fields) {
+    const growth = growthOf(fields)
     return growth === undefined ? undefined : { partition, ready: [], hasEvents: true, holdersOf: [], growth }
   }
-  const { ready, dueAt, holdersOf } = said
+  const { ready, dueAt, holdersOf } = fields
   if (!isTextList(ready) || !isTextList(holdersOf)) return undefined
   if (dueAt !== undefined && typeof dueAt !== 'number') return undefined
   return { partition, ready, dueAt, hasEvents: false, holdersOf: holdersOf as ExecutionId[] }
@@ -44,8 +44,8 @@ export function readWakeMessage(partition: Partition, message: Buffer): Wake | u
 
 function parse(message: Buffer): Record<string, unknown> | undefined {
   try {
-    const said: unknown = JSON.parse(message.toString())
-    return typeof said === 'object' && said !== null ? (said as Record<string, unknown>) : undefined
+    const fields: unknown = JSON.parse(message.toString())
+    return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : undefined
   } catch {
     return undefined
   }
