@@ -1,10 +1,9 @@
 /**
- * Runs batches over a store across a network: plan what the operations read, load it, run them over a working set until
- * nothing is missing, and commit what they wrote under conditions. A commit whose conditions fail writes nothing of the groups
- * concerned; their operations, which are pure, run again.
+ * Runs batches on a remote store: plan the reads, load them, run the operations over a working set until nothing is missing,
+ * and commit their writes under conditions. A group whose conditions fail writes nothing; its operations, which are pure, run
+ * again.
  *
- * An answer counts only if everything that the operation read was true at one moment: it all came from one load, or a
- * commit has confirmed it.
+ * An answer counts only if all reads of the operation are one snapshot: they came from one load, or a commit confirmed them.
  */
 import { classOf, finishesWork, isReadOperation, passesLock } from '../../../kernel/index.ts'
 import type { Instant } from '../../../kernel/index.ts'
@@ -37,31 +36,31 @@ const OPTIMISTIC_TRIES = 2
 export interface BatchRunnerOptions {
   readonly backend: Backend
   readonly runtime: Runtime
-  /** Whose clock counts; undefined for the server's. */
+  /** The clock in use; undefined for the server's. */
   readonly now: (() => Instant) | undefined
-  /** Waits so many milliseconds of real time. */
+  /** Waits in real time. */
   readonly pause: (ms: number) => Promise<void>
-  /** Called with what an applied commit has changed. */
+  /** Called after each applied commit. */
   readonly onWake: (wake: Wake) => void
 }
 
-/** What a runner has done since it was made. */
+/** Totals of a runner. */
 export interface RunCounts {
   readonly operations: number
-  /** Operations whose writes were refused because another program had changed what they read. Each refusal counts. */
+  /** Operations whose writes were refused because another process changed their reads. Counts every refusal. */
   readonly conflicts: number
 }
 
-/** How a batch is tried: first on what is known, then on what is loaded anew, in the end under the lock. */
+/** How a batch is tried: first with the caches, then with fresh loads, finally under the lock. */
 interface Mode {
-  /** Whether nothing is known or assumed beforehand. */
+  /** Whether the caches are not used. */
   readonly isFresh: boolean
   readonly isLocked: boolean
-  /** An earlier run whose needs are loaded in one go. */
+  /** An earlier run whose needs are loaded together. */
   readonly again?: WorkingSet | undefined
 }
 
-/** A pass that has missed nothing. */
+/** A pass without missing data. */
 interface Run {
   readonly pass: Pass
   readonly now: Instant
@@ -69,14 +68,14 @@ interface Run {
   readonly lock: LockToken | undefined
 }
 
-/** What became of one try. */
+/** The outcome of one try. */
 interface Tried extends Settled {
-  /** How the rest runs again. */
+  /** The mode of the next try. */
   readonly next: Mode
   readonly hindrance: Hindrance
 }
 
-/** The lock expired between two loads, so what was loaded before may have changed. */
+/** The lock expired between two loads, so the data of the first may have changed. */
 class LockLost extends Error {
   override readonly name = 'LockLost'
 }
@@ -104,12 +103,12 @@ export class BatchRunner {
     return { operations: this.#operations, conflicts: this.#conflicts }
   }
 
-  /** Whether batches of a partition keep meeting those of other processes. */
+  /** Whether batches of a partition conflict with those of other processes. */
   isContended(partition: Partition): boolean {
     return this.#homes.get(partition)?.hasHotRecords === true
   }
 
-  /** Runs operations in order, each as if alone. What was applied before the store fails is answered. */
+  /** Runs operations in order, each in isolation. If the store fails, applied operations are still answered. */
   async run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]> {
     this.#operations += calls.length
     const home = this.#homeOf(partition)
@@ -124,7 +123,7 @@ export class BatchRunner {
     return answers.map((answer) => answer ?? { kind: 'not_run' })
   }
 
-  /** Fills in the answers as they become certain. A call of which something was applied is replaced by what is left of it. */
+  /** Fills in the answers as they become final. A partly applied call is replaced by its rest. */
   async #runTogether(
     home: PartitionHome,
     calls: Call[],
@@ -147,7 +146,7 @@ export class BatchRunner {
       if (open.length === 0) return
       hindrances.note(tried.hindrance)
       mode = hindrances.conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
-      // What is left of a call is mostly done by the next try. Leases that it has taken must not run out behind a lock.
+      // The next try mostly finishes the rest of a call. Leases already taken must not expire while it waits for a lock.
       const certain = [...held, ...answered]
       held = mode.isLocked || tried.hindrance === 'lock' ? NONE : answered.filter((i) => open.includes(i))
       for (const i of certain) if (!held.includes(i)) onAnswer?.(i, answers[i] as Answer)
@@ -155,7 +154,7 @@ export class BatchRunner {
     }
   }
 
-  /** So that an operation that throws does not take the others down with it. */
+  /** Isolates an operation that throws from the others. */
   async #runOneByOne(home: PartitionHome, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
     for (const [i, call] of calls.entries()) {
       if (answers[i] !== undefined) continue
@@ -171,7 +170,7 @@ export class BatchRunner {
     }
   }
 
-  /** `name` tells the reservations of this batch, over all its tries, from those of others. */
+  /** `name` identifies the reservations of this batch over all its tries. */
   async #try(home: PartitionHome, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
     const now = this.#now?.() ?? home.clock.now()
     const beforehand = mode.isFresh ? undefined : this.#beforehand(home, calls, now)
@@ -191,7 +190,7 @@ export class BatchRunner {
     }
   }
 
-  /** Operations that only read look at what is stored: an audit would not find an index that differs from what is known. */
+  /** Reads do not use cached edges: an audit would not find a damaged index. */
   #beforehand(home: PartitionHome, calls: readonly Call[], now: Instant | undefined): Beforehand {
     const knowsEdges = !calls.some((call) => isReading(call) || isLooseCall(call))
     return home.beforehand(now, { checksClear: this.#backend.checksClear === true, knowsEdges })
@@ -235,7 +234,7 @@ export class BatchRunner {
     }
   }
 
-  /** Answers what is certain, commits what is not, and leaves the rest to another try. */
+  /** Answers final groups, commits the others, and leaves the rest to another try. */
   async #settle(home: PartitionHome, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
     const { pass, set, lock } = run
     const outcome = pass.overlay.outcome()
@@ -253,7 +252,7 @@ export class BatchRunner {
       else continue
       isCertain &&= uncertain.at(-1) === group
     }
-    // The whole batch runs again, so that its operations keep their order where nothing stands in the way.
+    // The whole batch runs again, so that its operations keep their order.
     if (!isCertain) return tried(undefined)
     if (uncertain.length < outcome.groups.length) {
       for (const group of outcome.groups) if (!uncertain.includes(group)) settlement.settle(group)
@@ -266,7 +265,7 @@ export class BatchRunner {
     let reply = await this.#commit(home, calls, outcome, uncertain, run)
     const isHeldUp = reply.kind === 'refused' && reply.reason === 'locked'
     if (isHeldUp) {
-      // Renewals pass the lock: a lease must not run out because other work of the batch has to wait.
+      // Renewals pass the lock: a lease must not expire because other work of the batch has to wait.
       committed = uncertain.filter(({ operations }) =>
         operations.every((i) => passesLock((calls[outcome.callOf[i] as number] as Call).operation)),
       )
@@ -320,8 +319,8 @@ export class BatchRunner {
   }
 
   /**
-   * Ends the reservations and the lock of a batch that commits nothing. It travels ahead of everything that this process
-   * sends later, so that nothing has to wait for it; should it get lost, both end by themselves.
+   * Releases the reservations and the lock of a batch that commits nothing. Not awaited: it precedes all later calls of this
+   * process on the connection, and if it is lost, both expire.
    */
   #release({ partition }: PartitionHome, { reserved }: WorkingSet, lock: LockToken | undefined): void {
     const commit: Commit = {
@@ -334,14 +333,14 @@ export class BatchRunner {
     this.#backend.commit(commit).catch(() => undefined)
   }
 
-  /** A server whose clock went back was replaced or restored: it may hold other records than those remembered here. */
+  /** A server whose clock went back was replaced or restored, so the caches are dropped. */
   #observe(home: PartitionHome, now: Instant): void {
     if (!home.clock.observe(now) || this.#now !== undefined) return
     home.forget()
     home.clock.restart(now)
   }
 
-  /** Takes in what became of a commit: newer records for the cache, wake-ups for listeners. */
+  /** Updates the caches after a commit and wakes listeners. */
   #take(
     home: PartitionHome,
     chosen: readonly BatchGroup[],
@@ -369,7 +368,7 @@ export class BatchRunner {
   }
 }
 
-/** What was read at several moments is read again in one go; if that does not help, under the lock. */
+/** Reads of several loads are repeated in one load, then under the lock. */
 function behind(next: Mode, { again }: Mode, set: WorkingSet): Mode {
   return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
 }

@@ -1,19 +1,19 @@
-/** What delays a batch, and for how long the batch retries. */
+/** Limits how often and how long a batch retries. */
 import type { Runtime } from '../../../runtime/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { Partition } from '../../store.ts'
 
-/** How often the operations of a batch may run again, for whatever reason but the lock of another program. */
+/** Retries of a batch at most, not counting those that wait for the lock of another process. */
 const TRIES_MAX = 40
 /** How long a batch waits for the lock of its partition. */
 export const LOCK_WAIT_MAX_MS = 5_000
-/** How long a batch whose commit met the lock of another program waits at most before it loads again. */
+/** The longest pause before a batch retries after the lock of another process refused its commit. */
 const LOCKED_PAUSE_MAX_MS = 16
 
-/** Why operations run again: another program changed what they read, or holds the lock. Undefined for everything else. */
+/** Why operations run again: another process changed what they read, or holds the lock. Undefined for all other reasons. */
 export type Hindrance = 'conflict' | 'lock' | undefined
 
-/** Those of one batch. */
+/** The retries of one batch. */
 export class Hindrances {
   conflictCount = 0
   readonly #partition: Partition
@@ -27,12 +27,12 @@ export class Hindrances {
     this.#runtime = runtime
   }
 
-  /** How long to wait for the lock of another program before the next try. Longer each time. */
+  /** The pause before the next try after a lock of another process. Grows with each try. */
   get pauseMs(): number {
     return Math.min(LOCKED_PAUSE_MAX_MS, 2 ** this.#lockCount)
   }
 
-  /** Throws once the batch has tried often enough, or waited long enough for the lock. */
+  /** Throws once the batch has reached its limit of tries, or of time for the lock. */
   note(hindrance: Hindrance): void {
     if (hindrance === 'conflict') this.conflictCount += 1
     if (hindrance === 'lock') this.#noteLock()

@@ -1,4 +1,4 @@
-/** Stored blobs that answers carry and that come with the commit, so that an operation runs without them. */
+/** Fills in stored blobs of answers that are read with the commit, so that an operation runs without them. */
 import type { Instant } from '../../../kernel/index.ts'
 import type { Answer, Call } from '../../store.ts'
 import type { AppliedReply } from '../commit/backend.ts'
@@ -16,7 +16,7 @@ interface CommittedRun {
   readonly set: WorkingSet
 }
 
-/** Puts the bytes that came with a commit into the answers of the groups that were applied. `late` are those of all groups. */
+/** Puts the bytes from a commit into the answers of the applied groups. `late` has the blobs of all groups. */
 export function fillIn(
   calls: readonly Call[],
   run: CommittedRun,
@@ -37,12 +37,12 @@ export function fillIn(
 }
 
 /**
- * Answers calls for which a blob is missing, as only damage from outside can make it. An operation that runs again on the same
- * records writes what was applied already; its answer says now that the blob is missing.
+ * Recomputes answers whose blob is missing, which only damage from outside can cause. The operation runs again on the same
+ * records and gives the same writes, but an answer without the blob.
  */
 function answerAgain(calls: readonly Call[], { pass, set, now }: CommittedRun, lacking: ReadonlySet<number>): void {
   set.sendsLate = false
-  // A reply without the blob would have room for operations that were not run.
+  // Without the blob, the reply limit would admit operations that did not run.
   const ran = calls.filter((_, i) => pass.answers[i]?.kind !== 'not_run')
   const again = runPass(new Passes(ran), set, now)
   if (again === undefined) throw new Error('A batch needed more when it ran again on the same records.')

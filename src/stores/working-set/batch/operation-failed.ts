@@ -1,11 +1,11 @@
-/** Operations that are at fault themselves, whatever the store does. */
+/** Failures of an operation itself, independent of the store. */
 import type { Instant } from '../../../kernel/index.ts'
 import type { Answer, Call } from '../../store.ts'
 import { RefusedRecord } from '../commit/backend.ts'
 import type { Pass, Passes } from '../load/passes.ts'
 import type { WorkingSet } from '../load/working-set.ts'
 
-/** An operation threw, or wrote what cannot be stored. */
+/** An operation threw, or wrote a record that cannot be stored. */
 export class OperationFailed extends Error {
   override readonly name = 'OperationFailed'
 
@@ -18,7 +18,7 @@ export class OperationFailed extends Error {
   }
 }
 
-/** Without all that it reads, an operation may see what cannot be; with all of it, what it throws is its own fault. */
+/** Runs a pass. An error with no data missing is a failure of the operation. */
 export function runPass(passes: Passes, set: WorkingSet, now: Instant): Pass | undefined {
   try {
     return passes.run(set, now)

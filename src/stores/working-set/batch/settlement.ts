@@ -1,14 +1,13 @@
 /**
- * What becomes of the calls of a batch in one try. A call is answered once its own operation is certain and so are all parts
- * that its answer tells of. What was applied of a call stays applied: the call runs again with the reports of these parts, or,
- * if it is answered already, only what is left of it runs.
+ * The outcome of the calls of a batch in one try. A call is answered once its operation and all parts in its answer are final.
+ * Applied parts stay applied: the call runs again with their reports. If it is answered already, only its rest runs.
  */
 import { restOf } from '../../../kernel/index.ts'
 import type { Answer, Call } from '../../store.ts'
 import { isPart } from '../overlay/batch-groups.ts'
 import type { BatchGroup, BatchOutcome } from '../overlay/batch-groups.ts'
 
-/** What an applied part of a call has done. */
+/** The report of an applied part of a call. */
 interface AppliedPart {
   readonly call: number
   readonly report: object
@@ -17,9 +16,9 @@ interface AppliedPart {
 export interface Settled {
   /** By the numbers of the calls; undefined for those that run again. */
   readonly answers: readonly (Answer | undefined)[]
-  /** What was applied of those that run again. */
+  /** The applied parts of calls that run again. */
   readonly applied: readonly AppliedPart[]
-  /** Calls that are answered although something of them is left to do. */
+  /** Answered calls with parts left to run. */
   readonly unfinished: readonly number[]
 }
 
@@ -33,7 +32,7 @@ export class Settlement {
   readonly #hasParts: boolean
   readonly #settled: BatchGroup[] = []
 
-  /** `found` has what each call is answered with, if that turns out to be certain. */
+  /** `found` has the answers, used for the calls that become final. */
   constructor(outcome: BatchOutcome, found: readonly Answer[]) {
     this.#outcome = outcome
     this.#found = found
@@ -41,7 +40,7 @@ export class Settlement {
     this.#hasParts = outcome.callOf.length > found.length
   }
 
-  /** Notes that what a group has read was true at one moment, and that what it wrote is applied. */
+  /** Marks a group as final: its reads were one snapshot, and its writes are applied. */
   settle(group: BatchGroup): void {
     const { callOf } = this.#outcome
     if (this.#hasParts) this.#settled.push(group)
@@ -51,7 +50,7 @@ export class Settlement {
     }
   }
 
-  /** Called once, in the end. */
+  /** Called once, at the end. */
   result(calls: readonly Call[]): Settled {
     const answers = this.#answers
     if (!this.#hasParts) return { answers, applied: NONE, unfinished: NONE }
@@ -71,13 +70,13 @@ function hasRest(call: Call | undefined): boolean {
   return call !== undefined && restOf(call.operation, call.input) !== undefined
 }
 
-/** The same call with the report of a part that was applied. */
+/** Adds the report of an applied part to a call. */
 export function withApplied(call: Call, report: object): Call {
   const { applied = [] } = call.input as { readonly applied?: readonly object[] }
   return { ...call, input: { ...call.input, applied: [...applied, report] } } as Call
 }
 
-/** What is left of a call that is answered. */
+/** Returns the rest of an answered call. */
 export function leftOf(call: Call): Call {
   const input = restOf(call.operation, call.input)
   return input === undefined ? call : { operation: 'claimForWorker', input, blobs: [] }

@@ -1,6 +1,6 @@
 /**
- * What a store across a network provides beneath the operation port: load as of one moment, and commit grouped writes
- * under conditions. Neither knows an operation.
+ * What a remote store provides beneath the operation port: load a snapshot, and commit grouped writes under conditions. Neither
+ * knows an operation.
  */
 import type { FabricEvent, IndexEntry, Instant } from '../../../kernel/index.ts'
 import type { AnyRecord, RecordType } from '../../../kernel/index.ts'
@@ -22,7 +22,7 @@ export interface LoadRequest {
   readonly holdsLock?: boolean | undefined
   /** Identifies the batch. Entries that an earlier load of the batch reserved are not hidden from it. Needed to reserve. */
   readonly reserver?: string | undefined
-  /** The time, if the caller has a clock of its own. Undefined: the store's. */
+  /** The time by the caller's clock. Undefined: the store's clock. */
   readonly now?: Instant | undefined
 }
 
@@ -34,13 +34,13 @@ export interface LoadReply {
   readonly isLockLost?: boolean | undefined
 }
 
-/** What one operation of a batch, or a part of one that stands alone, has read or written. */
+/** An item that an operation of a batch, or an independent part of one, has read or written. */
 export interface OfOperation {
   /** Its number among those of the batch. */
   readonly operation: number
 }
 
-/** What must hold of one record. */
+/** The expected version of one record. */
 export interface Condition extends OfOperation {
   readonly type: RecordType
   readonly id: string
@@ -75,14 +75,14 @@ export interface EventPut extends OfOperation {
 }
 
 /**
- * A blob that an answer carries. It is read after the records of its group were loaded and before the commit: a commit that
- * finds them unchanged confirms that the bytes are theirs, since a blob is only ever written together with its record.
+ * A blob of an answer. It is read after the records of its group and before the commit. A commit that finds the records
+ * unchanged confirms the bytes, since a blob is only ever written together with its record.
  */
 export interface SentBlob extends OfOperation {
   readonly key: string
 }
 
-/** What one batch checks and writes. A group is applied whole or not at all; groups share no record. */
+/** The conditions and writes of one batch. A group is applied atomically; groups share no record. */
 export interface Commit {
   readonly partition: Partition
   readonly now: Instant
@@ -96,25 +96,25 @@ export interface Commit {
   /** Whether the commit is applied even if the store is out of memory. */
   readonly finishesWork: boolean
   readonly groupCount: number
-  /** For each operation or part, the number of its group, from 0 on. Nothing of the others is in the commit. */
+  /** For each operation or part, the number of its group; undefined if it is not in the commit. */
   readonly groupOf: readonly (number | undefined)[]
   readonly conditions: readonly Condition[]
-  /** Only a store that checks them gets any. */
+  /** Empty for a store that does not check them. */
   readonly clear: readonly ClearCondition[]
   readonly records: readonly RecordPut[]
-  /** Those of one index stand together. */
+  /** Grouped by index. */
   readonly entries: readonly EntryPut[]
   readonly blobs: readonly BlobPut[]
-  /** In the order in which they go to the log. */
+  /** In the order of the log. */
   readonly events: readonly EventPut[]
   readonly sends: readonly SentBlob[]
   /** Entries that were reserved by the loads of this batch. */
   readonly reserved: readonly IndexEntry[]
-  /** Executions whose holders have a message waiting. */
+  /** Executions with news for their holders. */
   readonly holdersOf: readonly string[]
 }
 
-/** Checks and writes nothing. */
+/** A commit without conditions and writes. */
 export const EMPTY_COMMIT = {
   now: 0,
   lagMs: undefined,
@@ -137,11 +137,11 @@ export interface AppliedReply {
   readonly now: Instant
   /** Numbers of the groups whose conditions did not hold. The others were applied. */
   readonly failed: readonly number[]
-  /** The blobs of `sends`; undefined for one that is missing. Those of a group that failed mean nothing. */
+  /** The blobs of `sends`; undefined for a missing one. Those of a failed group are void. */
   readonly sent: readonly (Uint8Array | undefined)[]
   /** The newest event of the partition. */
   readonly lastSequence: number
-  /** The time under which the events of the commit stand in the log: never before that of an earlier event. */
+  /** The time of the events of the commit. Never decreases in the log. */
   readonly eventsAt: Instant
 }
 
@@ -150,7 +150,7 @@ export type CommitReply =
   /** Nothing was applied. */
   | { readonly kind: 'refused'; readonly reason: 'locked' | 'lock_lost' | 'clock'; readonly now: Instant }
 
-/** A record that the store cannot keep. Nothing was sent. */
+/** A record that cannot be encoded. Nothing was sent. */
 export class RefusedRecord extends Error {
   override readonly name = 'RefusedRecord'
   readonly recordId: string
@@ -162,9 +162,9 @@ export class RefusedRecord extends Error {
 }
 
 export interface Backend {
-  /** Whether commits check that indexes are clear. */
+  /** Whether commits check clear conditions. */
   readonly checksClear?: boolean | undefined
-  /** Fills the working set with everything that is needed, as of one moment. */
+  /** Fills the working set with the needs, from one snapshot. */
   load(request: LoadRequest): Promise<LoadReply>
   /** Throws a `RefusedRecord` if one of the records cannot be stored. */
   commit(commit: Commit): Promise<CommitReply>

@@ -1,4 +1,4 @@
-/** Turns what a batch has read and written into what a store commits. */
+/** Turns the reads and writes of a batch into the content of a commit. */
 import { DUE_INDEX } from '../../../kernel/index.ts'
 import type { Instant } from '../../../kernel/index.ts'
 import type { ClearCondition, Commit, Condition, OfOperation, RecordPut } from './backend.ts'
@@ -7,14 +7,14 @@ import { writesRecord } from '../overlay/held-record.ts'
 import type { HeldEvent, HeldRecord, LateBlob } from '../overlay/held-record.ts'
 import type { WorkingSet } from '../load/working-set.ts'
 
-/** Whether a group only read, for no answer. */
+/** Whether a group wrote nothing and has no answer. */
 export function isIdle({ hasAnswer, hasWrites }: BatchGroup): boolean {
   return !hasAnswer && !hasWrites
 }
 
 /**
- * Whether the answers of a group count only once a commit has confirmed what it read. A group that writes nothing needs no
- * confirmation if all came from one load, or if it was loaded and its answers are documented as not of one moment.
+ * Whether a commit has to confirm the reads of a group. A group without writes needs no confirmation if all its reads came
+ * from one load, or if they were loaded and its answers need not be a snapshot.
  */
 export function needsCommit(group: BatchGroup, set: WorkingSet, isLoose: boolean): boolean {
   if (group.hasWrites || group.hasLate || group.assumedClear.length > 0) return true
@@ -25,12 +25,12 @@ function isOfOneLoad({ touchesRecalled }: BatchGroup, set: WorkingSet): boolean 
   return set.loadCount <= 1 && !touchesRecalled
 }
 
-/** Impossible states are reported, and unguarded ranges decided by, only while no other batch can commit. */
+/** Faults are reported, and unguarded ranges acted on, only under the lock. */
 export function needsLock({ hasFault, hasWrites, readsUnguarded }: BatchGroup): boolean {
   return hasFault || (hasWrites && readsUnguarded)
 }
 
-/** Whether what was read may not have been true at one moment although no record tells. All of one load always was. */
+/** Whether the reads may not be one snapshot in a way that no condition detects. Reads of one load always are. */
 export function isTorn(group: BatchGroup, set: WorkingSet): boolean {
   if (!group.hasWrites && isOfOneLoad(group, set)) return false
   return group.isTorn || (group.readsUnguarded && set.loadCount > 1)
@@ -51,7 +51,7 @@ export interface CommitContent extends Pick<
 
 export type AppliedContent = Pick<CommitContent, 'touched' | 'conditions' | 'records' | 'entries' | 'events'>
 
-/** What is committed of these groups of a batch. */
+/** Returns the content of a commit of these groups. */
 export function contentOf(
   outcome: BatchOutcome,
   chosen: readonly BatchGroup[],
@@ -89,7 +89,7 @@ export function contentOf(
   }
 }
 
-/** What was applied if some groups failed. */
+/** Returns the applied content if some groups failed. */
 export function withoutGroups(
   { groupOf, touched, conditions, records, entries, events }: CommitContent,
   failed: readonly number[],
@@ -104,7 +104,7 @@ export function withoutGroups(
   }
 }
 
-/** The calls of which these groups have an operation or a part. */
+/** The calls with an operation or a part in these groups. */
 export function callsIn({ groupOf, callOf }: CommitContent, groups: readonly number[]): Set<number> {
   const calls = new Set<number>()
   groupOf.forEach((group, i) => {
@@ -118,7 +118,7 @@ function clearConditionsOf({ operations, assumedClear }: BatchGroup, now: Instan
   return assumedClear.map((index) => ({ index, upTo: index === DUE_INDEX ? now : undefined, operation }))
 }
 
-/** A write whose previous version is unknown would overwrite what another process wrote. */
+/** Throws if the version is unknown: the write could overwrite that of another process. */
 function conditionOf(set: WorkingSet, { type, id, operation }: HeldRecord): Condition {
   const known = set.known(type, id)
   if (known === undefined) throw new Error(`The batch touched ${type} ${id} without knowing its version.`)

@@ -1,22 +1,22 @@
-/** What the operations of a batch are going to read, as their plans tell it before they run. */
+/** Collects the planned reads of a batch before its operations run. */
 import { CALL_WORK_LIMIT, DUE_INDEX, planCall, readsOnlyAsClaims } from '../../../kernel/index.ts'
 import type { Plan, RecordType } from '../../../kernel/index.ts'
 import type { Call } from '../../store.ts'
 import type { Needs } from './needs.ts'
 
-/** What is known beforehand, and where everything else is noted. */
+/** Known data, and the needs to add to. */
 interface Planned {
   readonly needs: Needs
   readonly isKnown: (type: RecordType, id: string) => boolean
-  /** Takes a record to be absent unless it is known. Returns false if that may not be assumed. */
+  /** Assumes that a record is absent unless it is known. Returns false if that may not be assumed. */
   readonly assumeAbsent: (type: RecordType, id: string) => boolean
   /** Whether all of an index is known. */
   readonly knowsIndex: (index: string) => boolean
 }
 
 /**
- * Notes what calls need. Of an index that several of them take from, each gets as much as it asks for. Returns the indexes that
- * claims look at, if the claims may take what the same batch makes ready and nothing else has to be loaded.
+ * Adds the needs of calls. For an index that several calls consume, their limits add up. Returns the indexes that claims
+ * read, if the claims may take work that the same batch makes ready and nothing else has to be loaded.
  */
 export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet<string> | undefined {
   const { needs, isKnown, assumeAbsent, knowsIndex } = planned
@@ -68,7 +68,7 @@ export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet
   return areOnlyClaims && takesOwn ? claims : undefined
 }
 
-/** Adds what one more call takes from an index. A call that comes after as many changes as a batch may make is not run. */
+/** Adds the limit of one more call, capped: a batch stops at its work limit, so later calls do not run. */
 function sumOf(sums: Map<string, number>, index: string, more: number): number {
   const sum = Math.min(CALL_WORK_LIMIT, sums.get(index) ?? 0) + more
   sums.set(index, sum)

@@ -1,21 +1,21 @@
-/** What a batch still has to load of one partition before it can run to its end. */
+/** The data that a batch has to load from its partition before it can complete. */
 import type { Range, RecordType } from '../../../kernel/index.ts'
 
-/** The first entries of an index, with the executions that they name and, if wanted, their payloads. */
+/** The first entries of an index, with the executions that they name and optionally their payloads. */
 export interface HeadNeed {
   readonly index: string
   limit: number
   hasPayloads: boolean
-  /** How many of the entries are going to be taken, so that a store may hide them from others for a moment. */
+  /** How many of the entries will be claimed, so that a store may hide them from others for a short time. */
   reserve: number
   /**
-   * Entries up to this score are loaded, and the first one past it. `now` is the time of the load; a store that cannot tell it
-   * beforehand loads one entry. Undefined: there is no such bound.
+   * Loads entries up to this score, and the first one past it. `now` is the time of the load; a store that does not know it
+   * beforehand loads one entry. Undefined: no bound.
    */
   to: number | 'now' | undefined
 }
 
-/** A range, with the records that it names and, if wanted, the bytes that belong to these. */
+/** A range, with the records that it names and optionally their blobs. */
 export interface PageNeed {
   readonly range: Range
   readonly hasPayloads: boolean
@@ -36,7 +36,7 @@ export class Needs {
   readonly scores = new Map<string, ScoreNeed>()
   readonly blobs = new Set<string>()
 
-  /** Adds what another needs. */
+  /** Adds the needs of another set. */
   merge({ records, heads, pages, counts, scores, blobs }: Needs): void {
     for (const [type, ids] of records) for (const id of ids) this.record(type, id)
     for (const { index, limit, hasPayloads, reserve, to } of heads.values()) {
@@ -67,7 +67,7 @@ export class Needs {
     this.pages.set(key, { range, hasPayloads: hasPayloads || this.pages.get(key)?.hasPayloads === true })
   }
 
-  /** Needed twice, the longer one is enough for both. */
+  /** Merges with an earlier need of the same index. */
   head(index: string, limit: number, hasPayloads: boolean, reserve = 0, to?: HeadNeed['to']): void {
     const known = this.heads.get(index)
     if (known === undefined) {
@@ -81,7 +81,7 @@ export class Needs {
   }
 }
 
-/** Two ranges have one key if they ask for the same. */
+/** Equal ranges have equal keys. */
 export function rangeKey({ index, from, to, reverse, limit }: Range): string {
   return [index, from?.score ?? '', from?.id ?? '', to ?? '', reverse === true ? 'r' : 'f', limit].join('\u0000')
 }

@@ -1,18 +1,18 @@
-/** Running a batch on what is loaded of its partition: once if its plan named everything it reads, else a few times. */
+/** Runs a batch over its working set: one pass if the plan named all reads, else one more for each missing load. */
 import { Overlay } from '../overlay/overlay.ts'
 import type { Answer, Call } from '../../store.ts'
 import type { WorkingSet } from './working-set.ts'
 
 /**
- * How often an operation may run until it has found out what it reads: one that walks through a graph takes a pass for each
- * level. Those of one batch find out together.
+ * Passes of an operation at most. One that walks a graph takes a pass for each level; operations of one batch share
+ * passes.
  */
 export const PASS_MAX = 40
 
-/** How often all of a batch may run, whatever its operations wait for: one by one they take as long as they need. */
+/** Passes of a batch at most. */
 const BATCH_PASS_MAX = 4 * PASS_MAX
 
-/** More was needed than an operation may take to find out what it reads. */
+/** An operation still missed data after `PASS_MAX` passes. */
 class TooManyPasses extends Error {
   override readonly name = 'TooManyPasses'
 
@@ -30,7 +30,7 @@ export interface Pass {
 export class Passes {
   readonly #calls: readonly Call[]
   #count = 0
-  /** Calls from the first on that have needed nothing more. What they do is certain, whatever becomes of those behind them. */
+  /** Leading calls that missed nothing. Their outcome is final, whatever later calls do. */
   #settledCount = 0
   #settledAt = 0
 
@@ -42,7 +42,7 @@ export class Passes {
     return this.#count
   }
 
-  /** Undefined if what is loaded turned out not to be enough; then the outcome, or the failure, says nothing. */
+  /** Returns undefined if data was missing: then the outcome, or the error, is void. */
   run(set: WorkingSet, now: number): Pass | undefined {
     this.#count += 1
     const overlay = new Overlay(set, now)
@@ -52,7 +52,7 @@ export class Passes {
       try {
         answers.push(overlay.run(call))
       } catch (error) {
-        // Without all that it reads, an operation may see what cannot be.
+        // With missing data, an operation may see an impossible state.
         if (!set.isMissingAny) throw error
       }
       if (!set.isMissingAny) settledCount += 1
@@ -62,7 +62,7 @@ export class Passes {
     return undefined
   }
 
-  /** One that waits for what those before it do begins to find out when they are settled, and then may take as long. */
+  /** The limit restarts when a leading call is final: later calls may depend on it. */
   #refuseEndless(settledCount: number): void {
     if (settledCount > this.#settledCount) {
       this.#settledCount = settledCount

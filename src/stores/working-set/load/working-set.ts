@@ -1,7 +1,7 @@
 /**
- * What has been loaded of one partition for one batch. Whatever is asked for and has not been loaded is noted as needed
- * and answered with nothing, so that the operation continues and shows what else it would read. Its outcome counts only if
- * nothing was needed: otherwise that is loaded and the operation, which is pure, runs again.
+ * The data of one partition that is loaded for one batch. A read of missing data is recorded as a need and returns nothing,
+ * so that the operation continues and shows its other reads. The outcome counts only if nothing was missing: otherwise the
+ * needs are loaded and the operation, which is pure, runs again.
  */
 import { guardOf } from '../../../kernel/index.ts'
 import type { AnyRecord, IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
@@ -16,17 +16,17 @@ import type { StoredData, StoredRecord, Version } from '../overlay/stored-data.t
 
 interface Head {
   readonly entries: readonly IndexEntry[]
-  /** Whether the index has no entry behind these. */
+  /** Whether the index has no further entries. */
   readonly isWhole: boolean
 }
 
-/** What is known of a record. */
+/** A record in the working set. */
 interface KnownRecord {
   readonly version: Version | undefined
   readonly length: number
-  /** The load that it came from; 0 if it was known or assumed before. */
+  /** The load that it came from; 0 if it was cached or assumed. */
   readonly moment: number
-  /** Its stored text until it is first read. */
+  /** Its stored text, parsed at the first read. */
   text: string | undefined
   record: AnyRecord | typeof UNREADABLE | undefined
   readonly entries: readonly IndexEntry[] | undefined
@@ -34,9 +34,9 @@ interface KnownRecord {
 
 export interface HeadDetail {
   readonly to?: number | undefined
-  /** How many of the entries are hidden from others for a moment. */
+  /** How many of the entries are reserved for this batch. */
   readonly reservedCount?: number | undefined
-  /** Whether others have some that are hidden from this batch. */
+  /** Whether entries reserved by others are hidden from this batch. */
   readonly isHiding?: boolean | undefined
 }
 
@@ -47,15 +47,15 @@ interface EdgesBeforehand {
   readonly entriesIn: (index: string, flowId: string) => IndexEntry[]
 }
 
-/** What was known of a partition before a batch loaded anything. */
+/** What a process knows of a partition before a batch loads anything. */
 export interface Beforehand {
-  /** Records that this process has written or read before. Undefined: not known. */
+  /** Returns a cached record; undefined if it is not cached. */
   readonly recall: (type: RecordType, id: string) => StoredRecord | undefined
   /** Edges of flows, under the versions that this process has written. */
   readonly edges?: EdgesBeforehand | undefined
-  /** Whether records that a plan expects to be absent are taken to be. */
+  /** Whether records that a plan expects to be absent are assumed absent. */
   readonly assumesAbsent: boolean
-  /** Whether nothing is believed to be ready in a ready index, or due in the due index. Left out: nothing is believed. */
+  /** Whether an index is believed to have nothing ready or due. Left out: no index is. */
   readonly isBelievedClear?: ((index: string) => boolean) | undefined
 }
 
@@ -64,7 +64,7 @@ const ABSENT = knownAs(undefined, 0)
 
 export class WorkingSet implements StoredData {
   readonly name: string
-  /** Whether blobs come with the commit. */
+  /** Whether blobs are read with the commit. */
   sendsLate = false
   readonly #before: Beforehand | undefined
   readonly #records = new Map<RecordType, Map<string, KnownRecord>>()
@@ -77,18 +77,18 @@ export class WorkingSet implements StoredData {
   readonly #reserved: IndexEntry[] = []
   readonly #assumedClear = new Set<string>()
   readonly #indexMoments = new Map<string, number>()
-  /** Everything that was ever needed. */
+  /** All needs so far. */
   readonly #asked = new Needs()
   #needs = new Needs()
   #moment = 0
 
-  /** `name` tells the reservations of this batch from those of others. */
+  /** `name` identifies the reservations of this batch. */
   constructor(before?: Beforehand, name = '') {
     this.#before = before
     this.name = name
   }
 
-  /** Everything that was needed since this was last asked. What is kept from now on is as of one moment. */
+  /** Returns the needs since the last call. Data kept from now on comes from one load. */
   takeNeeds(): Needs {
     const needs = this.#needs
     this.#needs = new Needs()
@@ -97,7 +97,7 @@ export class WorkingSet implements StoredData {
     return needs
   }
 
-  /** Needs everything at once that another run of the same batch needed bit by bit. */
+  /** Adds all needs of another run of the same batch, to load them together. */
   planAgain({ asked }: WorkingSet): void {
     this.#needs.merge(asked)
   }
@@ -106,17 +106,17 @@ export class WorkingSet implements StoredData {
     return this.#asked
   }
 
-  /** How often something was loaded. */
+  /** The number of loads. */
   get loadCount(): number {
     return this.#moment
   }
 
-  /** Entries that no other claimer is shown for a moment. */
+  /** Entries that are hidden from other claims for a short time. */
   get reserved(): readonly IndexEntry[] {
     return this.#reserved
   }
 
-  /** Whether a record is known already or needed next. */
+  /** Whether a record is known or about to be loaded. */
   plans(type: RecordType, id: string): boolean {
     return this.#recordsOf(type).has(id) || this.#needs.records.get(type)?.has(id) === true
   }
@@ -125,7 +125,7 @@ export class WorkingSet implements StoredData {
     return !this.#needs.isEmpty
   }
 
-  /** Notes what calls are going to read. */
+  /** Adds the planned reads of calls. */
   plan(calls: readonly Call[]): void {
     const claimed = planCalls(calls, {
       needs: this.#needs,
@@ -143,8 +143,8 @@ export class WorkingSet implements StoredData {
   }
 
   /**
-   * Where nothing is believed to be ready or due, claims take what their batch makes ready without a look at the store. The
-   * commit checks the belief.
+   * Assumes that indexes have nothing ready or due, if that is believed of all of them. Claims then take work that their batch
+   * makes ready without a load. The commit checks the assumption.
    */
   #assumeClear(indexes: ReadonlySet<string>): void {
     const isBelievedClear = this.#before?.isBelievedClear
@@ -156,7 +156,7 @@ export class WorkingSet implements StoredData {
     }
   }
 
-  /** What was read of such an index counts only if the commit confirms it. */
+  /** Reads of such an index count only if the commit confirms them. */
   assumesClear(index: string): boolean {
     return this.#assumedClear.has(index)
   }
@@ -178,7 +178,7 @@ export class WorkingSet implements StoredData {
     return this.#recordsOf(type).get(id)?.entries
   }
 
-  /** Undefined if nothing is known of it. */
+  /** Undefined if it was neither loaded nor cached. */
   known(type: RecordType, id: string): KnownRecord | undefined {
     return this.#isKnown(type, id) ? this.#recordsOf(type).get(id) : undefined
   }
@@ -230,7 +230,7 @@ export class WorkingSet implements StoredData {
     return NO_BYTES
   }
 
-  /** What an earlier load told of a record stays: a run sees it as of one moment, and a commit compares its version. */
+  /** A record from an earlier load stays: a run sees one version, and the commit compares it. */
   keepRecord(type: RecordType, id: string, stored: StoredRecord | undefined): void {
     const records = this.#recordsOf(type)
     const known = records.get(id)
@@ -238,14 +238,14 @@ export class WorkingSet implements StoredData {
     records.set(id, knownAs(stored, this.#moment))
   }
 
-  /** The same for a store that locks: the text of a record, read once it is asked for. */
+  /** The same for a store that locks: the text of a record, parsed lazily. */
   keepText(type: RecordType, id: string, text: string | undefined): void {
     const known = knownAs(undefined, this.#moment)
     known.text = text
     this.#recordsOf(type).set(id, known)
   }
 
-  /** Where entries behind the first one past a score were not wanted, `to` is that score. */
+  /** `to` is the score of the need: entries after the first one past it were not loaded. */
   keepHead(
     index: string,
     limit: number,
@@ -299,7 +299,7 @@ export class WorkingSet implements StoredData {
     return records
   }
 
-  /** The range as far as the head of its index tells all of it. */
+  /** Returns the range from the head of its index, if the head covers it. */
   #fromHead(range: Range, least: number): IndexEntry[] | undefined {
     const head = this.#heads.get(range.index) ?? this.#recallHead(range.index)
     if (head === undefined) return undefined
@@ -322,8 +322,8 @@ export class WorkingSet implements StoredData {
   }
 
   /**
-   * The flow whose version stands for the content of an index that is known without loading. Asked for at every read: a load
-   * that brings another version of the flow ends the use of what was known.
+   * The flow whose version stands for the content of an index that is known without a load. Checked at every read: a load of
+   * another version of the flow invalidates the known entries.
    */
   recalledFlow(index: string): string | undefined {
     const edges = this.#before?.edges
@@ -336,7 +336,7 @@ export class WorkingSet implements StoredData {
     return edges.knows(flowId, flow.version) ? flowId : undefined
   }
 
-  /** Notes the head of an index as too short for a range that begins in it. */
+  /** Adds a need for a longer head, if the range begins in the head of its index. */
   #needsLongerHead(range: Range, least: number): boolean {
     const { index, from } = range
     if (range.reverse === true) return false
@@ -344,7 +344,7 @@ export class WorkingSet implements StoredData {
     const last = entries.at(-1)
     const beginsInside = from === undefined || (last !== undefined && !isBehind(from, last))
     if (!beginsInside) return false
-    // What others were shown of the due index stays hidden in a longer part of it.
+    // Reserved entries of the due index stay hidden in a longer head.
     const reserve = range.to === undefined ? 0 : this.#asked.heads.get(index)?.reserve
     this.#needs.head(index, Math.max(2 * entries.length, entries.length + least), false, reserve, range.to)
     return true
@@ -357,7 +357,7 @@ function knownAs(stored: StoredRecord | undefined, moment: number): KnownRecord 
   return { version, length, moment, text: undefined, record, entries }
 }
 
-/** Whether a position lies behind an entry, so that nothing up to that entry tells what comes after the position. */
+/** Whether a position is past an entry. */
 function isBehind(position: { readonly score: number; readonly id?: string | undefined }, entry: IndexEntry): boolean {
   if (position.score !== entry.score) return position.score > entry.score
   return position.id !== undefined && position.id > entry.id

@@ -1,7 +1,7 @@
 /**
- * Which operations of a batch depend on each other: those that touched a common record, or read an index that another one
- * changed. They are committed together or not at all; operations of different groups are independent. A part of an operation
- * that stands alone counts as an operation of its own: both have numbers of one sequence, in the order in which they began.
+ * Groups the operations of a batch that depend on each other: those that touched a common record, or read an index that
+ * another one changed. A group is committed as a whole or not at all; groups are independent. An independent part of an
+ * operation counts as an operation: both are numbered in one sequence, in the order of their start.
  */
 import { guardOf } from '../../../kernel/index.ts'
 import type { IndexGuard, RecordType } from '../../../kernel/index.ts'
@@ -51,7 +51,7 @@ export interface BatchOutcome {
   readonly late: readonly LateBlob[]
 }
 
-/** What a part of an operation tells for the answer. */
+/** What a part of an operation contributes to the answer. */
 export interface PartReport {
   /** The number of the part. */
   readonly operation: number
@@ -183,7 +183,7 @@ export class BatchGroups {
   }
 }
 
-/** Whether a number is that of a part: it has the call of the number in front of it. */
+/** Whether a number is that of a part: it has the same call as the number before. */
 export function isPart(callOf: BatchOutcome['callOf'], operation: number): boolean {
   return callOf[operation] === callOf[operation - 1]
 }
@@ -205,7 +205,7 @@ function newGroup(operation: number): BatchGroup {
 
 type Find = (type: RecordType, id: string) => HeldRecord | undefined
 
-/** Whether a guard was loaded behind its index. One that the group itself has not read has no condition, so it protects nothing. */
+/** Whether a guard was loaded after its index. A guard that the group has not read has no condition, so it protects nothing. */
 function isGuardLater(index: string, guard: IndexGuard, find: Find, data: StoredData): boolean {
   if (data.momentOf === undefined || data.indexMomentOf === undefined) return false
   const found = guardRecord(guard, find)

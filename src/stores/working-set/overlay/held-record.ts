@@ -1,4 +1,4 @@
-/** What a batch holds of its partition while it runs. */
+/** Records, blobs and events that a batch has touched. */
 import type { AnyRecord, IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { UNREADABLE } from './stored-data.ts'
 import type { BlobWrite, EventWrite, RecordWrite } from './stored-data.ts'
@@ -7,16 +7,16 @@ import type { BlobWrite, EventWrite, RecordWrite } from './stored-data.ts'
 export interface HeldRecord {
   readonly type: RecordType
   readonly id: string
-  /** As it was when the batch began. */
+  /** Its state when the batch began. */
   readonly stored: AnyRecord | typeof UNREADABLE | undefined
-  /** As the batch sees it. Private to the overlay. */
+  /** Its state within the batch. Private to the overlay. */
   current: AnyRecord | typeof UNREADABLE | undefined
   isChanged: boolean
   /** The index entries of the current record, once they were needed. */
   entries: readonly IndexEntry[] | undefined
-  /** The operation, or the part of one, that touched it last. All that did are in one group. */
+  /** The operation, or part of one, that touched it last. All of them are in one group. */
   operation: number
-  /** The operation that wrote it last, in whichever part; undefined if none has. */
+  /** The operation that wrote it last, in any of its parts; undefined if none did. */
   writer: number | undefined
 }
 
@@ -28,7 +28,7 @@ export interface HeldEvent extends EventWrite {
   readonly operation: number
 }
 
-/** A stored blob that an answer carries and that comes with the commit. */
+/** A stored blob of an answer that is read with the commit. */
 export interface LateBlob {
   readonly operation: number
   readonly key: string
@@ -37,13 +37,13 @@ export interface LateBlob {
   readonly place: number
 }
 
-/** Whether the batch leaves the record otherwise than it found it. */
+/** Whether the batch changed the record. */
 export function writesRecord(held: HeldRecord): held is HeldRecord & { current: AnyRecord | undefined } {
   const { stored, current, isChanged } = held
   return isChanged && current !== UNREADABLE && (stored !== undefined || current !== undefined)
 }
 
-/** Undefined if the batch leaves the record as it found it. */
+/** Undefined if the batch did not change the record. */
 export function recordWrite(held: HeldRecord): RecordWrite | undefined {
   if (!writesRecord(held)) return undefined
   const { type, id, stored, current } = held

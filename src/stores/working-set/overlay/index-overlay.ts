@@ -1,4 +1,4 @@
-/** One index as a batch sees it: the entries that the batch has changed, in front of those that are stored. */
+/** One index within a batch: the entries that the batch has changed, over the stored ones. */
 import type { IndexEntry, IndexGuard, Range } from '../../../kernel/index.ts'
 import type { StoredData } from './stored-data.ts'
 
@@ -12,7 +12,7 @@ export interface ChangedEntry {
   operation: number
 }
 
-/** What an entry was before a change, so that the change can be undone. */
+/** An entry before a change, so that the change can be undone. */
 export interface EntryChange {
   readonly of: IndexOverlay
   readonly id: string
@@ -20,7 +20,7 @@ export interface EntryChange {
   readonly earlier: Pick<ChangedEntry, 'after' | 'operation'> | undefined
 }
 
-/** The first stored entries up to a score, as far as anybody has asked for them. */
+/** The first stored entries up to a score, as far as they were read. */
 interface Head {
   readonly to: number | undefined
   readonly entries: IndexEntry[]
@@ -29,13 +29,13 @@ interface Head {
 
 export class IndexOverlay {
   readonly name: string
-  /** What guards it, once that was asked for. */
+  /** Its guard, computed at the first read. */
   guard: IndexGuard | undefined
-  /** The operations that have decided by it, each at least once. */
+  /** The operations that have read it. May repeat. */
   readonly readers: number[] = []
-  /** The operations that have changed it, each at least once. */
+  /** The operations that have changed it. May repeat. */
   readonly writers: number[] = []
-  /** Whether nothing in it was taken to be ready or due, without a look at the store. */
+  /** Whether it is assumed to have nothing ready or due, without a load. */
   readonly isAssumedClear: boolean
   readonly #data: StoredData
   readonly #index: string
@@ -58,7 +58,7 @@ export class IndexOverlay {
     return entry === undefined ? this.#data.score(this.#index, id, expected) : entry.after
   }
 
-  /** `stored` is what the entry was before the batch, should the batch not have touched it yet. */
+  /** `stored` is the score before the batch, used if the batch has not changed the entry yet. */
   set(id: string, stored: number | undefined, after: number | undefined, operation: number): EntryChange {
     if (this.writers.at(-1) !== operation) this.writers.push(operation)
     const entry = this.#changed.get(id)
@@ -94,7 +94,7 @@ export class IndexOverlay {
   }
 
   count(range: Range): number {
-    // A changed entry counts once less among the stored ones at most, so with that many more the limit is still reached.
+    // Each changed entry removes at most one stored entry, so the limit is raised by their number.
     let count = this.#data.count({ ...range, limit: range.limit + this.#changed.size })
     for (const { id, before, after } of this.#changed.values()) {
       if (before !== undefined && inRange(range, before, id)) count -= 1
@@ -103,7 +103,7 @@ export class IndexOverlay {
     return Math.min(count, range.limit)
   }
 
-  /** The stored entries of a range that the batch has left alone. */
+  /** The stored entries of a range that the batch has not changed. */
   #stored(range: Range): IndexEntry[] {
     let limit = range.limit
     for (const [id, { before }] of this.#changed) if (before === undefined || inRange(range, before, id)) limit += 1
@@ -111,7 +111,7 @@ export class IndexOverlay {
     return stored.filter((entry) => !this.#changed.has(entry.id)).slice(0, range.limit)
   }
 
-  /** The same for a range from the start: one operation of a batch after the other asks for it, so it is read once. */
+  /** The same for a range from the start, read once for all operations of a batch. */
   #storedHead({ to, limit }: Range): IndexEntry[] {
     if (this.#head === undefined || this.#head.to !== to) this.#head = { to, entries: [], isComplete: false }
     const { entries } = this.#head
@@ -125,7 +125,7 @@ export class IndexOverlay {
     return kept
   }
 
-  /** Doubles what has been read, so that a batch that eats its way through an index reads it in few steps. */
+  /** Doubles the entries read, so that a batch that consumes an index reads it in few steps. */
   #readOn(head: Head, least: number): void {
     if (head.isComplete) return
     const limit = Math.max(least, head.entries.length)

@@ -1,7 +1,7 @@
 /**
- * The transaction that the kernel sees: writes are collected in front of the stored data, reads see them, and those of an
- * operation that faults are undone. For each operation the overlay notes what it touched, so that a store may commit the
- * operations of a batch in independent groups under conditions.
+ * The transaction of the kernel: writes are buffered over the stored data, reads see them, and the writes of an operation that
+ * faults are undone. The overlay tracks what each operation touched, so that a store can commit independent groups of a batch
+ * under conditions.
  */
 import {
   CALL_REPLY_BYTES,
@@ -55,7 +55,7 @@ export class Overlay {
   readonly #data: StoredData
   readonly #now: Instant
   readonly #records = new Map<RecordType, Map<string, HeldRecord>>()
-  /** The same records in the order in which they were first touched. */
+  /** The same records, in the order of their first use. */
   readonly #touched: HeldRecord[] = []
   readonly #indexes = new Map<string, IndexOverlay>()
   readonly #blobs = new Map<string, HeldBlob>()
@@ -67,7 +67,7 @@ export class Overlay {
   #undo = new Undo(this.#held)
   /** The number of the running operation. */
   #own = 0
-  /** The same, or the number of the part of it that is running. */
+  /** The same, or the number of its running part. */
   #operation = 0
   #workLimit = 0
   #readCount = 0
@@ -82,7 +82,7 @@ export class Overlay {
     this.#tx = this.#makeTx()
   }
 
-  /** Runs operations in order until the call has done enough. */
+  /** Runs operations in order until the batch reaches its limits. */
   runAll(calls: readonly Call[]): Answer[] {
     return calls.map((call) => this.run(call))
   }
@@ -95,7 +95,7 @@ export class Overlay {
     return this.#runOne(call)
   }
 
-  /** Everything that the batch has written. */
+  /** All writes of the batch. */
   writes(): Writes {
     const records: RecordWrite[] = []
     for (const held of this.#touched) {
@@ -105,14 +105,14 @@ export class Overlay {
     return { records, entries: this.#entries(), blobs: [...this.#blobs.values()], events: this.#events }
   }
 
-  /** What the batch has read and written, and which of its operations depend on each other. */
+  /** The reads and writes of the batch, and the groups of its operations. */
   outcome(): BatchOutcome {
     const touched = this.#touched
     const blobs = [...this.#blobs.values()]
     return this.#groups.collect(touched, this.#entries(), blobs, this.#events, this.#late, this.#data)
   }
 
-  /** Those of one index stand together. */
+  /** Grouped by index. */
   #entries(): ChangedEntry[] {
     const entries: ChangedEntry[] = []
     for (const { changed } of this.#indexes.values()) {
@@ -178,7 +178,7 @@ export class Overlay {
     }
   }
 
-  /** A part that throws ends its operation. */
+  /** A part that throws fails its operation. */
   #runPart(run: () => object | undefined): void {
     this.#operation = this.#groups.addPart()
     const report = run()
@@ -191,7 +191,7 @@ export class Overlay {
     throw new Fault(reason, recordId)
   }
 
-  /** The record as the batch sees it; the running operation depends on it from now on. */
+  /** Returns a record within the batch. The running operation depends on it from now on. */
   #touch(type: RecordType, id: string): HeldRecord {
     let ofType = this.#records.get(type)
     if (ofType === undefined) {
@@ -219,7 +219,7 @@ export class Overlay {
     return copyRecord(current as RecordTypes[T])
   }
 
-  /** What cannot be read is left out, so that one damaged record does not keep all others from being found. */
+  /** Skips unreadable records, so that a damaged one does not fail a listing. */
   #getMany<T extends RecordType>(type: T, ids: string[]): RecordTypes[T][] {
     this.#readCount += ids.length
     const found: RecordTypes[T][] = []
@@ -274,7 +274,7 @@ export class Overlay {
     return this.#data.entriesOf?.(held.type, held.id) ?? entriesOf(held.current)
   }
 
-  /** An index that the running operation reads: it depends on those that changed it, unless a read is only a hint. */
+  /** Returns an index for reading. The running operation depends on those that changed it, unless the read is only a hint. */
   #readIndex(name: string): IndexOverlay {
     const index = this.#index(name)
     this.#groups.read(this.#operation, index)
@@ -327,7 +327,7 @@ export class Overlay {
   }
 }
 
-/** A record may stand in an index under several ids, as an execution does under each of its open waitpoints. */
+/** A record may have several entries in an index, as an execution has one for each open waitpoint. */
 function scoreIn(entries: readonly IndexEntry[], index: string, id: string): number | undefined {
   for (const entry of entries) if (entry.index === index && entry.id === id) return entry.score
   return undefined

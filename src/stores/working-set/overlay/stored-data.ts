@@ -1,7 +1,7 @@
-/** What a batch reads of a partition and what it leaves to be written: all that an overlay asks of a store. */
+/** The data that a batch reads and the writes that it leaves: all that an overlay needs of a store. */
 import type { AnyRecord, FabricEvent, IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
 
-/** A record whose bytes are there but cannot be read: it was damaged outside. */
+/** A record whose bytes exist but cannot be read: it was damaged outside. */
 export const UNREADABLE: unique symbol = Symbol('unreadable')
 
 /** 8 random bytes, drawn for each commit, as Latin-1 text. Every record that the commit writes carries them. */
@@ -9,42 +9,42 @@ export type Version = string
 
 /** A record as it is stored. */
 export interface StoredRecord {
-  /** Undefined if its bytes cannot be read. Shared: never changed. */
+  /** Undefined if its bytes cannot be read. Shared and immutable. */
   readonly record: AnyRecord | undefined
   readonly version: Version
   /** Bytes of the stored value, header included. */
   readonly length: number
-  /** The index entries of the record, if they are known already. */
+  /** The index entries of the record, if already derived. */
   readonly entries?: readonly IndexEntry[] | undefined
 }
 
-/** What a store can read of one partition as it stood when the batch began. */
+/** Reads one partition as it was when the batch began. */
 export interface StoredData {
-  /** Shared with other readers: the overlay copies what it hands out. */
+  /** Shared with other readers: the overlay returns copies. */
   record(type: RecordType, id: string): AnyRecord | typeof UNREADABLE | undefined
-  /** The index entries of a stored record, if they are known without deriving them. */
+  /** The index entries of a stored record, if already derived. */
   entriesOf?(type: RecordType, id: string): readonly IndexEntry[] | undefined
-  /** In the order of the range; at most its limit. Where there is more, `least` entries are enough, if it is given. */
+  /** In the order of the range, at most its limit. May return fewer than the limit, but at least `least` if there are as many. */
   range(range: Range, least?: number): IndexEntry[]
   count(range: Range): number
-  /** `expected` is where the id should stand, if it should: looking there first may spare a search. */
+  /** `expected` is the score that the id should have: looking there first may avoid a search. */
   score(index: string, id: string, expected: number | undefined): number | undefined
   blob(key: string): Uint8Array | undefined
-  /** Whether stored blobs come with the commit, so that an operation need not have them while it runs. */
+  /** Whether stored blobs are read with the commit, so that an operation runs without them. */
   readonly sendsLate?: boolean | undefined
-  /** Whether entries of an index were kept from this batch because another claimer was just shown them. */
+  /** Whether entries of an index are hidden from this batch because another claim has reserved them. */
   hides?(index: string): boolean
-  /** Whether nothing in an index was taken to be ready or due, without a look at the store. */
+  /** Whether an index is assumed to have nothing ready or due, without a load. */
   assumesClear?(index: string): boolean
   /** The flow whose version stands for the content of an index that was not loaded: a reader of the index depends on it. */
   recalledFlow?(index: string): string | undefined
-  /** Which load a record came from: a number that rises; 0 was not loaded for this batch but known or assumed before. */
+  /** The number of the load that a record came from, rising from 1; 0 if it was cached or assumed. */
   momentOf?(type: RecordType, id: string): number
-  /** The first load from which anything of an index came. */
+  /** The number of the first load of anything in an index. */
   indexMomentOf?(index: string): number
 }
 
-/** What a batch leaves to be written. */
+/** The writes of a batch. */
 export interface Writes {
   readonly records: readonly RecordWrite[]
   readonly entries: readonly EntryWrite[]
@@ -60,7 +60,7 @@ export interface RecordWrite {
   readonly existed: boolean
 }
 
-/** An index entry as it was and as it shall be; undefined on either side means that there is none. */
+/** The scores of an index entry before and after; undefined: no entry. */
 export interface EntryWrite {
   readonly index: string
   readonly id: string
@@ -72,7 +72,7 @@ export interface BlobWrite {
   readonly key: string
   /** Undefined removes it. */
   readonly bytes: Uint8Array | undefined
-  /** False if the batch has kept it without forgetting an earlier one: then there was none, since a kept one is never kept over. */
+  /** False if the batch wrote it without removing an earlier one: a blob is never overwritten, so there was none. */
   readonly mayExist: boolean
 }
 

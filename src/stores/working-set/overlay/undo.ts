@@ -1,8 +1,8 @@
-/** What one operation has overwritten in an overlay, so that its writes can be taken back. */
+/** The undo log of one operation in an overlay. */
 import type { HeldBlob, HeldEvent, HeldRecord, LateBlob } from './held-record.ts'
 import type { EntryChange } from './index-overlay.ts'
 
-/** What an overlay adds to and takes from. */
+/** The parts of an overlay that are undone. */
 interface Held {
   readonly blobs: Map<string, HeldBlob>
   readonly events: HeldEvent[]
@@ -25,7 +25,7 @@ export class Undo {
     this.#lateCount = held.late.length
   }
 
-  /** However often a record is written, it counts once. */
+  /** Counts distinct records. */
   get recordCount(): number {
     return this.#records.length
   }

@@ -1,4 +1,4 @@
-/** The switch of the test mode. Apart from it, so that a test file which runs no operation does not load the kernel. */
+/** The switch of the test mode. A file of its own, so that test set-up does not load the kernel. */
 let isOn = false
 
 /** Switches the verification of operations on or off for all stores of this process. */

@@ -1,6 +1,6 @@
 /**
- * A test mode that checks what optimistic commits rely on, on every run of every operation: a change of a guarded index
- * writes the guard, a guarded range is read after its guard, a part that stands alone relies on its own reads, and an operation
+ * A test mode that checks the assumptions of optimistic commits on every run of every operation: a change of a guarded index
+ * writes the guard, a guarded range is read after its guard, an independent part relies on its own reads, and an operation
  * keeps to its class.
  */
 import { classOf, entriesOf, guardOf, isReadOperation, operationClasses } from '../../../kernel/index.ts'
@@ -20,13 +20,13 @@ import { isVerifying } from './verification.ts'
 export type Peek = <T extends RecordType>(type: T, id: string) => RecordTypes[T] | undefined
 
 export interface VerifiedTx {
-  /** Behaves as the transaction that was given. */
+  /** Behaves like the wrapped transaction. */
   readonly tx: Tx
-  /** Everything that the operation has done against the rules so far. Complete once the operation has returned. */
+  /** The rule violations so far. Complete once the operation has returned. */
   readonly problems: () => string[]
 }
 
-/** Runs an operation. Throws in the test mode if it breaks a rule; operations that only tests know are left alone. */
+/** Runs an operation. In the test mode, throws if it breaks a rule. Operations defined by tests are not checked. */
 export function runVerified<N extends OperationName, R>(
   tx: Tx,
   { operation, input }: Call<N>,
@@ -114,7 +114,7 @@ class Verifier {
         this.#noteRange(range.index)
         return tx.countUpTo(range)
       },
-      // A repaired entry was damaged outside of all operations: no guard could have told of it.
+      // A repaired entry was damaged outside of all operations, so no guard covers it.
       repair: (index, id, score, standsAt) => {
         this.#hasWritten = true
         tx.repair(index, id, score, standsAt)
@@ -225,7 +225,7 @@ function keyOf(type: RecordType, id: string): string {
   return `${type}\u0000${id}`
 }
 
-/** Names are joined by a character that does not print. */
+/** Index names have unprintable separators. */
 function textOf(name: string): string {
   return name.replaceAll('\u001f', '·')
 }

@@ -1,12 +1,12 @@
 /**
- * What a process believes of ready indexes and of the due index of one partition, from its last loads and commits: the lowest
- * score that an entry may have. Other processes add entries unseen, so that a commit has to check what was decided by this.
+ * A cache of the lowest score in ready indexes and in the due index of one partition, from the last loads and commits. Other
+ * processes add entries, so a commit has to check what was decided by it.
  */
 import { DUE_INDEX, isReadyIndex } from '../../../kernel/index.ts'
 import type { Instant } from '../../../kernel/index.ts'
 import type { EntryWrite } from '../overlay/stored-data.ts'
 
-/** Indexes of which something is believed at most. */
+/** Indexes in the cache at most. */
 const INDEXES_MAX = 1_000
 
 export class ClearIndexes {
@@ -19,14 +19,14 @@ export class ClearIndexes {
     return index === DUE_INDEX ? now !== undefined && lowest > now : lowest === Infinity
   }
 
-  /** Notes the first entry that a load found. */
+  /** Records the first entry of a load. */
   saw(index: string, first: number | undefined): void {
     if (index !== DUE_INDEX && !isReadyIndex(index)) return
     if (this.#lowest.size >= INDEXES_MAX) this.#lowest.clear()
     this.#lowest.set(index, first ?? Infinity)
   }
 
-  /** Notes what a commit has written. Nothing is known of the entries behind those that it removed. */
+  /** Records the entries of a commit. Removals do not raise the lowest score. */
   wrote(entries: readonly EntryWrite[]): void {
     for (const { index, after } of entries) {
       const lowest = after === undefined ? undefined : this.#lowest.get(index)
@@ -34,7 +34,7 @@ export class ClearIndexes {
     }
   }
 
-  /** Notes that what was believed turned out wrong. */
+  /** Drops an index after a failed check. */
   doubt(index: string): void {
     this.#lowest.delete(index)
   }

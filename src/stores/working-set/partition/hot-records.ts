@@ -1,12 +1,12 @@
 /**
- * Records over which batches keep meeting each other. One that caused two conflicts within a second is hot for a second:
- * batches that plan to read it take the lock of the partition at once instead of trying first.
+ * Contended records. One with two conflicts within a second is hot for a second: batches that plan to read it take the lock of
+ * the partition at once instead of an optimistic try.
  */
 import type { RecordType } from '../../../kernel/index.ts'
 import type { WorkingSet } from '../load/working-set.ts'
 
 const HOT_MS = 1_000
-/** Records with a recent conflict that are remembered. */
+/** Tracked records at most. */
 const WATCHED_MAX = 1_000
 
 interface Conflicts {
@@ -19,7 +19,7 @@ interface Conflicts {
 export class HotRecords {
   readonly #conflicts = new Map<string, Conflicts>()
 
-  /** Notes a conflict over a record. */
+  /** Records a conflict. */
   note(type: RecordType, id: string, monotonic: number): void {
     const key = `${type} ${id}`
     const known = this.#conflicts.get(key)

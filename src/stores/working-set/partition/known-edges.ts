@@ -1,7 +1,7 @@
 /**
- * The edges of flows that this process has made, in one partition, as indexes hold them: `out` and `in` of the members. Every
- * change of these indexes writes the record of the flow, so the version of a flow stands for all its edges. They are used only
- * for the version that is known here, and a commit compares that version.
+ * A cache of the edges of flows that this process created in one partition: the `out` and `in` indexes of the members. Every
+ * change of these indexes writes the record of the flow, so the version of a flow covers all its edges. A commit compares that
+ * version.
  */
 import { entriesOf } from '../../../kernel/index.ts'
 import type { Edge, IndexEntry } from '../../../kernel/index.ts'
@@ -11,19 +11,19 @@ import type { HeldRecord } from '../overlay/held-record.ts'
 import { compareEntries } from '../overlay/index-overlay.ts'
 import type { Version } from '../overlay/stored-data.ts'
 
-/** Flows and entries that are known together. */
+/** Flows and entries in the cache at most. */
 const ITEMS_MAX = 5_000
 
 interface KnownFlow {
   version: Version
-  /** Complete: an entry that is missing here is not stored. By index and id. */
+  /** By index and id. Complete: an entry that is missing here is not stored. */
   readonly indexes: Map<string, Map<string, IndexEntry>>
   /** The flow itself and its entries. */
   itemCount: number
 }
 
 export class KnownEdges {
-  /** The one that was written longest ago comes first. */
+  /** Least recently written first. */
   readonly #flows = new Map<string, KnownFlow>()
   #itemCount = 0
 
@@ -37,7 +37,7 @@ export class KnownEdges {
     return [...(this.#flows.get(flowId)?.indexes.get(index)?.values() ?? [])].sort(compareEntries)
   }
 
-  /** Takes in what a commit has written under a version. */
+  /** Records the writes of a commit. */
   wrote({ touched, conditions, records }: AppliedContent, version: Version): void {
     for (const { type, id, record } of records) {
       if (type !== 'flow') continue
@@ -65,7 +65,7 @@ export class KnownEdges {
     this.#itemCount = 0
   }
 
-  /** A flow that was absent had no edges. One whose earlier version is not known here may have others than these. */
+  /** A flow that was absent had no edges. One with an unknown earlier version may have others. */
   #wroteFlow(flowId: string, version: Version | undefined, before: Version | undefined): void {
     const known = this.#flows.get(flowId)
     this.forget(flowId)

@@ -1,4 +1,4 @@
-/** What a process keeps of one partition from batch to batch. Other processes change the partition, so a commit checks all of it. */
+/** The caches of one partition in this process. Other processes change the partition, so a commit checks all of it. */
 import type { Instant } from '../../../kernel/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
 import type { Partition } from '../../store.ts'
@@ -15,14 +15,14 @@ import { UNREADABLE } from '../overlay/stored-data.ts'
 import type { Version } from '../overlay/stored-data.ts'
 import type { Beforehand, WorkingSet } from '../load/working-set.ts'
 
-/** Records that are remembered. */
+/** Cached records at most. */
 const CACHE_MAX = 5_000
 
-/** What a batch may believe. */
+/** Which caches a batch may use. */
 interface Beliefs {
   /** Whether a commit can check that an index is clear. */
   readonly checksClear: boolean
-  /** Whether edges of flows are taken as they are known. */
+  /** Whether cached edges of flows are used. */
   readonly knowsEdges: boolean
 }
 
@@ -42,7 +42,7 @@ export class PartitionHome {
     this.#runtime = runtime
   }
 
-  /** What a batch may use without loading it. */
+  /** Returns what a batch may use without a load. */
   beforehand(now: Instant | undefined, { checksClear, knowsEdges }: Beliefs): Beforehand {
     return {
       recall: (type, id) => this.#cache.get(type, id),
@@ -56,7 +56,7 @@ export class PartitionHome {
     return this.#hot.hasAny(this.#runtime.monotonic())
   }
 
-  /** Whether a batch plans to read a record over which batches keep meeting. */
+  /** Whether a batch plans to read a hot record. */
   isContended(set: WorkingSet): boolean {
     return this.#hot.concerns(set, this.#runtime.monotonic())
   }
@@ -65,7 +65,7 @@ export class PartitionHome {
     for (const index of heads.keys()) if (!set.hides(index)) this.#clear.saw(index, set.firstOf(index))
   }
 
-  /** A store that was set back may hold other records under versions that are remembered here. */
+  /** A sequence that went back means a restored store, whose records may differ from the cached ones. */
   noteSequence(lastSequence: number): void {
     if (lastSequence < this.#lastSequence) this.forget()
     this.#lastSequence = lastSequence
@@ -77,7 +77,7 @@ export class PartitionHome {
       if (record === undefined) this.#cache.delete(type, id)
       else this.#cache.set(type, id, { record, version, length, entries: ofRecord })
     }
-    // What was read and is as it was: the commit has compared its version.
+    // Unchanged reads: the commit has compared their versions.
     for (const { type, id, stored, isChanged } of touched) {
       if (isChanged || stored === undefined || stored === UNREADABLE) continue
       const known = set.known(type, id)
@@ -89,7 +89,7 @@ export class PartitionHome {
     this.#edges.wrote(applied, version)
   }
 
-  /** A group that believed an index to be clear has most likely failed for that, so only its flows count as contended. */
+  /** A group that assumed a clear index most likely failed for that, so only its flows count as contended. */
   noteConflict({ operations, assumedClear }: BatchGroup, touched: readonly HeldRecord[]): void {
     const monotonic = this.#runtime.monotonic()
     for (const index of assumedClear) this.#clear.doubt(index)

@@ -1,17 +1,17 @@
 /**
- * The newest records of one partition that this process has written or read, with their versions. The holder of a lease uses
- * them without reading first. What stands here may be stale: a commit compares the version.
+ * A cache of the records of one partition that this process has written or read, with their versions. The holder of a lease
+ * needs no load. An entry may be stale: a commit compares the version.
  */
 import type { RecordType } from '../../../kernel/index.ts'
 import type { StoredRecord } from '../overlay/stored-data.ts'
 
 export class RecordCache {
   readonly #max: number
-  /** Where a record is put. When half of what may be kept stands here, it becomes the older generation. */
+  /** Receives new records. Becomes the old generation when it holds half of the maximum. */
   #young = new Generation()
   #old = new Generation()
 
-  /** At most so many records are kept; of those that were put last, at least half as many. */
+  /** Keeps at most `max` records, and at least the last `max / 2`. */
   constructor(max: number) {
     this.#max = max
   }

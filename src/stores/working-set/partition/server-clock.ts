@@ -5,7 +5,7 @@
 import type { Instant } from '../../../kernel/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
 
-/** Two clocks drift apart, so a bound is forgotten after one to two of these. */
+/** Clocks drift, so a bound expires after one to two of these. */
 const WINDOW_MS = 10_000
 
 export class ServerClock {
@@ -25,7 +25,7 @@ export class ServerClock {
     return offset === undefined ? undefined : Math.floor(this.#runtime.monotonic() + offset)
   }
 
-  /** Takes in the server's time from a reply. Returns whether the server's clock went back. */
+  /** Updates the estimate from a reply. Returns whether the server's clock went back. */
   observe(serverNow: Instant): boolean {
     const monotonic = this.#runtime.monotonic()
     const expected = this.now()
@@ -39,7 +39,7 @@ export class ServerClock {
     return expected !== undefined && serverNow < expected - WINDOW_MS
   }
 
-  /** Starts anew from a time that the server has just told. */
+  /** Restarts the estimate from a reply. */
   restart(serverNow: Instant): void {
     this.#offset = undefined
     this.#offsetBefore = undefined
