@@ -15,11 +15,11 @@ import type { AppliedReply, Backend, Commit, CommitReply, LockToken } from '../c
 import type { BatchGroup, BatchOutcome } from '../overlay/batch-groups.ts'
 import { callsIn, contentOf, isIdle, isTorn, needsCommit, needsLock, withoutGroups } from '../commit/commit-groups.ts'
 import type { CommitContent } from '../commit/commit-groups.ts'
-import { Hindrances, LOCK_WAIT_MAX_MS, contended } from './hindrances.ts'
-import type { Hindrance } from './hindrances.ts'
+import { BatchRetries, LOCK_WAIT_MAX_MS, contended } from './retries.ts'
+import type { RetryReason } from './retries.ts'
 import { fillIn } from './late-blobs.ts'
 import { OperationFailed, runPass } from './operation-failed.ts'
-import { PartitionHome } from '../partition/partition-home.ts'
+import { PartitionState } from '../partition/partition-state.ts'
 import { Passes } from '../load/passes.ts'
 import type { Pass } from '../load/passes.ts'
 import { NONE, Settlement, leftOf, withApplied } from './settlement.ts'
@@ -72,7 +72,7 @@ interface Run {
 interface Tried extends Settled {
   /** The mode of the next try. */
   readonly next: Mode
-  readonly hindrance: Hindrance
+  readonly reason: RetryReason
 }
 
 /** The lock expired between two loads, so the data of the first may have changed. */
@@ -87,7 +87,7 @@ export class BatchRunner {
   readonly #pause: (ms: number) => Promise<void>
   readonly #onWake: (wake: Wake) => void
   readonly #version = versionGenerator()
-  readonly #homes = new Map<Partition, PartitionHome>()
+  readonly #states = new Map<Partition, PartitionState>()
   #operations = 0
   #conflicts = 0
 
@@ -105,19 +105,19 @@ export class BatchRunner {
 
   /** Whether batches of a partition conflict with those of other processes. */
   isContended(partition: Partition): boolean {
-    return this.#homes.get(partition)?.hasHotRecords === true
+    return this.#states.get(partition)?.hasHotRecords === true
   }
 
   /** Runs operations in order, each in isolation. If the store fails, applied operations are still answered. */
   async run(partition: Partition, calls: readonly Call[], onAnswer?: AnswerListener): Promise<Answer[]> {
     this.#operations += calls.length
-    const home = this.#homeOf(partition)
+    const state = this.#stateOf(partition)
     const answers: (Answer | undefined)[] = calls.map(() => undefined)
     const pending = [...calls]
     try {
-      await this.#runTogether(home, pending, answers, onAnswer)
+      await this.#runTogether(state, pending, answers, onAnswer)
     } catch (error) {
-      if (error instanceof OperationFailed) await this.#runOneByOne(home, pending, answers)
+      if (error instanceof OperationFailed) await this.#runOneByOne(state, pending, answers)
       else if (isUnanswered(answers)) throw error
     }
     return answers.map((answer) => answer ?? { kind: 'not_run' })
@@ -125,7 +125,7 @@ export class BatchRunner {
 
   /** Fills in the answers as they become final. A partly applied call is replaced by its rest. */
   async #runTogether(
-    home: PartitionHome,
+    state: PartitionState,
     calls: Call[],
     answers: (Answer | undefined)[],
     onAnswer?: AnswerListener,
@@ -133,34 +133,34 @@ export class BatchRunner {
     let open = calls.map((_, i) => i)
     let mode: Mode = { isFresh: calls.every((call) => isReading(call) || isLooseCall(call)), isLocked: false }
     const name = this.#version()
-    const hindrances = new Hindrances(home.partition, this.#runtime)
+    const retries = new BatchRetries(state.partition, this.#runtime)
     let held: readonly number[] = NONE
     while (open.length > 0) {
       const openCalls = open.map((i) => calls[i] as Call)
-      const tried = await this.#try(home, openCalls, mode, name)
+      const tried = await this.#try(state, openCalls, mode, name)
       const answered = open.filter((i, k) => answers[i] === undefined && tried.answers[k] !== undefined)
       for (const [k, i] of open.entries()) answers[i] ??= tried.answers[k]
       for (const { call, report } of tried.applied) replace(calls, open[call], (one) => withApplied(one, report))
       for (const k of tried.unfinished) replace(calls, open[k], leftOf)
       open = open.filter((_, k) => tried.answers[k] === undefined || tried.unfinished.includes(k))
       if (open.length === 0) return
-      hindrances.note(tried.hindrance)
-      mode = hindrances.conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
+      retries.note(tried.reason)
+      mode = retries.conflictCount >= OPTIMISTIC_TRIES ? { ...tried.next, isLocked: true } : tried.next
       // The next try mostly finishes the rest of a call. Leases already taken must not expire while it waits for a lock.
       const certain = [...held, ...answered]
-      held = mode.isLocked || tried.hindrance === 'lock' ? NONE : answered.filter((i) => open.includes(i))
+      held = mode.isLocked || tried.reason === 'lock' ? NONE : answered.filter((i) => open.includes(i))
       for (const i of certain) if (!held.includes(i)) onAnswer?.(i, answers[i] as Answer)
-      if (tried.hindrance === 'lock') await this.#pause(hindrances.pauseMs)
+      if (tried.reason === 'lock') await this.#pause(retries.pauseMs)
     }
   }
 
   /** Isolates an operation that throws from the others. */
-  async #runOneByOne(home: PartitionHome, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
+  async #runOneByOne(state: PartitionState, calls: readonly Call[], answers: (Answer | undefined)[]): Promise<void> {
     for (const [i, call] of calls.entries()) {
       if (answers[i] !== undefined) continue
       const own: (Answer | undefined)[] = [undefined]
       try {
-        await this.#runTogether(home, [call], own)
+        await this.#runTogether(state, [call], own)
         answers[i] = own[0]
       } catch (error) {
         if (error instanceof OperationFailed) answers[i] = error.answerTo(call)
@@ -171,62 +171,62 @@ export class BatchRunner {
   }
 
   /** `name` identifies the reservations of this batch over all its tries. */
-  async #try(home: PartitionHome, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
-    const now = this.#now?.() ?? home.clock.now()
-    const beforehand = mode.isFresh ? undefined : this.#beforehand(home, calls, now)
+  async #try(state: PartitionState, calls: readonly Call[], mode: Mode, name: string): Promise<Tried> {
+    const now = this.#now?.() ?? state.clock.now()
+    const beforehand = mode.isFresh ? undefined : this.#beforehand(state, calls, now)
     const set = new WorkingSet(beforehand, name)
     if (mode.again !== undefined) set.planAgain(mode.again)
     set.plan(calls)
-    const isLocked = mode.isLocked || home.isContended(set)
+    const isLocked = mode.isLocked || state.isContended(set)
     const lock = isLocked ? this.#version() : undefined
     set.sendsLate = !isLocked && !calls.every(isReading)
     try {
-      return await this.#settle(home, calls, mode, await this.#runInPasses(home, calls, set, lock))
+      return await this.#settle(state, calls, mode, await this.#runInPasses(state, calls, set, lock))
     } catch (error) {
-      if (error instanceof OperationFailed && lock !== undefined) this.#release(home, set, lock)
+      if (error instanceof OperationFailed && lock !== undefined) this.#release(state, set, lock)
       if (!(error instanceof LockLost)) throw error
       const next = { isFresh: true, isLocked: true }
-      return { answers: calls.map(() => undefined), applied: NONE, unfinished: NONE, next, hindrance: undefined }
+      return { answers: calls.map(() => undefined), applied: NONE, unfinished: NONE, next, reason: undefined }
     }
   }
 
   /** Reads do not use cached edges: an audit would not find a damaged index. */
-  #beforehand(home: PartitionHome, calls: readonly Call[], now: Instant | undefined): Beforehand {
+  #beforehand(state: PartitionState, calls: readonly Call[], now: Instant | undefined): Beforehand {
     const knowsEdges = !calls.some((call) => isReading(call) || isLooseCall(call))
-    return home.beforehand(now, { checksClear: this.#backend.checksClear === true, knowsEdges })
+    return state.beforehand(now, { checksClear: this.#backend.checksClear === true, knowsEdges })
   }
 
   async #runInPasses(
-    home: PartitionHome,
+    state: PartitionState,
     calls: readonly Call[],
     set: WorkingSet,
     lock: LockToken | undefined,
   ): Promise<Run> {
     const passes = new Passes(calls)
-    let now = this.#now?.() ?? home.clock.now()
+    let now = this.#now?.() ?? state.clock.now()
     if (lock !== undefined || now === undefined || set.isMissingAny) {
-      const loadedAt = await this.#load(home, set, lock)
+      const loadedAt = await this.#load(state, set, lock)
       now = this.#now?.() ?? loadedAt
     }
     for (;;) {
       const pass = runPass(passes, set, now)
       if (pass !== undefined) return { pass, now, set, lock }
-      await this.#load(home, set, lock)
+      await this.#load(state, set, lock)
     }
   }
 
-  async #load(home: PartitionHome, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
+  async #load(state: PartitionState, set: WorkingSet, lock: LockToken | undefined): Promise<Instant> {
     const needs = set.takeNeeds()
     const since = this.#runtime.monotonic()
     const holdsLock = lock !== undefined && set.loadCount > 1
-    const { partition } = home
+    const { partition } = state
     const request = { partition, needs, into: set, lock, holdsLock, reserver: set.name, now: this.#now?.() }
     for (;;) {
       const { now, busyMs, isLockLost } = await this.#backend.load(request)
-      this.#observe(home, now)
+      this.#observe(state, now)
       if (isLockLost === true) throw new LockLost()
       if (busyMs === undefined) {
-        home.noteLoad(needs, set)
+        state.noteLoad(needs, set)
         return now
       }
       if (this.#runtime.monotonic() - since > LOCK_WAIT_MAX_MS) throw contended(partition)
@@ -235,19 +235,19 @@ export class BatchRunner {
   }
 
   /** Answers final groups, commits the others, and leaves the rest to another try. */
-  async #settle(home: PartitionHome, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
+  async #settle(state: PartitionState, calls: readonly Call[], mode: Mode, run: Run): Promise<Tried> {
     const { pass, set, lock } = run
     const outcome = pass.overlay.outcome()
     const settlement = new Settlement(outcome, pass.answers)
     const uncertain: BatchGroup[] = []
     let next: Mode = { isFresh: true, isLocked: lock !== undefined }
     let isCertain = true
-    const tried = (hindrance: Hindrance): Tried => ({ ...settlement.result(calls), next, hindrance })
+    const tried = (reason: RetryReason): Tried => ({ ...settlement.result(calls), next, reason })
     for (const group of outcome.groups) {
       const isLoose = group.operations.every((i) => isLooseCall(calls[outcome.callOf[i] as number]))
       if (isIdle(group)) continue
       if (lock === undefined && needsLock(group)) next = { ...next, isLocked: true }
-      else if (lock === undefined && !isLoose && isTorn(group, set)) next = behind(next, mode, set)
+      else if (lock === undefined && !isLoose && isTorn(group, set)) next = reloadOrLock(next, mode, set)
       else if (needsCommit(group, set, isLoose)) uncertain.push(group)
       else continue
       isCertain &&= uncertain.at(-1) === group
@@ -258,21 +258,21 @@ export class BatchRunner {
       for (const group of outcome.groups) if (!uncertain.includes(group)) settlement.settle(group)
     }
     if (uncertain.length === 0 && lock === undefined) {
-      if (set.reserved.length > 0) this.#release(home, set, undefined)
+      if (set.reserved.length > 0) this.#release(state, set, undefined)
       return tried(undefined)
     }
     let committed: readonly BatchGroup[] = uncertain
-    let reply = await this.#commit(home, calls, outcome, uncertain, run)
+    let reply = await this.#commit(state, calls, outcome, uncertain, run)
     const isHeldUp = reply.kind === 'refused' && reply.reason === 'locked'
     if (isHeldUp) {
       // Renewals pass the lock: a lease must not expire because other work of the batch has to wait.
       committed = uncertain.filter(({ operations }) =>
         operations.every((i) => passesLock((calls[outcome.callOf[i] as number] as Call).operation)),
       )
-      if (committed.length > 0) reply = await this.#commit(home, calls, outcome, committed, run)
+      if (committed.length > 0) reply = await this.#commit(state, calls, outcome, committed, run)
     }
     if (reply.kind === 'refused') {
-      if (reply.reason === 'clock') home.clock.restart(reply.now)
+      if (reply.reason === 'clock') state.clock.restart(reply.now)
       return tried(isHeldUp ? 'lock' : undefined)
     }
     const { failed } = reply
@@ -283,7 +283,7 @@ export class BatchRunner {
   }
 
   async #commit(
-    home: PartitionHome,
+    state: PartitionState,
     calls: readonly Call[],
     outcome: BatchOutcome,
     chosen: readonly BatchGroup[],
@@ -297,7 +297,7 @@ export class BatchRunner {
     })
     const version = this.#version()
     const commit: Commit = {
-      partition: home.partition,
+      partition: state.partition,
       now,
       lagMs: this.#now === undefined ? LAG_MAX_MS : undefined,
       version,
@@ -310,10 +310,10 @@ export class BatchRunner {
     const reply = await this.#backend.commit(commit).catch((error: unknown) => {
       throw error instanceof RefusedRecord ? new OperationFailed(error.message, { cause: error }) : error
     })
-    this.#observe(home, reply.now)
+    this.#observe(state, reply.now)
     if (reply.kind === 'applied') {
       fillIn(calls, run, outcome.late, content, reply)
-      this.#take(home, chosen, content, version, reply, set)
+      this.#take(state, chosen, content, version, reply, set)
     }
     return reply
   }
@@ -322,7 +322,7 @@ export class BatchRunner {
    * Releases the reservations and the lock of a batch that commits nothing. Not awaited: it precedes all later calls of this
    * process on the connection, and if it is lost, both expire.
    */
-  #release({ partition }: PartitionHome, { reserved }: WorkingSet, lock: LockToken | undefined): void {
+  #release({ partition }: PartitionState, { reserved }: WorkingSet, lock: LockToken | undefined): void {
     const commit: Commit = {
       ...EMPTY_COMMIT,
       partition,
@@ -334,42 +334,42 @@ export class BatchRunner {
   }
 
   /** A server whose clock went back was replaced or restored, so the caches are dropped. */
-  #observe(home: PartitionHome, now: Instant): void {
-    if (!home.clock.observe(now) || this.#now !== undefined) return
-    home.forget()
-    home.clock.restart(now)
+  #observe(state: PartitionState, now: Instant): void {
+    if (!state.clock.observe(now) || this.#now !== undefined) return
+    state.forget()
+    state.clock.restart(now)
   }
 
   /** Updates the caches after a commit and wakes listeners. */
   #take(
-    home: PartitionHome,
+    state: PartitionState,
     chosen: readonly BatchGroup[],
     content: CommitContent,
     version: string,
     { failed, lastSequence, eventsAt }: AppliedReply,
     set: WorkingSet,
   ): void {
-    home.noteSequence(lastSequence)
-    for (const i of failed) home.noteConflict(chosen[i] as BatchGroup, content.touched)
+    state.noteSequence(lastSequence)
+    for (const i of failed) state.noteConflict(chosen[i] as BatchGroup, content.touched)
     if (failed.length > 0) this.#conflicts += callsIn(content, failed).size
     const applied = failed.length === 0 ? content : withoutGroups(content, failed)
-    home.noteApplied(applied, version, set)
-    const wake = wakeOf(home.partition, applied, lastSequence - applied.events.length, eventsAt)
+    state.noteApplied(applied, version, set)
+    const wake = wakeOf(state.partition, applied, lastSequence - applied.events.length, eventsAt)
     if (wake !== undefined) this.#onWake(wake)
   }
 
-  #homeOf(partition: Partition): PartitionHome {
-    let home = this.#homes.get(partition)
-    if (home === undefined) {
-      home = new PartitionHome(partition, this.#runtime)
-      this.#homes.set(partition, home)
+  #stateOf(partition: Partition): PartitionState {
+    let state = this.#states.get(partition)
+    if (state === undefined) {
+      state = new PartitionState(partition, this.#runtime)
+      this.#states.set(partition, state)
     }
-    return home
+    return state
   }
 }
 
 /** Reads of several loads are repeated in one load, then under the lock. */
-function behind(next: Mode, { again }: Mode, set: WorkingSet): Mode {
+function reloadOrLock(next: Mode, { again }: Mode, set: WorkingSet): Mode {
   return again === undefined ? { ...next, again: set } : { ...next, isLocked: true }
 }
 

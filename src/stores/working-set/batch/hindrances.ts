@@ -11,16 +11,16 @@ export const LOCK_WAIT_MAX_MS = 5_000
 const LOCKED_PAUSE_MAX_MS = 16
 
 /** Why operations run again: another process changed what they read, or holds the lock. Undefined for all other reasons. */
-export type Hindrance = 'conflict' | 'lock' | undefined
+export type RetryReason = 'conflict' | 'lock' | undefined
 
 /** The retries of one batch. */
-export class Hindrances {
+export class BatchRetries {
   conflictCount = 0
   readonly #partition: Partition
   readonly #runtime: Runtime
   #tries = 0
   #lockCount = 0
-  #heldUpSince: number | undefined
+  #lockedSince: number | undefined
 
   constructor(partition: Partition, runtime: Runtime) {
     this.#partition = partition
@@ -33,17 +33,17 @@ export class Hindrances {
   }
 
   /** Throws once the batch has reached its limit of tries, or of time for the lock. */
-  note(hindrance: Hindrance): void {
-    if (hindrance === 'conflict') this.conflictCount += 1
-    if (hindrance === 'lock') this.#noteLock()
+  note(reason: RetryReason): void {
+    if (reason === 'conflict') this.conflictCount += 1
+    if (reason === 'lock') this.#noteLock()
     else if (++this.#tries === TRIES_MAX) throw contended(this.#partition)
   }
 
   #noteLock(): void {
     this.#lockCount += 1
     const monotonic = this.#runtime.monotonic()
-    this.#heldUpSince ??= monotonic
-    if (monotonic - this.#heldUpSince > LOCK_WAIT_MAX_MS) throw contended(this.#partition)
+    this.#lockedSince ??= monotonic
+    if (monotonic - this.#lockedSince > LOCK_WAIT_MAX_MS) throw contended(this.#partition)
   }
 }
 

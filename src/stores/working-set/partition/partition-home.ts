@@ -26,7 +26,7 @@ interface Beliefs {
   readonly knowsEdges: boolean
 }
 
-export class PartitionHome {
+export class PartitionState {
   readonly partition: Partition
   readonly clock: ServerClock
   readonly #cache = new RecordCache(CACHE_MAX)
