@@ -59,9 +59,7 @@ describe('a call gives a hint of ready work', () => {
 test('a completion gives a hint of an end, a failure does not', () => {
   expect(hintsOf(call('completeExecution', HELD)).ended).toBe(HELD.executionId)
   const failure = { code: 'x', category: 'transient' as const, message: 'no' }
-  expect(hintsOf(call('failExecution', { ...HELD, failure, seed: 1 } as OperationInput<'failExecution'>)).ended).toBe(
-    undefined,
-  )
+  expect(hintsOf(call('failExecution', { ...HELD, failure, seed: 1 })).ended).toBe(undefined)
 })
 
 test('listeners are notified in the turn in which a call is made, until they are removed', async () => {

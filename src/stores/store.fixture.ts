@@ -1,4 +1,4 @@
-/** Short ways to use a store, for tests. Everything happens in one partition unless they say otherwise. */
+/** Shorthands for tests of stores. They use one partition unless another is given. */
 import { LEASE_TTL_DEFAULT_MS, RETENTION_DEFAULT_MS, entriesOf } from '../kernel/index.ts'
 import type {
   ClaimInput,
@@ -50,13 +50,13 @@ export function claim(wish: Partial<ClaimInput> = {}): ClaimInput {
   }
 }
 
-/** Whoever holds an execution. */
+/** The holder of a lease. */
 export interface Holder {
   readonly executionId: ExecutionId
   readonly fence: Fence
 }
 
-/** A step that came to something, or to nothing if its outcome says so. */
+/** A recorded step, by default with a result. */
 export function stepOf(
   { executionId, fence }: Holder,
   name: string,

@@ -129,7 +129,7 @@ describe('the user that the documentation describes', () => {
     }
   })
 
-  test.each(programs)('without functions works on a %s where they were loaded by somebody else', async (program) => {
+  test.each(programs)('without functions works on a %s where another user has loaded them', async (program) => {
     const [, access] = await documentedAccess()
     await using server = await startServer({ program })
     await server.call('ACL', 'SETUSER', access!.username, 'on', `>${access!.password}`, ...access!.rules)

@@ -18,7 +18,7 @@ function expectConfigurationToBeChanged(error: EngineError, ...parts: string[]):
   expectNoSecretIn(error)
 }
 
-/** However it is printed, and with whatever it was caused by. */
+/** The error as printed in any form, causes included. */
 function expectNoSecretIn(error: EngineError): void {
   const shown = [inspect(error, { depth: null, showHidden: true }), JSON.stringify(error), error.stack].join('\n')
   for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), WRONG]) expect(shown).not.toContain(secret)
@@ -126,7 +126,7 @@ describe.each(programs)('a %s', (program) => {
     expect(error.message.toLowerCase()).toContain(part.toLowerCase())
   })
 
-  test('has as many databases as it was told, and a store in one beyond is refused', async () => {
+  test('has a configured number of databases, and a store in one beyond is refused', async () => {
     await using server = await startServer({ program, settings: { databases: '4' } })
 
     const error = await refusalOf(`${server.location}/4`)
@@ -158,7 +158,7 @@ describe.each(programs)('a %s', (program) => {
     )
   })
 
-  test('that speaks TLS is not reached without, and the advice says so', async () => {
+  test('that speaks TLS is not reached without, and the error advises it', async () => {
     await using server = await startServer({ program, isEncrypted: true })
 
     const error = await refusalOf(`valkey://127.0.0.1:${server.port}`)
@@ -168,7 +168,7 @@ describe.each(programs)('a %s', (program) => {
   })
 })
 
-describe('a server that nobody runs', () => {
+describe('a server that does not run', () => {
   test.each(['valkey://127.0.0.1:1', 'valkeys://127.0.0.1:1', 'valkey-cluster://127.0.0.1:1'])(
     '%s is unavailable, with its address and the reason',
     async (location) => {
@@ -179,7 +179,7 @@ describe('a server that nobody runs', () => {
     },
   )
 
-  test('is told by its name if that name does not exist', async () => {
+  test('is named if its name does not resolve', async () => {
     const error = await refusalOf(`valkey://user:${WRONG}@no-such-host.invalid`)
 
     expect(error.code).toBe('store_unavailable')
@@ -200,7 +200,7 @@ describe('a cluster', () => {
     )
   })
 
-  test('says why nobody lets it in', async () => {
+  test('reports why it is refused', async () => {
     await using secret = await startServer({ password: PASSWORD })
     await using encrypted = await startServer({ isEncrypted: true })
 

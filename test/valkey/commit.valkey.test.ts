@@ -1,37 +1,23 @@
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+/** A commit is applied by group, each under its conditions. */
+import { beforeEach, describe, expect, test } from 'vitest'
 import { DUE_INDEX } from '../../src/kernel/index.ts'
-import type { CommitReply } from '../../src/stores/working-set/commit/backend.ts'
-import { Needs } from '../../src/stores/working-set/load/needs.ts'
-import { LEVEL_STEP } from '../../src/stores/valkey/layout/keys.ts'
-import { readEventValue } from '../../src/stores/valkey/layout/stored-value.ts'
-import { OwnMessages, readWakeMessage } from '../../src/stores/valkey/wire/wake-message.ts'
 import { startServer } from '../servers/server.ts'
-import { until } from '../servers/until.ts'
+import { READY, eventsOf, failedOf, listen, membersOf } from './commit-effects.ts'
 import { locations } from './fabrics.ts'
 import {
-  storedIn,
   LibraryPartition,
-  PARTITION,
   SENDER,
   absent,
   entry,
   event,
   group,
-  jsonForm,
   needs,
   newVersion,
   put,
-  within,
+  storedIn,
 } from './library-calls.ts'
 
-const READY = 'ready\u001fmain\u001fgreet'
-const WITHIN_MS = 5_000
-const LOCK_MS = 250
 const bytes = new Uint8Array([0, 255, 13, 10])
-
-function failedOf(reply: CommitReply): readonly number[] {
-  return reply.kind === 'applied' ? reply.failed : expect.fail(`refused: ${reply.reason}`)
-}
 
 describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
   let at: LibraryPartition
@@ -39,31 +25,6 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
   beforeEach(async () => {
     at = await LibraryPartition.open(locations()[program])
   })
-
-  /** The messages of both channels, as far as they have come when one more was sent to each. */
-  async function listen(): Promise<() => Promise<string[]>> {
-    const subscriber = at.server.duplicate({ enableOfflineQueue: true })
-    onTestFinished(() => subscriber.disconnect())
-    const messages: string[] = []
-    subscriber.on('smessage', (_: string, message: string) => messages.push(message))
-    const channels = [at.keys.wakeChannel(PARTITION), at.keys.eventsChannel(PARTITION)]
-    await subscriber.connect().catch(() => undefined)
-    await subscriber.ssubscribe(...channels)
-    return async () => {
-      for (const channel of channels) await at.server.spublish(channel, 'end')
-      await until('the end', WITHIN_MS, async () => messages.filter((message) => message === 'end')[1])
-      return messages.splice(0).filter((message) => message !== 'end')
-    }
-  }
-
-  function membersOf(index: string): Promise<unknown> {
-    return at.server.call('ZRANGE', at.key('index', index), 0, -1)
-  }
-
-  async function eventsOf(): Promise<{ at: number; id: string }[]> {
-    const [, , found] = (await at.fcall('readLog', [0, 1_000])) as [number, number, Buffer[]]
-    return found.map((value) => readEventValue(value, jsonForm)).map((e) => ({ at: e.at, id: e.executionId }))
-  }
 
   describe('under conditions', () => {
     const everything = (id: string) => ({
@@ -105,7 +66,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       ['a record that is absent', async () => ({ ...(await at.asStored('a')), id: 'b' })],
       ['a record that is not absent', async () => absent('a')],
     ])('that fail for %s leaves everything as it is', async (_, condition) => {
-      const messages = await listen()
+      const messages = await listen(at)
       const conditions = [await at.asStored('f', 'flow'), await condition()]
       const before = await at.contents()
 
@@ -137,7 +98,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
     })
 
     test('applies every group that holds, whichever others fail', async () => {
-      const messages = await listen()
+      const messages = await listen(at)
       await at.commit([group({ blobs: [{ key: 'sent', bytes, mayExist: false }] })])
       const ids = ['g0', 'g1', 'g2', 'g3', 'g4']
       const groups = ids.map((id, i) =>
@@ -159,9 +120,9 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
 
       expect(reply).toMatchObject({ kind: 'applied', failed: [1, 3], lastSequence: 6 })
       expect(reply.kind === 'applied' && reply.sent).toEqual([bytes, bytes, bytes, undefined, bytes, bytes])
-      expect(await membersOf(READY)).toEqual(['g0', 'g2', 'g4'])
-      expect(await membersOf(DUE_INDEX)).toEqual(['g0', 'g2', 'g4'])
-      expect(await membersOf('created')).toEqual(['g1 gone', 'g3 gone', 'old'])
+      expect(await membersOf(at, READY)).toEqual(['g0', 'g2', 'g4'])
+      expect(await membersOf(at, DUE_INDEX)).toEqual(['g0', 'g2', 'g4'])
+      expect(await membersOf(at, 'created')).toEqual(['g1 gone', 'g3 gone', 'old'])
       const found = Object.keys(await at.contents())
       expect(found.filter((key) => /^[xsb]4:g/.test(key))).toEqual([
         'b4:g0',
@@ -173,7 +134,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
         'x4:g2',
         'x4:g4',
       ])
-      expect((await eventsOf()).map(({ id }) => id)).toEqual(['g0', 'g0', 'g2', 'g2', 'g4', 'g4'])
+      expect((await eventsOf(at)).map(({ id }) => id)).toEqual(['g0', 'g0', 'g2', 'g2', 'g4', 'g4'])
       const head = `{"v":1,"sender":"${SENDER}"`
       expect(await messages()).toEqual([
         `${head},"first":1,"last":6,"at":1000,"ended":["g0","g2","g4"]}`,
@@ -181,8 +142,8 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       ])
     })
 
-    test('without writes confirms them, sends blobs and wakes nobody', async () => {
-      const messages = await listen()
+    test('without writes confirms them, sends blobs and wakes no listener', async () => {
+      const messages = await listen(at)
       const stored = await at.asStored('a')
       const before = await at.contents()
 
@@ -197,7 +158,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       expect(await messages()).toEqual([])
     })
 
-    test('is applied although a blob is missing, and says that it is', async () => {
+    test('is applied although a blob is missing, and reports it as missing', async () => {
       const reply = await at.commit([group({ records: [put('z')], sends: ['nothing', 'old'] })])
 
       expect(reply).toMatchObject({ failed: [], sent: [undefined, bytes] })
@@ -231,187 +192,6 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       expect(await at.contents()).toEqual(before)
     },
   )
-
-  describe('and the lock', () => {
-    const lock = (token: string) => at.load(new Needs(), { lock: token })
-    const writes = [group({ records: [put('a')] })]
-
-    test('is refused while a token holds it, unless it passes or has the token', async () => {
-      const [, plain, wrong, passing, right, after] = await within(LOCK_MS, () =>
-        Promise.all([
-          lock('token 1.'),
-          at.commit(writes),
-          at.commit(writes, { lock: 'token 2.' }),
-          at.commit(writes, { passesLock: true }),
-          at.commit(writes, { lock: 'token 1.' }),
-          at.commit(writes),
-        ]),
-      )
-
-      expect([plain, wrong]).toMatchObject([{ reason: 'locked' }, { reason: 'lock_lost' }])
-      expect([passing, right, after].map(failedOf)).toEqual([[], [], []])
-    })
-
-    test('gives it back also if its conditions fail, but keeps it if its time is refused', async () => {
-      const [, failing, , late, right] = await within(LOCK_MS, () =>
-        Promise.all([
-          lock('token 1.'),
-          at.commit([group({ conditions: [{ ...absent('a'), version: newVersion() }] })], { lock: 'token 1.' }),
-          lock('token 2.'),
-          at.commit([], { lock: 'token 2.', lagMs: 0, now: 1 }),
-          at.commit([], { lock: 'token 2.' }),
-        ]),
-      )
-
-      expect(failedOf(failing)).toEqual([0])
-      expect(late).toMatchObject({ kind: 'refused', reason: 'clock' })
-      expect(right.kind).toBe('applied')
-    })
-
-    test('is applied without a token once it has expired', async () => {
-      await lock('token 1.')
-
-      await until('it expires', WITHIN_MS, async () =>
-        (await at.commit(writes)).kind === 'applied' ? true : undefined,
-      )
-
-      expect(await at.commit(writes, { lock: 'token 1.' })).toMatchObject({ reason: 'lock_lost' })
-    })
-  })
-
-  describe('and the clock', () => {
-    test('is refused if its time is ahead of the server, or further behind than it may be', async () => {
-      const now = await at.now()
-      const writes = [group({ records: [put('a')] })]
-
-      const ahead = await at.commit(writes, { now: now + 60_000, lagMs: 1_000 })
-      const behind = await at.commit(writes, { now: now - 60_000, lagMs: 59_999 })
-
-      for (const reply of [ahead, behind]) expect(reply).toMatchObject({ kind: 'refused', reason: 'clock' })
-      expect(ahead.now).toBeGreaterThanOrEqual(now)
-      expect((await at.asStored('a')).version).toBeUndefined()
-      expect((await at.commit(writes, { now: now - 60_000, lagMs: 90_000 })).kind).toBe('applied')
-      expect((await at.commit(writes, { now: now + 60_000 })).kind).toBe('applied')
-    })
-  })
-
-  describe('with events', () => {
-    /** Compares the time of a commit with the server's, and accepts any that is not ahead. */
-    const ANY_LAG_MS = 1e13
-    const write = (id: string, now: number) =>
-      at.commit([group({ events: [event('execution_created', id)] })], { now, lagMs: ANY_LAG_MS })
-
-    test('never stamps one earlier than the newest of the log', async () => {
-      const replies = [await write('a', 2_000), await write('b', 1_500), await write('c', 2_500)]
-
-      expect(await eventsOf()).toEqual([
-        { at: 2_000, id: 'a' },
-        { at: 2_000, id: 'b' },
-        { at: 2_500, id: 'c' },
-      ])
-      expect(replies).toMatchObject([
-        { lastSequence: 1, eventsAt: 2_000 },
-        { lastSequence: 2, eventsAt: 2_000 },
-        { lastSequence: 3, eventsAt: 2_500 },
-      ])
-    })
-
-    test('keeps the time of a caller with a clock of its own', async () => {
-      await at.commit([group({ events: [event('execution_created', 'a')] })], { now: 2_000 })
-      const later = await at.commit([group({ events: [event('execution_created', 'b')] })], { now: 1_500 })
-
-      expect(later).toMatchObject({ eventsAt: 1_500 })
-      expect(await eventsOf()).toEqual([
-        { at: 2_000, id: 'a' },
-        { at: 1_500, id: 'b' },
-      ])
-    })
-
-    test('numbers them without gaps, whatever was trimmed', async () => {
-      for (let i = 1; i <= 6; i++) await write(`e${i}`, 1_000 * i)
-
-      expect(await at.fcall('trimLog', [3_000, 100, 1])).toBe(1)
-      expect(await at.fcall('trimLog', [3_000, 100, 50])).toBe(1)
-      expect(await at.fcall('trimLog', [3_000, 100, 50])).toBe(0)
-      expect(await at.fcall('trimLog', [0, 3, 50])).toBe(1)
-      expect(await write('e7', 7_000)).toMatchObject({ lastSequence: 7 })
-      expect(await at.commit([])).toMatchObject({ lastSequence: 7 })
-
-      const [trimmed, count, found] = (await at.fcall('readLog', [4, 2])) as [number, number, Buffer[]]
-      expect([trimmed, count]).toEqual([3, 4])
-      expect(found.map((value) => readEventValue(value, jsonForm).executionId)).toEqual(['e5', 'e6'])
-      expect(await at.fcall('readLog', [7, 5])).toEqual([3, 4, []])
-      expect(await at.fcall('readLog', [0, 0])).toEqual([3, 4, []])
-    })
-  })
-
-  describe('wakes listeners', () => {
-    async function wakesOf(...commits: Parameters<LibraryPartition['commit']>[]): Promise<unknown[]> {
-      const messages = await listen()
-      for (const commit of commits) await at.commit(...commit)
-      return (await messages()).map((message) => {
-        expect(new OwnMessages(SENDER).has(Buffer.from(message))).toBe(true)
-        expect(new OwnMessages(`${SENDER}2`).has(Buffer.from(message))).toBe(false)
-        return readWakeMessage(PARTITION, Buffer.from(message))
-      })
-    }
-    const adds = (index: string, id: string, score: number) => [group({ entries: [entry(index, id, score)] })]
-    const nothing = { partition: PARTITION, ready: [], dueAt: undefined, hasEvents: false, holdersOf: [] }
-
-    test('when a ready index is no longer empty, and not again while it has entries', async () => {
-      const other = 'ready\u001fmain\u001f"quoted"'
-      const taken = [group({ entries: [entry(READY, 'a', undefined), entry(READY, 'b', undefined)] })]
-
-      const wakes = await wakesOf(
-        [adds(READY, 'a', 1)],
-        [adds(READY, 'b', 2)],
-        [adds('created', 'b', 2)],
-        [taken],
-        [[...adds(READY, 'c', 1), ...adds(other, 'c', 1)]],
-      )
-
-      expect(wakes).toEqual([
-        { ...nothing, ready: [READY] },
-        { ...nothing, ready: [READY, other] },
-      ])
-    })
-
-    test('when a timer is earlier than the first one was', async () => {
-      const wakes = await wakesOf(
-        [adds(DUE_INDEX, 'a', 1_700_000_000_123)],
-        [adds(DUE_INDEX, 'b', 1_700_000_000_124)],
-        [[...adds(DUE_INDEX, 'c', 1_600_000_000_002), ...adds(DUE_INDEX, 'd', 1_600_000_000_001)]],
-        [adds(DUE_INDEX, 'd', 1_600_000_000_001)],
-        [adds(DUE_INDEX, 'e', 0)],
-      )
-
-      expect(wakes).toEqual([
-        { ...nothing, dueAt: 1_700_000_000_123 },
-        { ...nothing, dueAt: 1_600_000_000_001 },
-        { ...nothing, dueAt: 0 },
-      ])
-    })
-
-    test('when holders have something to hear', async () => {
-      const wakes = await wakesOf([[group({ records: [put('a')] })], { holdersOf: ['a', 'b"'] }])
-
-      expect(wakes).toEqual([{ ...nothing, holdersOf: ['a', 'b"'] }])
-    })
-
-    test('of everything that the log grew by, with numbers of any size in full', async () => {
-      const trimmed = LEVEL_STEP - 100
-      await at.server.set(at.key('trimmed4'), trimmed)
-      const now = 1_700_000_000_123
-
-      const wakes = await wakesOf([
-        [group({ events: [event('execution_created', 'a'), event('flow_ended', 'f')] })],
-        { now },
-      ])
-
-      const growth = { first: trimmed + 1, last: trimmed + 2, at: now, ended: ['f'] }
-      expect(wakes).toEqual([{ partition: PARTITION, ready: [], hasEvents: true, holdersOf: [], growth }])
-    })
-  })
 
   test('of more than the stack of Lua holds is applied, and fails, like any other', async () => {
     const ids = Array.from({ length: 8_000 }, (_, i) => `id ${i}`)

@@ -1,4 +1,4 @@
-/** The permissions that docs/valkey.md tells an operator to give, taken from the page itself. */
+/** The permissions that docs/valkey.md lists for operators, parsed from the page. */
 import { readFile } from 'node:fs/promises'
 
 const PAGE = new URL('../../docs/valkey.md', import.meta.url)

@@ -26,7 +26,7 @@ export function locations(): ServerLocations {
   return found
 }
 
-/** A prefix that nobody else uses. */
+/** A unique prefix. */
 export function newPrefix(): string {
   return `test:${randomUUID()}`
 }

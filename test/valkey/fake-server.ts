@@ -1,4 +1,4 @@
-/** A server that says of itself what a test wants it to say, for kinds of servers that no longer can be had. */
+/** A server with the INFO that a test chooses, for servers that are no longer available. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'

@@ -10,7 +10,7 @@ import { countIn, lifeOn, newPrefix, open, refusalOf, submitInto } from './fabri
 const programs: ServerProgram[] = ['valkey-server', 'redis-server']
 
 describe.each(programs)('on a %s, a program', (program) => {
-  test('that may not load functions is refused while they are missing, and works once somebody has loaded them', async () => {
+  test('that may not load functions is refused while they are missing, and works once they are loaded', async () => {
     await using server = await startServer({ program })
     const options = { valkey: { loadFunctions: false } }
     const { name } = await functionLibrary()
@@ -33,7 +33,7 @@ describe.each(programs)('on a %s, a program', (program) => {
     await submitInto(careful, 0)
   })
 
-  test('goes on when somebody removes all functions between its calls', async () => {
+  test('keeps working when all functions are deleted between its calls', async () => {
     await using server = await startServer({ program })
     const store = await open(server.location)
     for (let number = 0; number < 5; number++) {
@@ -44,7 +44,7 @@ describe.each(programs)('on a %s, a program', (program) => {
     expect(await countIn(store)).toBe(10)
   })
 
-  test('goes on with its settings when its server comes back with nothing', async () => {
+  test('keeps its settings when its server restarts empty', async () => {
     await using server = await startServer({ program })
     const store = await open(`${server.location}?partitions=3`, { indexedTags: ['plan'] })
     await submitInto(store, 0)
@@ -56,7 +56,7 @@ describe.each(programs)('on a %s, a program', (program) => {
     expect((await open(server.location)).settings).toEqual({ executionPartitions: 3, indexedTags: ['plan'] })
   })
 
-  test('that finds other settings on a server that came back with nothing refuses to go on', async () => {
+  test('refuses other settings on a server that restarted empty', async () => {
     await using server = await startServer({ program })
     const store = await open(`${server.location}?partitions=3`)
     await server.restart()

@@ -86,7 +86,7 @@ describe.each(programs)('function libraries on a %s', (program) => {
     expect(await announcedAt(server, OWN)).toBe(last)
   })
 
-  test('that nobody has announced for a day are removed by who opens a store, others are left', async () => {
+  test('without an announcement for a day are deleted when a store is opened, others stay', async () => {
     await using server = await startServer({ program })
     const runtime = virtualRuntime()
     await loadLibrary(server, OLD)
@@ -157,7 +157,7 @@ describe.each(programs)('function libraries on a %s', (program) => {
     expect(Math.abs(at - Number(seconds) * 1_000)).toBeLessThan(SETTLE_LIMIT_MS)
   })
 
-  test('do not keep a store from being used by who may not look after them', async () => {
+  test('do not prevent the use of a store by a user who may not delete them', async () => {
     await using server = await startServer({
       program,
       username: 'fabric',
@@ -171,13 +171,13 @@ describe.each(programs)('function libraries on a %s', (program) => {
     await submitInto(store, 0)
 
     expect(await countIn(store)).toBe(1)
-    await until('the log says so', SETTLE_LIMIT_MS, async () =>
+    await until('the warning is logged', SETTLE_LIMIT_MS, async () =>
       log.at('warn').includes('could not announce the function library or delete unused ones') ? true : undefined,
     )
   })
 })
 
-test('in a cluster, a library that nobody uses is removed from every primary', async () => {
+test('in a cluster, an unused library is deleted from every primary', async () => {
   await using cluster = await startCluster()
   const runtime = virtualRuntime()
   const primaries = await cluster.primaries()

@@ -293,7 +293,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a load', (program) => {
       expect([set.blob('a'), set.blob('b'), set.isMissingAny]).toEqual([bytes, undefined, false])
     })
 
-    test('stops when the reply is large, and goes on with the next load', async () => {
+    test('stops when the reply is large, and continues with the next load', async () => {
       const keys = Array.from({ length: 20 }, (_, i) => `blob ${i}`)
       const bytes = new Uint8Array(300 * 1_024)
       await at.commit([group({ blobs: keys.map((key) => ({ key, bytes, mayExist: false })) })])

@@ -4,7 +4,7 @@ import { call } from '../conformance/fabric.ts'
 import { forcedCancel } from '../conformance/given.ts'
 import { locations, newPrefix, open, submitInto } from './fabrics.ts'
 
-/** Longer than any limit of the kernel lets it be, and than the store's layout can say. */
+/** Longer than the limits of the kernel allow, and than the layout can encode. */
 const TOO_LONG = 'x'.repeat(2 ** 16)
 
 test('a text that no limit allows is a fault of its operation, which has written nothing', async () => {

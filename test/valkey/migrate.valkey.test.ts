@@ -191,7 +191,7 @@ describe('a migration', () => {
     old.connection.close()
   })
 
-  test('keeps what was damaged, and says how much', async () => {
+  test('keeps damaged values, and counts them', async () => {
     const place = await oldStore(locations().valkey)
     const { old, location } = place
     const damaged = lived.records.find(({ type }) => type === 'execution')

@@ -47,7 +47,7 @@ describe.each(targets)('the settings of a store on $name', ({ location, partitio
     expect(otherTags.message).toContain('set up with indexed tags ["plan"], this program asks for ["plan","tenant"]')
   })
 
-  test('of a store that nobody has used yet are not made up by who only wants to look', async () => {
+  test('of a store that was never used are not written by a process that only reads', async () => {
     const place = `${location}?prefix=${newPrefix()}`
 
     const error = await refusalOf(place, { create: false })
@@ -58,7 +58,7 @@ describe.each(targets)('the settings of a store on $name', ({ location, partitio
     expect((await open(place, { create: false })).settings.executionPartitions).toBe(partitions)
   })
 
-  test('are those of one of two first users who race, and the other is told or agrees', async () => {
+  test('are those of one of two racing first users, and the other agrees or is refused', async () => {
     for (let race = 0; race < RACES; race++) {
       const place = `${location}?prefix=${newPrefix()}`
       const openings = [
@@ -73,7 +73,7 @@ describe.each(targets)('the settings of a store on $name', ({ location, partitio
       const { settings } = await open(place)
       expect(opened.map((store) => store.settings)).toEqual(opened.map(() => settings))
       expect(refused.map(({ code }) => code)).toEqual(refused.map(() => 'configuration_mismatch'))
-      // Whoever asked for something was either first or is refused; who asked for nothing never is.
+      // A user with wanted settings was first or is refused; one without is never refused.
       expect(refused.length).toBe([2, 5].includes(settings.executionPartitions) ? 1 : 2)
     }
   })

@@ -25,7 +25,7 @@ function twoDatabases(location: string): [string, string] {
   return [`${location}/1?prefix=${prefix}`, `${location}/2?prefix=${prefix}`]
 }
 
-/** Listens, and answers what is heard from when all partitions are listened to. */
+/** Listens, and returns the wake-ups once all partitions are subscribed. */
 async function listenTo(store: Store): Promise<Wake[]> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const heard: Wake[] = []
@@ -39,7 +39,7 @@ async function listenTo(store: Store): Promise<Wake[]> {
   return heard
 }
 
-/** Waits until something is heard of a partition. */
+/** Waits for a wake-up of a partition. */
 async function untilHeard(store: Store, partition: Partition): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const stop = store.onWake((wake) => {
@@ -73,7 +73,7 @@ describe.each(pairs)('two stores $name', ({ places }) => {
     const heard = await listenTo(listener)
 
     await submitInto(stranger, 0)
-    // What the friend says comes behind whatever the stranger has said.
+    // The friend's message comes after any message of the stranger.
     const hearing = untilHeard(listener, executionPartition(0))
     await submitInto(friend, 0)
     await hearing

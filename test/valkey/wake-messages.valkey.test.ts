@@ -10,7 +10,7 @@ import { locations, newPrefix, open, submitInto } from './fabrics.ts'
 
 const HEARD_WITHIN_MS = 5_000
 
-/** What the store hears of its only partition, the next time that it hears anything. */
+/** The next wake-up of the only partition of the store. */
 async function nextWake(store: Store): Promise<Wake> {
   const { promise, resolve } = Promise.withResolvers<Wake>()
   const stop = store.onWake(resolve)
@@ -42,7 +42,7 @@ test.each(['', 'x', 'nobody speaks like this', '\u00ff'.repeat(100)])(
   },
 )
 
-test('another program is told by what a log grew, so that it need not read it', async () => {
+test('another process receives the growth of a log, so that it need not read it', async () => {
   const place = `${locations().valkey}?prefix=${newPrefix()}&partitions=1`
   const [writer, listener] = [await open(place), await open(place)]
   const wakes: Wake[] = []
@@ -52,7 +52,7 @@ test('another program is told by what a log grew, so that it need not read it', 
   await submitInto(writer, 0)
   await submitInto(writer, 0)
 
-  await until('both writes are heard', HEARD_WITHIN_MS, async () => wakes[2])
+  await until('both wake-ups arrive', HEARD_WITHIN_MS, async () => wakes[2])
   expect(wakes.slice(1)).toMatchObject([
     { hasEvents: true, growth: { first: 1, last: 1, ended: [] } },
     { hasEvents: true, growth: { first: 2, last: 2, ended: [] } },

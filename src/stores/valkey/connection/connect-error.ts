@@ -45,8 +45,8 @@ export function asConnectError(location: ValkeyLocation, error: unknown): Engine
 
 function unreachable(location: ValkeyLocation, reason: unknown): EngineError {
   const others = location.servers.length > 1 ? ' or any other server of the location' : ''
-  const said = textOf(reason).replace(/\.+$/, '')
-  const message = `${serverOf(location)}${others} cannot be reached: ${said}. ${adviceFor(location, reason)}`
+  const cause = textOf(reason).replace(/\.+$/, '')
+  const message = `${serverOf(location)}${others} cannot be reached: ${cause}. ${adviceFor(location, reason)}`
   return new EngineError('store_unavailable', { message }, { cause: causeOf(reason) })
 }
 

@@ -20,7 +20,7 @@ interface Waiting {
 /** Which of several programs runs next, when so many choices were made before. */
 type Choose = (choiceCount: number, of: number) => number
 
-/** One order: which of the programs that could go on does so. */
+/** One schedule: which of the runnable programs runs next. */
 export class Order {
   /** How the choices were made, and between how many. */
   readonly taken: { readonly choice: number; readonly of: number }[] = []
@@ -100,7 +100,7 @@ export async function inSomeOrders(
   for (let seed = 1; seed <= count; seed++) {
     // Neighbouring seeds begin alike.
     const random = seededRandom(seed * SEED_STEP)
-    // The program that went on last stands last.
+    // The program that ran last comes last.
     const order = new Order((_, of) => (random.fraction() < STAY_PART ? of - 1 : random.between(0, of - 1)))
     for (const finding of await play(order)) findings.add(finding)
   }

@@ -1,6 +1,6 @@
 /**
- * Programs that share a store, each with a batch runner of its own. Every load and commit of a program is counted, and a test
- * may let others act in front of it, or change what the store gets and replies.
+ * Processes that share a store, each with its own batch runner. Counts every load and commit. A test may run acts of other
+ * processes before them, or change requests and replies.
  */
 import { queueId } from '../../../kernel/index.ts'
 import type { Claimed, EventType, ExecutionId, OperationInput, OperationName } from '../../../kernel/index.ts'
@@ -76,7 +76,7 @@ export class Process implements Backend {
     return this.#runner.counts
   }
 
-  /** Lets something happen in front of the next load, or of one behind it. */
+  /** Runs an act before the next load, or before a later one. */
   beforeLoad(act: Act, skipped = 0): void {
     this.#loads.add(act, skipped)
   }
@@ -85,7 +85,7 @@ export class Process implements Backend {
     this.#commits.add(act, skipped)
   }
 
-  /** Lets something happen while it waits. */
+  /** Runs an act during a pause. */
   beforePause(act: Act, skipped = 0): void {
     this.#pauses.add(act, skipped)
   }
