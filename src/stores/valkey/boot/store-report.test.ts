@@ -52,14 +52,14 @@ describe('a report', () => {
   })
 
   test.each<[Partial<ServerFacts>, string]>([
-    [{ appendFsync: 'always' }, 'survives a power failure'],
+    [{ appendFsync: 'always' }, 'survive a power failure'],
     [{ appendFsync: 'everysec' }, 'the last second'],
     [{ appendFsync: 'no' }, 'not of the machine'],
     [{ appendFsync: undefined }, 'this user may not see'],
-    [{ isAppendOnly: false, hasSnapshots: true }, 'since the last one'],
-    [{ isAppendOnly: false, hasSnapshots: false }, 'nothing survives'],
+    [{ isAppendOnly: false, hasSnapshots: true }, 'since the last snapshot'],
+    [{ isAppendOnly: false, hasSnapshots: false }, 'everything is lost'],
     [{ isAppendOnly: false, hasSnapshots: undefined }, 'this user may not see'],
-  ])('says with %j what survives', (facts, part) => {
+  ])('states with %j which writes survive', (facts, part) => {
     expect(report('valkey://host', { ...durable, ...facts }).durability).toContain(part)
   })
 })
