@@ -8,7 +8,7 @@ const programs: ServerProgram[] = ['valkey-server', 'redis-server']
 
 describe.each(programs)('how durable a %s is', (program) => {
   test.each<[string, ServerOptions, string, string | undefined]>([
-    ['always flushes', { appendOnly: 'always' }, 'synced before every answer', undefined],
+    ['always flushes', { appendOnly: 'always' }, 'synced before every reply', undefined],
     ['flushes every second', { appendOnly: 'everysec' }, 'synced every second', undefined],
     ['takes snapshots', { settings: { save: ['3600', '1'] } }, 'snapshots only', 'since the last snapshot is lost'],
     ['keeps nothing', {}, 'none', 'everything is lost'],
