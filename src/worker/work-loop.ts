@@ -100,7 +100,7 @@ export class WorkLoop {
 
   start(): void {
     const stopWakes = this.#batcher.store.onWake((wake) => this.#onWake(wake))
-    const stopSubmits = this.#batcher.onSubmit((partition, index) => {
+    const stopSubmits = this.#batcher.hints.onReady((partition, index) => {
       this.#onWake({ partition, ready: [index], hasEvents: false, holdersOf: [] })
     })
     this.#stopListening = () => {

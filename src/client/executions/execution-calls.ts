@@ -1,6 +1,6 @@
 /** The calls that concern executions, as unions: what the kernel returned, refusals included. */
 import { optionKeys } from '../checks/exhaustive.ts'
-import { CANCEL_GRACE_DEFAULT_MS, readyIndex } from '../../kernel/index.ts'
+import { CANCEL_GRACE_DEFAULT_MS } from '../../kernel/index.ts'
 import type {
   CancelResult,
   CreateResult,
@@ -87,10 +87,7 @@ export async function submitTask(
     await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
     return { kind: 'staged', executionId }
   }
-  const { lane, class: className, delayMs = 0 } = prepared.input
-  const reply = session.run(executionId, 'createExecution', prepared.input, prepared.blobs)
-  if (delayMs <= 0) batcher.announceSubmit(partitionOf(executionId), readyIndex(lane, className))
-  return (await reply).result
+  return (await session.run(executionId, 'createExecution', prepared.input, prepared.blobs)).result
 }
 
 async function cancelExecution(

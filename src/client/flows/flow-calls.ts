@@ -1,5 +1,5 @@
-/** The calls that concern flows, as unions: what the kernel answered, refusals included. */
-import { CANCEL_GRACE_DEFAULT_MS, LIST_PAGE_MAX, MEMBER_PAGE_MAX } from '../../kernel/index.ts'
+/** The calls that concern flows, as unions: what the kernel returned, refusals included. */
+import { CANCEL_GRACE_DEFAULT_MS, MEMBER_PAGE_MAX } from '../../kernel/index.ts'
 import type {
   AddDependencyResult,
   AddExecutionResult,
@@ -23,7 +23,7 @@ import type {
 import type { Partition } from '../../stores/store.ts'
 import { parseDuration } from '../define/duration.ts'
 import { flowPolicyOf, overrideFlowPolicy } from '../define/flow.ts'
-import type { AnyFlow, FlowDefinition, FlowPolicy } from '../define/flow.ts'
+import type { AnyFlow, FlowPolicy } from '../define/flow.ts'
 import { sendGraph } from './flow-submission.ts'
 import { digestOf, prepareGraph, prepareNode } from './flow-graph.ts'
 import {
@@ -81,44 +81,19 @@ export async function submitFlow(
   const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
   const digest = id === undefined ? '' : digestOf(graph, prepared, identity)
   onPlaced(partitionOf(head.flowId))
-  const result = await sendGraph(
-    { ...head, digest },
-    prepared,
-    (call, blobs) => sendPiece(session, prepared, call, blobs),
-    onProgress,
-  )
+  const send: Parameters<typeof sendGraph>[2] = async (call, blobs) => {
+    return (await session.run(call.flowId, 'submitFlow', call, blobs)).result
+  }
+  const result = await sendGraph({ ...head, digest }, prepared, send, onProgress)
   return { result, flowId: head.flowId, graph }
 }
 
-  /** @internal */
-  async submitDrawn(
-    flow: AnyFlow,
-    input: unknown,
-    options: FlowSubmitOptions,
-    /** Hears where the flow goes, before anything of it is sent. */
-    onPlaced: (partition: Partition) => void = () => undefined,
-  ): Promise<SubmittedFlow> {
-    refuseTransaction(options)
-    checkOptions(options, FLOW_SUBMIT_KEYS, "{ id: 'release:42' }")
-    const policy = overrideFlowPolicy(flow.policy, options)
-    const graph = await drawFlow(flow, input)
-    const { id, onProgress = () => undefined } = options
-    const head = this.#headOf(id, flow.name, policy)
-    const prepared = await prepareGraph(graph, head.flowId, this.submitSetting)
-    // Under an id that nobody else can have there is no other graph to tell it apart from.
-    const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
-    const digest = id === undefined ? '' : digestOf(graph, prepared, identity)
-    onPlaced(partitionOf(head.flowId))
-    const result = await sendGraph({ ...head, digest }, prepared, (call, blobs) => this.#send(call, blobs), onProgress)
-    return { result, flowId: head.flowId, graph }
-  }
-
-  async #send(
-    input: Parameters<Parameters<typeof sendGraph>[2]>[0],
-    blobs: readonly Uint8Array[],
-  ): Promise<SubmitFlowResult> {
-    return (await this.run(input.flowId, 'submitFlow', input, blobs)).result
-  }
+async function createFlow(session: Session, name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {
+  checkOptions(options, CREATE_FLOW_KEYS, "{ id: 'import:7', hold: true }")
+  checkBoolean(options.hold, 'hold')
+  const head = flowInputOf(session, options.id, checkTaskName(name, 'flow name'), flowPolicyOf(options))
+  return (await session.run(head.flowId, 'createFlow', { ...head, hold: options.hold ?? false })).result
+}
 
 function flowInputOf(session: Session, key: string | undefined, name: string, policy: FlowPolicy): FlowInput {
   const flowId =

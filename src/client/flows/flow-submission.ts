@@ -58,8 +58,8 @@ export async function sendGraph(
   })
 }
 
-/** Whether one operation can create it all: as many records as it may write, and not too many bytes. */
-function isAtomic({ nodes, edges }: PreparedGraph): boolean {
+/** Whether one operation can create the graph, within the limits of records and bytes. */
+export function isAtomic({ nodes, edges }: PreparedGraph): boolean {
   if (nodes.length > FLOW_ATOMIC_NODE_MAX) return false
   const queues = new Set<string>()
   let bytes = 0

@@ -7,13 +7,6 @@ import type { Synchronous } from '../sqlite/file/synchronous.ts'
 import { parseValkey, valkeyForms } from '../valkey/options/valkey-location.ts'
 import type { ValkeyLocation } from '../valkey/options/valkey-location.ts'
 
-/** How many acknowledged writes survive a power failure. */
-export type Synchronous = 'normal' | 'full'
-
-export function isSynchronous(value: unknown): value is Synchronous {
-  return value === 'normal' || value === 'full'
-}
-
 export type StoreLocation =
   | { readonly kind: 'memory' }
   /** The file `:memory:` lives in the process and ends with it. */

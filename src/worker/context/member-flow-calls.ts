@@ -139,7 +139,7 @@ export class MemberFlowCalls implements MemberFlow {
     const setting = { namespace: leased.claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
     const prepared = await prepareNode({ name, task, input, settings, policy }, executionId, setting)
     const { create } = prepared.input
-    const added = this.#callFlow(
+    const { kind, state } = await this.#callFlow(
       'addExecutionToFlow',
       {
         flowId,
@@ -153,7 +153,6 @@ export class MemberFlowCalls implements MemberFlow {
       },
       prepared.payload === undefined ? [] : [prepared.payload],
     )
-    const { kind, state } = await added
     // An earlier call may have come from another member, or without `awaited`.
     if (awaited && kind === 'already_member') await this.#depend(executionId, hands)
     else if (awaited) this.#expectResult(hands)

@@ -5,7 +5,7 @@ import type { RecordType } from '../../../kernel/index.ts'
 import { eventColumns } from '../../sql/columns.ts'
 import { cellsText } from '../../sql/record-text.ts'
 import type { BlobWrite, EntryWrite, EventWrite, Writes } from '../../working-set/overlay/stored-data.ts'
-import type { Connection } from '../file/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { RecordTable } from './record-table.ts'
 import { RowInserts } from './row-statements.ts'
 

@@ -5,7 +5,7 @@ import { recordColumns } from '../../sql/columns.ts'
 import type { Column } from '../../sql/columns.ts'
 import { recordText } from '../../sql/record-text.ts'
 import type { RecordWrite } from '../../working-set/overlay/stored-data.ts'
-import type { Connection } from '../file/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { RowInserts, writeRow } from './row-statements.ts'
 
 export class RecordTable {

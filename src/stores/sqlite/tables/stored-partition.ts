@@ -4,7 +4,7 @@ import { recordTypes } from '../../../kernel/index.ts'
 import type { AnyRecord, IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
 import { readRecordText } from '../../sql/record-text.ts'
 import type { StoredData, UNREADABLE } from '../../working-set/overlay/stored-data.ts'
-import type { Connection } from '../file/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 import { RangeStatements, argumentsOf } from './range-statements.ts'
 
 export class StoredPartition implements StoredData {
