@@ -26,8 +26,8 @@ import type { ExitCode } from './process/exit-codes.ts'
 import { reportFailure } from './process/failure.ts'
 import { addGlobalOptions, asksForJson, environmentHelp } from './args/globals.ts'
 import { examples, exitCodeHelp } from './args/help.ts'
-import { Output, endQuietlyOnClosedPipe } from './process/output.ts'
-import { Shell } from './process/shell.ts'
+import { Output, endQuietlyOnClosedPipe } from './text/output.ts'
+import { Shell } from './session/shell.ts'
 
 export async function main(args: readonly string[]): Promise<void> {
   endQuietlyOnClosedPipe(process.stdout)

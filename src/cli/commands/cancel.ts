@@ -4,7 +4,7 @@ import type { CancelResult, Refused } from '../../kernel/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
 import { defined, given } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
-import type { Shell } from '../process/shell.ts'
+import type { Shell } from '../session/shell.ts'
 import { parseDurationFlag, timeText } from '../text/time-text.ts'
 
 interface CancelFlags {

@@ -13,9 +13,9 @@ import { followEvents } from './follow-events.ts'
 import { loadHandlers } from '../args/handlers-file.ts'
 import { examples } from '../args/help.ts'
 import { Interruption } from '../process/interruption.ts'
-import type { CommandKeys } from '../args/keys-place.ts'
-import { printable } from '../process/output.ts'
-import type { Session, Shell } from '../process/shell.ts'
+import type { CommandKeys } from '../session/keys-place.ts'
+import { printable } from '../text/output.ts'
+import type { Session, Shell } from '../session/shell.ts'
 import { packageVersion } from '../../runtime/index.ts'
 
 interface DevFlags {

@@ -2,8 +2,8 @@ import { Command } from 'commander'
 import { publicStates } from '../../kernel/index.ts'
 import type { LaneSummary } from '../../client/index.ts'
 import { examples } from '../args/help.ts'
-import type { Output } from '../process/output.ts'
-import type { Shell } from '../process/shell.ts'
+import type { Output } from '../text/output.ts'
+import type { Shell } from '../session/shell.ts'
 import { table } from '../text/table.ts'
 
 export function lanesCommand(shell: Shell): Command {

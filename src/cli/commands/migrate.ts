@@ -3,7 +3,7 @@ import { migrateStore } from '../../stores/open/migrate-store.ts'
 import type { MigrateStoreResult, MovedCounts } from '../../stores/open/migrate-store.ts'
 import { examples } from '../args/help.ts'
 import { levelText } from '../text/level-text.ts'
-import type { Shell } from '../process/shell.ts'
+import type { Shell } from '../session/shell.ts'
 import { terminalLog } from '../process/terminal-log.ts'
 
 interface MigrateFlags {

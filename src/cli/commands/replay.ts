@@ -4,7 +4,7 @@ import type { ReplayOptions } from '../../client/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
 import { defined } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
-import type { Shell } from '../process/shell.ts'
+import type { Shell } from '../session/shell.ts'
 
 interface ReplayFlags {
   readonly reason?: string

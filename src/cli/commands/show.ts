@@ -3,7 +3,7 @@ import { accept, describe } from '../../client/index.ts'
 import { executionText } from '../text/execution-text.ts'
 import type { ShownExecution } from '../text/execution-text.ts'
 import { examples } from '../args/help.ts'
-import type { Shell } from '../process/shell.ts'
+import type { Shell } from '../session/shell.ts'
 import { valueForJson } from '../text/value-text.ts'
 
 interface ShowFlags {

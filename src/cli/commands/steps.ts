@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { examples } from '../args/help.ts'
-import type { Shell } from '../process/shell.ts'
+import type { Shell } from '../session/shell.ts'
 import { recordedText } from '../text/steps-text.ts'
 import { valueForJson } from '../text/value-text.ts'
 

@@ -7,7 +7,7 @@ import { collect, oneOf, parseBackoff, parseInteger, parseTags } from '../args/f
 import { examples } from '../args/help.ts'
 import { readInput } from '../args/input-argument.ts'
 import { Interruption } from '../process/interruption.ts'
-import type { Session, Shell } from '../process/shell.ts'
+import type { Session, Shell } from '../session/shell.ts'
 import { parseDurationFlag } from '../text/time-text.ts'
 import { valueForJson, valueText } from '../text/value-text.ts'
 

@@ -7,7 +7,7 @@ import { followEvents } from './follow-events.ts'
 import { examples } from '../args/help.ts'
 import { Interruption } from '../process/interruption.ts'
 import type { EngineError } from '../../kernel/engine-error.ts'
-import type { Shell } from '../process/shell.ts'
+import type { Shell } from '../session/shell.ts'
 
 interface TailFlags {
   readonly flow?: string

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { examples } from '../args/help.ts'
-import { printable } from '../process/output.ts'
-import type { Shell } from '../process/shell.ts'
+import { printable } from '../text/output.ts'
+import type { Shell } from '../session/shell.ts'
 
 export function whyCommand(shell: Shell): Command {
   return new Command('why')

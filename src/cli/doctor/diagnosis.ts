@@ -6,7 +6,7 @@ import { executionPartition } from '../../stores/store.ts'
 import type { Partition, StoreReport, StoreSettings } from '../../stores/store.ts'
 import { proveIndexes, repairIndexes } from './index-check.ts'
 import type { IndexCheck } from './index-check.ts'
-import { printable } from '../process/output.ts'
+import { printable } from '../text/output.ts'
 import { durationText } from '../text/time-text.ts'
 
 /** A timer this late means that nobody looks: workers and engines see to it within a second. */

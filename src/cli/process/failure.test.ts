@@ -5,7 +5,7 @@ import type { ExecutionId } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { exitCodes } from './exit-codes.ts'
 import { reportFailure } from './failure.ts'
-import { Output } from './output.ts'
+import { Output } from '../text/output.ts'
 
 function report(error: unknown, isJson = false) {
   const stderr = new PassThrough({ encoding: 'utf8' })

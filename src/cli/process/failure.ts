@@ -4,8 +4,8 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { errorFields } from '../../runtime/index.ts'
 import { exitCodeOf } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
-import { printable } from './output.ts'
-import type { Output } from './output.ts'
+import { printable } from '../text/output.ts'
+import type { Output } from '../text/output.ts'
 
 const INTERNAL_ADVICE = 'This is a fault of flowfabric. Please report it with the lines above.'
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { virtualRuntime } from '../../runtime/index.ts'
-import { Output } from './output.ts'
+import { Output } from '../text/output.ts'
 import { terminalLog } from './terminal-log.ts'
 
 function logInto(isJson: boolean) {

@@ -1,7 +1,7 @@
 /** The log of a program that a person watches: a line each on standard error, or an object each with --json. */
 import type { Log, LogFields, Runtime } from '../../runtime/index.ts'
-import { printable } from './output.ts'
-import type { Output, Style } from './output.ts'
+import { printable } from '../text/output.ts'
+import type { Output, Style } from '../text/output.ts'
 import { isoTime } from '../text/time-text.ts'
 
 type Level = 'info' | 'warn' | 'error'

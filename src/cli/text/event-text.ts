@@ -2,8 +2,8 @@
 import type { EventDetail } from '../../kernel/index.ts'
 import type { SubscriptionItem } from '../../client/index.ts'
 import type { StoredEvent } from '../../stores/store.ts'
-import { firstLine } from '../process/output.ts'
-import type { Output, Style } from '../process/output.ts'
+import { firstLine } from './output.ts'
+import type { Output, Style } from './output.ts'
 import { isoTime } from './time-text.ts'
 
 const TYPE_WIDTH = 19

@@ -1,8 +1,8 @@
 /** Everything that is known of one execution, as a page for people. */
 import type { Execution, Failure } from '../../kernel/index.ts'
 import type { ExecutionDescription } from '../../client/index.ts'
-import { firstLine, printable } from '../process/output.ts'
-import type { Output } from '../process/output.ts'
+import { firstLine, printable } from './output.ts'
+import type { Output } from './output.ts'
 import { rowsText } from './rows-text.ts'
 import type { Row } from './rows-text.ts'
 import { stateText } from './state-text.ts'

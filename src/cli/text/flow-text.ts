@@ -1,8 +1,8 @@
 /** Everything that is known of one flow besides its graph, as a page for people. */
 import type { FlowDescription } from '../../client/index.ts'
 import { countsText } from './collapse-levels.ts'
-import { firstLine } from '../process/output.ts'
-import type { Output } from '../process/output.ts'
+import { firstLine } from './output.ts'
+import type { Output } from './output.ts'
 import { rowsText } from './rows-text.ts'
 import type { Row } from './rows-text.ts'
 import { stateText } from './state-text.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CREATED_AT, LOOKED_AT, WAITS_FOR_OTHERS, activeOn, ended, membersOf, skippedBy } from './flow-graph.fixture.ts'
 import type { DrawnNode } from './flow-graph.fixture.ts'
 import { graphText } from './graph-text.ts'
-import type { Style } from '../process/output.ts'
+import type { Style } from './output.ts'
 
 const plain = { style: (_style: Style, text: string) => text }
 

@@ -1,6 +1,6 @@
 /** Names and what they stand for, one below the other. What is undefined is left out. */
-import { printable } from '../process/output.ts'
-import type { Output } from '../process/output.ts'
+import { printable } from './output.ts'
+import type { Output } from './output.ts'
 import { table } from './table.ts'
 
 export type Row = readonly [name: string, value: string | undefined]

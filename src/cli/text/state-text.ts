@@ -1,6 +1,6 @@
 /** States in their colours. The word says it all: a reader without colours misses nothing. */
 import type { MemberBucket, PublicFlowState, PublicState } from '../../kernel/index.ts'
-import type { Output, Style } from '../process/output.ts'
+import type { Output, Style } from './output.ts'
 
 /** Who knows whether colours can be seen. */
 export type Painter = Pick<Output, 'style'>

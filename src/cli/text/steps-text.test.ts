@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SignalSummary, StepSummary } from '../../client/index.ts'
-import { Output } from '../process/output.ts'
+import { Output } from './output.ts'
 import { recordedText } from './steps-text.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5)

@@ -1,7 +1,7 @@
 /** What an execution has recorded, as tables for people. */
 import type { SignalSummary, StepSummary } from '../../client/index.ts'
-import { firstLine, printable } from '../process/output.ts'
-import type { Output } from '../process/output.ts'
+import { firstLine, printable } from './output.ts'
+import type { Output } from './output.ts'
 import { table } from './table.ts'
 import { isoTime } from './time-text.ts'
 import { valueText } from './value-text.ts'

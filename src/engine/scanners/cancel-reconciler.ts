@@ -1,5 +1,5 @@
 import type { Position } from '../../kernel/index.ts'
-import { cancelBacklogDepth } from '../flow-metrics.ts'
+import { cancelBacklogDepth } from './flow-metrics.ts'
 import { scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
 

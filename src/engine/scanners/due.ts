@@ -1,6 +1,6 @@
 import { DUE_SCAN_COUNT } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
-import { siblingCancelsDispatched } from '../flow-metrics.ts'
+import { siblingCancelsDispatched } from './flow-metrics.ts'
 import { countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
 

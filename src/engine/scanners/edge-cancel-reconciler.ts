@@ -1,5 +1,5 @@
 import type { Position, SiblingCancelOutcome } from '../../kernel/index.ts'
-import { siblingCancelsReconciled } from '../flow-metrics.ts'
+import { siblingCancelsReconciled } from './flow-metrics.ts'
 import { countCases, scanner } from '../runner/scanner.ts'
 import type { CaseCounter, Scanner } from '../runner/scanner.ts'
 

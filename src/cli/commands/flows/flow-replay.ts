@@ -4,7 +4,7 @@ import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { defined } from '../../args/drop-undefined.ts'
 import { findMember } from './find-member.ts'
 import { examples } from '../../args/help.ts'
-import type { Shell } from '../../process/shell.ts'
+import type { Shell } from '../../session/shell.ts'
 
 interface FlowReplayFlags {
   readonly subtree: boolean

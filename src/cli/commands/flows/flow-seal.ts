@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { accept } from '../../../client/index.ts'
 import { examples } from '../../args/help.ts'
-import type { Shell } from '../../process/shell.ts'
+import type { Shell } from '../../session/shell.ts'
 
 export function flowSealCommand(shell: Shell): Command {
   return new Command('seal')

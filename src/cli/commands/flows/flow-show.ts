@@ -6,9 +6,9 @@ import { graphOf, nameOf } from '../../text/flow-levels.ts'
 import { flowText } from '../../text/flow-text.ts'
 import { graphText, isFolded } from '../../text/graph-text.ts'
 import { examples } from '../../args/help.ts'
-import type { Output } from '../../process/output.ts'
+import type { Output } from '../../text/output.ts'
 import { readMembers } from './read-members.ts'
-import type { Shell } from '../../process/shell.ts'
+import type { Shell } from '../../session/shell.ts'
 
 interface FlowShowFlags {
   readonly members?: boolean

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { examples } from '../../args/help.ts'
-import type { Shell } from '../../process/shell.ts'
+import type { Shell } from '../../session/shell.ts'
 import { flowCancelCommand } from './flow-cancel.ts'
 import { flowListCommand } from './flow-list.ts'
 import { flowReplayCommand } from './flow-replay.ts'

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
 import { changeKeyFile, readKeyFile } from '../../../client/index.ts'
 import { examples } from '../../args/help.ts'
-import { KEYS_FILE_FLAG, KEYS_FILE_TEXT } from '../../args/keys-place.ts'
-import type { KeysFlags } from '../../args/keys-place.ts'
-import type { Shell } from '../../process/shell.ts'
+import { KEYS_FILE_FLAG, KEYS_FILE_TEXT } from '../../session/keys-place.ts'
+import type { KeysFlags } from '../../session/keys-place.ts'
+import type { Shell } from '../../session/shell.ts'
 
 export function keysRetireCommand(shell: Shell): Command {
   return new Command('retire')

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { examples } from '../../args/help.ts'
-import type { Shell } from '../../process/shell.ts'
+import type { Shell } from '../../session/shell.ts'
 import { keysListCommand } from './keys-list.ts'
 import { keysRetireCommand } from './keys-retire.ts'
 import { keysRotateCommand } from './keys-rotate.ts'

@@ -5,9 +5,9 @@ import { defined } from '../../args/drop-undefined.ts'
 import { exitCodes } from '../../process/exit-codes.ts'
 import { examples } from '../../args/help.ts'
 import { readInput } from '../../args/input-argument.ts'
-import { printable } from '../../process/output.ts'
+import { printable } from '../../text/output.ts'
 import { receiptText } from '../../text/receipt-text.ts'
-import type { Shell } from '../../process/shell.ts'
+import type { Shell } from '../../session/shell.ts'
 
 interface ApproveFlags {
   readonly reject?: boolean

@@ -3,8 +3,8 @@ import { accept } from '../../../client/index.ts'
 import { loginName } from '../../args/operator-identity.ts'
 import { defined } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
-import { printable } from '../../process/output.ts'
-import type { Shell } from '../../process/shell.ts'
+import { printable } from '../../text/output.ts'
+import type { Shell } from '../../session/shell.ts'
 
 interface ResumeFlags {
   readonly by?: string

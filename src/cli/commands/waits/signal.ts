@@ -6,9 +6,9 @@ import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { defined } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
 import { readInput } from '../../args/input-argument.ts'
-import { printable } from '../../process/output.ts'
+import { printable } from '../../text/output.ts'
 import { receiptText } from '../../text/receipt-text.ts'
-import type { Session, Shell } from '../../process/shell.ts'
+import type { Session, Shell } from '../../session/shell.ts'
 import { TOKEN_VARIABLE, readToken } from '../../args/token-argument.ts'
 
 interface SignalFlags {

@@ -1,5 +1,5 @@
 /** What the background work of flows is measured by, besides what every scanner is. */
-import type { Counter, Gauge } from './runner/metrics.ts'
+import type { Counter, Gauge } from '../runner/metrics.ts'
 
 export const siblingCancelsDispatched: Counter<never> = {
   kind: 'counter',
