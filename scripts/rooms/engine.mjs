@@ -1,2 +1,2 @@
 /** The rooms of src/engine, each with the rooms that it may import. */
-export const engine = { rooms: {}, shared: {} }
+export const engine = { rooms: { runner: [], scanners: ['runner'] }, shared: {} }

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { collect, parseBackoff, parseEventType, parseInteger, parseState, parseTag, parseTags } from './flags.ts'
+import {
+  collect,
+  parseBackoff,
+  parseDurationFlag,
+  parseEventType,
+  parseInteger,
+  parseSince,
+  parseState,
+  parseTag,
+  parseTags,
+} from './flags.ts'
 
 test('a flag that may be repeated keeps every value in order', () => {
   expect(collect('b', collect('a'))).toEqual(['a', 'b'])
@@ -44,5 +54,32 @@ describe('a backoff', () => {
 
   test.each(['linear', 'fixed:1s:2s', 'exponential:1s:2s:3s', 'fixed:soon', ''])('%j is refused', (text) => {
     expect(() => parseBackoff(text)).toThrow('--backoff')
+  })
+})
+
+describe('a duration behind a flag', () => {
+  test('may be a bare number of milliseconds', () => {
+    expect(parseDurationFlag('1500', '--delay')).toBe(1_500)
+    expect(parseDurationFlag('5m', '--delay')).toBe(300_000)
+  })
+
+  test.each(['', 'soon', '5 minutes', '-3s', '1w'])('is refused by the name of its flag: %j', (text) => {
+    expect(() => parseDurationFlag(text, '--delay')).toThrow('--delay')
+  })
+})
+
+describe('parseSince', () => {
+  const now = Date.parse('2026-01-31T12:00:00Z')
+
+  test.each([
+    ['2h', '2026-01-31T10:00:00.000Z'],
+    ['2026-01-30T00:00:00Z', '2026-01-30T00:00:00.000Z'],
+    ['2026-01-30', '2026-01-30T00:00:00.000Z'],
+  ])('%s is %s', (text, expected) => {
+    expect(new Date(parseSince(text, '--since', now)).toISOString()).toBe(expected)
+  })
+
+  test.each(['yesterday', '2026-13-01', '12', ''])('refuses %j and says what would do', (text) => {
+    expect(() => parseSince(text, '--since', now)).toThrow(/--since .* such as 30m/)
   })
 })

@@ -1,10 +1,9 @@
 /** Readers of what is typed behind a flag. Each names the flag in its error. */
 import { eventTypes, publicStates } from '../../kernel/index.ts'
 import type { EventType, PublicState } from '../../kernel/index.ts'
-import { checkTagName, invalidInput, show } from '../../client/index.ts'
+import { checkTagName, invalidInput, parseDuration, show } from '../../client/index.ts'
 import type { RetryOptions } from '../../client/index.ts'
 import { defined } from './drop-undefined.ts'
-import { parseDurationFlag } from '../text/time-text.ts'
 
 /** For flags that may be given more than once. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
@@ -54,5 +53,24 @@ export function parseBackoff(text: string): NonNullable<RetryOptions['backoff']>
   throw invalidInput(
     '--backoff',
     `--backoff is ${show(text)}, but must be fixed[:wait] or exponential[:first wait[:longest wait]], such as fixed:30s or exponential:1s:5m.`,
+  )
+}
+
+/** A duration as typed: `30s`, `5m`, or a bare number of milliseconds. */
+export function parseDurationFlag(text: string, flag: string, minimumMs = 0): number {
+  return parseDuration(/^\d+$/.test(text) ? Number(text) : text, flag, minimumMs)
+}
+
+/** An instant as typed: how long ago (`2h`), or a date and time in ISO 8601. */
+export function parseSince(text: string, flag: string, now: number): number {
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
+    const at = Date.parse(text)
+    if (Number.isFinite(at)) return at
+  } else if (/^\d+(\.\d+)?[a-z]+$/.test(text)) {
+    return Math.max(0, now - parseDuration(text, flag))
+  }
+  throw invalidInput(
+    flag,
+    `${flag} is ${show(text)}, but must be how long ago, such as 30m or 2d, or a time such as 2026-01-31T12:00:00Z.`,
   )
 }

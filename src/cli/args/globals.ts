@@ -25,18 +25,6 @@ export function addGlobalOptions(program: Command): Command {
     .option('--json', 'print JSON: one document, or one object a line for streams; times are milliseconds since 1970')
 }
 
-/** What is read from the environment alone: a password on the command line would be seen by everybody on the machine. */
-export function environmentHelp(): string {
-  return `
-Environment, for a store on a server whose location names no password:
-  FLOWFABRIC_VALKEY_USERNAME, FLOWFABRIC_POSTGRES_USERNAME            the user
-  FLOWFABRIC_VALKEY_PASSWORD, FLOWFABRIC_POSTGRES_PASSWORD            the password
-  FLOWFABRIC_VALKEY_PASSWORD_FILE, FLOWFABRIC_POSTGRES_PASSWORD_FILE  a file that holds the password
-
-Environment, for links to waitpoints:
-  FLOWFABRIC_KEYS_FILE                                                the file of keys that sign them`
-}
-
 export function globalsOf(command: Command): GlobalOptions {
   return command.optsWithGlobals<GlobalOptions>()
 }

@@ -5,7 +5,8 @@ import { COMMAND_LINE } from '../args/operator-identity.ts'
 import { defined, given } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
 import type { Shell } from '../session/shell.ts'
-import { parseDurationFlag, timeText } from '../text/time-text.ts'
+import { timeText } from '../text/time-text.ts'
+import { parseDurationFlag } from '../args/flags.ts'
 
 interface CancelFlags {
   readonly reason: string

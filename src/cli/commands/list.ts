@@ -1,14 +1,14 @@
 import { Command } from 'commander'
 import type { ExecutionPage, ExecutionSummary, ListOptions } from '../../client/index.ts'
 import { defined, given } from '../args/drop-undefined.ts'
-import { parseInteger, parseState, parseTag } from '../args/flags.ts'
+import { parseInteger, parseSince, parseState, parseTag } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
 import { printable } from '../text/output.ts'
 import type { Output } from '../text/output.ts'
 import type { Shell } from '../session/shell.ts'
 import { stateText } from '../text/state-text.ts'
 import { table } from '../text/table.ts'
-import { isoTime, parseSince } from '../text/time-text.ts'
+import { isoTime } from '../text/time-text.ts'
 
 interface ListFlags {
   readonly lane?: string

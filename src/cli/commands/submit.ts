@@ -3,12 +3,11 @@ import { accept, checkKey, invalidInput, mintExecutionId, prepareSubmit, task } 
 import type { RetryOptions, SubmitItem, SubmitOptions } from '../../client/index.ts'
 import type { CreateResult, Refused } from '../../kernel/index.ts'
 import { defined, given } from '../args/drop-undefined.ts'
-import { collect, oneOf, parseBackoff, parseInteger, parseTags } from '../args/flags.ts'
+import { collect, oneOf, parseBackoff, parseDurationFlag, parseInteger, parseTags } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
 import { readInput } from '../args/input-argument.ts'
 import { Interruption } from '../process/interruption.ts'
 import type { Session, Shell } from '../session/shell.ts'
-import { parseDurationFlag } from '../text/time-text.ts'
 import { valueForJson, valueText } from '../text/value-text.ts'
 
 interface SubmitFlags {

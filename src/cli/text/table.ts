@@ -1,5 +1,7 @@
 /** Text in columns: as wide as their widest cell, two spaces apart, nothing trailing. */
 import { stripVTControlCharacters } from 'node:util'
+import { printable } from './output.ts'
+import type { Output } from './output.ts'
 
 const GAP = '  '
 
@@ -24,4 +26,14 @@ export function table(
 
 function widthOf(cell: string): number {
   return Array.from(stripVTControlCharacters(cell)).length
+}
+
+export type Row = readonly [name: string, value: string | undefined]
+
+/** Formats names and values, one pair a line. Omits undefined values. */
+export function rowsText(rows: readonly Row[], output: Output): string {
+  const shown = rows.flatMap(([name, value]) =>
+    value === undefined ? [] : [[output.style('dim', name), printable(value)]],
+  )
+  return table(shown, { indent: '  ' })
 }

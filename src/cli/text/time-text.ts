@@ -1,6 +1,4 @@
 /** Times as people read them: ISO 8601 in UTC, and how far that is from now. */
-import { EngineError } from '../../kernel/engine-error.ts'
-import { parseDuration } from '../../client/index.ts'
 
 const UNITS: readonly { readonly name: string; readonly ms: number }[] = [
   { name: 'd', ms: 86_400_000 },
@@ -31,23 +29,4 @@ export function relativeTime(at: number, now: number): string {
 
 export function timeText(at: number, now: number): string {
   return `${isoTime(at)} (${relativeTime(at, now)})`
-}
-
-/** A duration as typed: `30s`, `5m`, or a bare number of milliseconds. */
-export function parseDurationFlag(text: string, flag: string, minimumMs = 0): number {
-  return parseDuration(/^\d+$/.test(text) ? Number(text) : text, flag, minimumMs)
-}
-
-/** An instant as typed: how long ago (`2h`), or a date and time in ISO 8601. */
-export function parseSince(text: string, flag: string, now: number): number {
-  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
-    const at = Date.parse(text)
-    if (Number.isFinite(at)) return at
-  } else if (/^\d+(\.\d+)?[a-z]+$/.test(text)) {
-    return Math.max(0, now - parseDuration(text, flag))
-  }
-  throw new EngineError('invalid_input', {
-    field: flag,
-    message: `${flag} is ${JSON.stringify(text)}, but must be how long ago, such as 30m or 2d, or a time such as 2026-01-31T12:00:00Z.`,
-  })
 }

@@ -2,10 +2,9 @@ import { Command } from 'commander'
 import type { FlowCancelled } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { defined, given } from '../../args/drop-undefined.ts'
-import { oneOf } from '../../args/flags.ts'
+import { oneOf, parseDurationFlag } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
 import type { Shell } from '../../session/shell.ts'
-import { parseDurationFlag } from '../../text/time-text.ts'
 
 interface FlowCancelFlags {
   readonly reason: string

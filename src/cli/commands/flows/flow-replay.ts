@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { accept } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { defined } from '../../args/drop-undefined.ts'
-import { findMember } from './find-member.ts'
+import { findMember } from './members.ts'
 import { examples } from '../../args/help.ts'
 import type { Shell } from '../../session/shell.ts'
 

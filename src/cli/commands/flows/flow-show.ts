@@ -7,7 +7,7 @@ import { flowText } from '../../text/flow-text.ts'
 import { graphText, isFolded } from '../../text/graph-text.ts'
 import { examples } from '../../args/help.ts'
 import type { Output } from '../../text/output.ts'
-import { readMembers } from './read-members.ts'
+import { readMembers } from './members.ts'
 import type { Shell } from '../../session/shell.ts'
 
 interface FlowShowFlags {

@@ -7,7 +7,8 @@ import { KEYS_FILE_FLAG, KEYS_FILE_TEXT } from '../../session/keys-place.ts'
 import type { KeysFlags } from '../../session/keys-place.ts'
 import { printable } from '../../text/output.ts'
 import type { Shell } from '../../session/shell.ts'
-import { parseDurationFlag, timeText } from '../../text/time-text.ts'
+import { timeText } from '../../text/time-text.ts'
+import { parseDurationFlag } from '../../args/flags.ts'
 
 interface RotateFlags extends KeysFlags {
   readonly grace?: string

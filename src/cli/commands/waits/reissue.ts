@@ -3,10 +3,9 @@ import { accept } from '../../../client/index.ts'
 import type { TokenOptions } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { defined, given } from '../../args/drop-undefined.ts'
-import { collect } from '../../args/flags.ts'
+import { collect, parseDurationFlag } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
 import type { Shell } from '../../session/shell.ts'
-import { parseDurationFlag } from '../../text/time-text.ts'
 
 interface ReissueFlags {
   readonly for?: string[]

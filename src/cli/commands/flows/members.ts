@@ -1,0 +1,27 @@
+/** Reads the members of a flow. */
+import { accept, show } from '../../../client/index.ts'
+import type { Calls, Client } from '../../../client/index.ts'
+import { EngineError } from '../../../kernel/engine-error.ts'
+import type { ExecutionId, FlowId, MemberView, Position } from '../../../kernel/index.ts'
+
+/** All members of a flow with what leads to each, page by page. A flow that changes meanwhile is seen as it was on the way. */
+export async function readMembers(calls: Calls, flowId: FlowId): Promise<MemberView[]> {
+  const members: MemberView[] = []
+  let cursor: Position | undefined
+  do {
+    const page = accept(await calls.listFlowMembers(flowId, { edges: true, cursor }))
+    members.push(...page.members)
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  return members
+}
+
+/** The execution that is a node of the flow. One that was added with an id of its own is looked for among all members. */
+export async function findMember(client: Client, flowId: FlowId, node: string): Promise<ExecutionId> {
+  const flow = client.flow(flowId)
+  const { id } = flow.member(node)
+  const { result } = await client.try.describe(id)
+  if (result.kind !== 'refused') return id
+  for await (const member of flow.members()) if (member.node === node) return member.id
+  throw new EngineError('execution_not_found', { flowId, message: `The flow has no node ${show(node)}.` })
+}
