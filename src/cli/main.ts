@@ -3,11 +3,13 @@
  * The `flowfabric` command. This file and what it imports at once run on any Node, so that one that is too old is told so
  * in a sentence; everything else is imported after the check.
  */
+import module from 'node:module'
 import { nodeRefusal } from './process/node-version.ts'
 import { silenceSqliteWarning } from './process/sqlite-warning.ts'
 
 const refusal = nodeRefusal(process.versions.node)
 if (refusal === undefined) {
+  module.enableCompileCache()
   silenceSqliteWarning()
   const { main } = await import('./program.ts')
   await main(process.argv.slice(2))

@@ -8,13 +8,12 @@ import type { KeySource } from '../client/tokens/key-ring.ts'
 import { KEYS_FILE_VARIABLE, openKeys } from '../client/tokens/keys-option.ts'
 import type { KeysOption } from '../client/tokens/keys-option.ts'
 import { checkOptions } from '../client/checks/names.ts'
-import { createLog } from './create-log.ts'
-import type { LogLevel } from './create-log.ts'
+import type { LogLevel } from '../client/define/log.ts'
 import type { Handler } from '../client/define/task.ts'
 import { Tokens } from '../client/tokens/token.ts'
 import { startEngine } from '../engine/index.ts'
 import type { Engine, EngineOptions } from '../engine/index.ts'
-import { isLog, quietLog, systemRuntime } from '../runtime/index.ts'
+import { isLog, quietLog, silentLog, systemRuntime } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { openStore } from '../stores/open/open-store.ts'
@@ -75,7 +74,7 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
   const options = typeof first === 'string' ? second : checkLocated(first)
   checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
   const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create } = options
-  const log = logOf(options)
+  const log = await logOf(options)
   const keys = openKeys(options.keys, process.env, runtime, log)
   const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
@@ -87,8 +86,11 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
   }
 }
 
-function logOf({ log = 'warn' }: Pick<FabricOptions, 'log'>): Log {
-  return quietLog(typeof log === 'string' ? createLog(log) : checkLog(log))
+async function logOf({ log = 'warn' }: Pick<FabricOptions, 'log'>): Promise<Log> {
+  if (typeof log !== 'string') return quietLog(checkLog(log))
+  // Loads the logging library only when the fabric uses it.
+  const { createLog } = await import('../client/define/log.ts')
+  return quietLog(createLog(log))
 }
 
 function checkLog(log: Log): Log {
@@ -121,7 +123,9 @@ function checkLocated(options: LocatedOptions): LocatedOptions {
   })
 }
 
-interface FabricParts extends Pick<FabricOptions, 'namespace' | 'log'> {
+/** What a fabric is made of besides its store. */
+interface FabricParts extends Pick<FabricOptions, 'namespace'> {
+  readonly log?: Log
   readonly keys?: KeySource | undefined
 }
 
@@ -136,7 +140,7 @@ export class Fabric extends Client {
 
   constructor(store: Store, runtime: Runtime, parts: FabricParts = {}) {
     const { namespace = 'default', keys } = parts
-    const log = logOf(parts)
+    const log = quietLog(parts.log ?? silentLog)
     super(store, runtime, keys === undefined ? { namespace } : { namespace, tokens: new Tokens(keys, runtime, log) })
     this.log = log
     this.#isKeysOptionSet = keys !== undefined

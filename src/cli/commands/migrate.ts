@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { migrateStore } from '../../stores/open/migrate-store.ts'
 import type { MigrateStoreResult, MovedCounts } from '../../stores/open/migrate-store.ts'
 import { examples } from '../args/help.ts'
 import { levelText } from '../text/level-text.ts'
@@ -36,6 +35,7 @@ export function migrateCommand(shell: Shell): Command {
         printedAt = runtime.now()
         place.output.remark(progressText(moved, total))
       }
+      const { migrateStore } = await import('../../stores/open/migrate-store.ts')
       const result = await migrateStore(place.location, {
         dryRun,
         force: flags.force === true,

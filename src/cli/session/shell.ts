@@ -5,7 +5,6 @@ import type { Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { parseLocation } from '../../stores/open/location.ts'
 import type { StoreLocation } from '../../stores/open/location.ts'
-import { createFabric } from '../../fabric/fabric.ts'
 import type { Fabric } from '../../fabric/fabric.ts'
 import { defined } from '../args/drop-undefined.ts'
 import { exitCodes } from '../process/exit-codes.ts'
@@ -83,6 +82,8 @@ export class Shell {
     const { runtime } = this
     const terminal = terminalLog(output, runtime)
     const log = new OpeningLog(terminal)
+    // Help and wrong usage do without the engine, which takes most of the time to load.
+    const { createFabric } = await import('../../fabric/fabric.ts')
     const collect = options.makeKeys === true ? makeKeys : findKeys
     const keys = await collect(process.env, parsed, runtime, terminal)
     // Looking at a store must not make one: a typing error would then answer "nothing there" and leave something behind.
