@@ -52,7 +52,7 @@ function endOf(error: unknown, output: Output): ExitCode {
   return reportFailure(usageError(error), output)
 }
 
-function createProgram(shell: Shell, isJson: boolean): Command {
+export function createProgram(shell: Shell, isJson: boolean): Command {
   const program = addGlobalOptions(new Command('flowfabric'))
     .description('Durable executions: hand work over, watch it, look after it.')
     .version(packageVersion(), '--version', 'print the version')

@@ -3,6 +3,9 @@
  * and a worker. The flow is steered by files: the check `unit` goes on once there is one named `go`, the check `e2e` fails
  * as long as there is none named `mended`.
  */
+import { onTestFinished } from 'vitest'
+import { createFabric } from '../../src/index.ts'
+import type { Fabric } from '../../src/index.ts'
 import { until } from '../servers/until.ts'
 import { workplace } from './workplace.ts'
 import type { Ended, Running, Workplace } from './workplace.ts'
@@ -113,6 +116,7 @@ export interface Shown {
 export class FlowPlace {
   readonly place: Workplace
   readonly #env: Environment
+  #watching: Promise<Fabric> | undefined
 
   constructor(place: Workplace, env: Environment) {
     this.place = place
@@ -161,14 +165,32 @@ export class FlowPlace {
     return Object.fromEntries((await this.show(key)).members.map(({ node, state }) => [node, state]))
   }
 
+  /** Waits in this process: one client that polls costs less than a command for each look. */
   async untilNode(key: string, node: string, state: string): Promise<void> {
+    const fabric = await this.#watch()
     await until(`${node} of ${key} is ${state}`, LIMIT_MS, async () => {
-      return (await this.states(key))[node] === state ? true : undefined
+      for await (const member of fabric.flow(key).members()) {
+        if (member.node === node && member.state === state) return true
+      }
+      return undefined
     })
   }
 
   async untilState(key: string, state: string): Promise<void> {
-    await until(`${key} is ${state}`, LIMIT_MS, async () => ((await this.show(key)).state === state ? true : undefined))
+    const fabric = await this.#watch()
+    await until(`${key} is ${state}`, LIMIT_MS, async () =>
+      (await fabric.flow(key).describe()).state === state ? true : undefined,
+    )
+  }
+
+  async #watch(): Promise<Fabric> {
+    const { FLOWFABRIC_STORE: store = `sqlite:${this.place.path('flowfabric.db')}` } = this.#env
+    if (this.#watching === undefined) {
+      const opening = createFabric(store, { create: false })
+      this.#watching = opening
+      onTestFinished(async () => (await opening).close())
+    }
+    return await this.#watching
   }
 
   async #program(file: string, args: readonly string[]): Promise<string> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { flowPlace } from './flow-place.ts'
 import { tellFlowStories } from './flow-stories.ts'
-import { errorIn } from './workplace.ts'
+import { errorIn, sharedWorkplace } from './workplace.ts'
 
 interface Page {
   readonly items: readonly { readonly key: string }[]
@@ -49,8 +49,10 @@ describe('flow show', () => {
     const flows = await flowPlace()
     await flows.submit('many:1', 300)
 
-    const folded = await flows.run('flow', 'show', 'many:1')
-    const whole = await flows.run('flow', 'show', 'many:1', '--members')
+    const [folded, whole] = await Promise.all([
+      flows.run('flow', 'show', 'many:1'),
+      flows.run('flow', 'show', 'many:1', '--members'),
+    ])
 
     expect(folded.stdout).toMatch(/members +301: 300 waiting, 1 waiting_children\n/)
     expect(folded.stdout).toContain('┌ level 1: 300 waiting\n│\n└ level 2: 1 waiting_children\n')
@@ -64,8 +66,10 @@ describe('flow show', () => {
     const flows = await flowPlace()
     await flows.submit('release:1')
 
-    const coloured = await flows.place.run(['flow', 'show', 'release:1'], { env: { FORCE_COLOR: '1' } })
-    const plain = await flows.run('flow', 'show', 'release:1')
+    const [coloured, plain] = await Promise.all([
+      flows.place.run(['flow', 'show', 'release:1'], { env: { FORCE_COLOR: '1' } }),
+      flows.run('flow', 'show', 'release:1'),
+    ])
 
     expect(coloured.stdout).toContain('\u001b[')
     expect(plain.stdout).not.toContain('\u001b')
@@ -157,11 +161,14 @@ describe('a member', () => {
     const id = await flows.submit('release:1')
     const deploy = (await flows.show('release:1')).members.find(({ node }) => node === 'deploy')?.id ?? ''
 
-    const shown = await flows.run('show', deploy)
-    const why = await flows.run('why', deploy)
+    const [shown, document, why] = await Promise.all([
+      flows.run('show', deploy),
+      flows.json('show', deploy),
+      flows.run('why', deploy),
+    ])
 
     expect(shown.stdout).toMatch(new RegExp(`flow +${id}\n +node +deploy\n +after +all of 2 others: 0 completed`))
-    expect(await flows.json('show', deploy)).toMatchObject({ flowId: id, node: 'deploy' })
+    expect(document).toMatchObject({ flowId: id, node: 'deploy' })
     expect(why.stdout).toMatch(/unit/)
     expect(why.stdout).toMatch(/e2e/)
   })
@@ -201,16 +208,17 @@ describe('tail --flow', () => {
 })
 
 describe('refusals', () => {
+  const place = sharedWorkplace(async (place) => {
+    await place.run(['submit', 'greet'])
+  })
+
   test.each([
     ['show', ['show', 'nobody']],
     ['cancel', ['cancel', 'nobody']],
     ['seal', ['seal', 'nobody']],
     ['replay', ['replay', 'nobody', 'build']],
   ])('a flow that does not exist exits flow %s with 3', async (_, args) => {
-    const flows = await flowPlace()
-    await flows.run('submit', 'greet')
-
-    const refused = await flows.run('flow', ...args, '--json')
+    const refused = await place().run(['flow', ...args, '--json'])
 
     expect(refused).toMatchObject({ code: 3, stdout: '' })
     expect(errorIn(refused).code).toBe('flow_not_found')
@@ -234,10 +242,7 @@ describe('refusals', () => {
     ['no command', [], '--help'],
     ['the id of an execution', ['show', '0-00000000-0000-7000-8000-000000000000'], 'execution'],
   ])('%s exits with 2', async (_, args, named) => {
-    const flows = await flowPlace()
-    await flows.run('submit', 'greet')
-
-    const refused = await flows.run('flow', ...args, '--json')
+    const refused = await place().run(['flow', ...args, '--json'])
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(errorIn(refused).message).toContain(named)

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { errorIn, workplace } from './workplace.ts'
+import { errorIn, sharedWorkplace, workplace } from './workplace.ts'
 import type { Workplace } from './workplace.ts'
 
 interface Item {
@@ -16,16 +16,16 @@ interface Page {
 }
 
 /** Five executions in two lanes and two namespaces. */
-async function stocked(): Promise<Workplace> {
-  const place = await workplace()
+async function stock(place: Workplace): Promise<void> {
   await place.run(['submit', 'greet', '{"secret":"hush"}', '--id', 'one', '--tag', 'plan=pro'])
   await place.run(['submit', 'greet', '--id', 'two', '--delay', '1h'])
   await place.run(['submit', 'report', '--id', 'three', '--lane', 'slow'])
   await place.run(['submit', 'report', '--id', 'four', '--namespace', 'tenant'])
   await place.run(['submit', 'greet', '--id', 'five'])
   await place.run(['cancel', 'five', '--reason', 'a try'])
-  return place
 }
+
+const stocked = sharedWorkplace(stock)
 
 /** The delayed execution loses its place among what is due. */
 function removeAnIndexEntry(place: Workplace): void {
@@ -40,7 +40,7 @@ function keysOf(page: Page): (string | undefined)[] {
 
 describe('list', () => {
   test('shows an aligned table, newest first', async () => {
-    const place = await stocked()
+    const place = stocked()
 
     const { code, stdout } = await place.run(['list'])
 
@@ -54,20 +54,24 @@ describe('list', () => {
   })
 
   test('filters by lane, task, state, tag, namespace and time', async () => {
-    const place = await stocked()
+    const place = stocked()
 
-    expect(keysOf(await place.json('list', '--lane', 'slow'))).toEqual(['three'])
-    expect(keysOf(await place.json('list', '--task', 'report'))).toEqual(['four', 'three'])
-    expect(keysOf(await place.json('list', '--state', 'delayed'))).toEqual(['two'])
-    expect(keysOf(await place.json('list', '--state', 'cancelled', '--lane', 'default'))).toEqual(['five'])
-    expect(keysOf(await place.json('list', '--tag', 'plan=pro'))).toEqual(['one'])
-    expect(keysOf(await place.json('list', '--namespace', 'tenant'))).toEqual(['four'])
-    expect(keysOf(await place.json('list', '--since', '1h'))).toHaveLength(5)
-    expect(keysOf(await place.json('list', '--since', '2999-01-01'))).toEqual([])
+    const listed = async (...filter: string[]) => keysOf(await place.json('list', ...filter))
+
+    await Promise.all([
+      expect(listed('--lane', 'slow')).resolves.toEqual(['three']),
+      expect(listed('--task', 'report')).resolves.toEqual(['four', 'three']),
+      expect(listed('--state', 'delayed')).resolves.toEqual(['two']),
+      expect(listed('--state', 'cancelled', '--lane', 'default')).resolves.toEqual(['five']),
+      expect(listed('--tag', 'plan=pro')).resolves.toEqual(['one']),
+      expect(listed('--namespace', 'tenant')).resolves.toEqual(['four']),
+      expect(listed('--since', '1h')).resolves.toHaveLength(5),
+      expect(listed('--since', '2999-01-01')).resolves.toEqual([]),
+    ])
   })
 
   test('goes on from the cursor of the page before', async () => {
-    const place = await stocked()
+    const place = stocked()
     const keys: (string | undefined)[] = []
     let cursor: string[] = []
     do {
@@ -83,7 +87,7 @@ describe('list', () => {
   })
 
   test('instants are numbers', async () => {
-    const place = await stocked()
+    const place = stocked()
     const page = await place.json<Page>('list', '--limit', '1')
     expect(page.items[0]?.createdAt).toBeGreaterThan(1_700_000_000_000)
   })
@@ -95,10 +99,7 @@ describe('list', () => {
     ['a time that is none', ['--since', 'yesterday'], '--since'],
     ['a cursor of somebody else', ['--cursor', 'e1.0'], 'cursor'],
   ])('refuses %s with 2', async (_, args, named) => {
-    const place = await workplace()
-    await place.run(['submit', 'greet'])
-
-    const refused = await place.run(['list', ...args, '--json'])
+    const refused = await stocked().run(['list', ...args, '--json'])
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(errorIn(refused).message).toContain(named)
@@ -107,7 +108,7 @@ describe('list', () => {
 
 describe('show', () => {
   test('tells everything, with times in UTC and as seen from now', async () => {
-    const place = await stocked()
+    const place = stocked()
 
     const { code, stdout } = await place.run(['show', 'five'])
 
@@ -120,11 +121,13 @@ describe('show', () => {
   })
 
   test('keeps input and result back unless they are asked for', async () => {
-    const place = await stocked()
+    const place = stocked()
 
-    const without = await place.run(['show', 'one'])
-    const withPayload = await place.run(['show', 'one', '--payload'])
-    const document = await place.run(['show', 'one', '--json'])
+    const [without, withPayload, document] = await Promise.all([
+      place.run(['show', 'one']),
+      place.run(['show', 'one', '--payload']),
+      place.run(['show', 'one', '--json']),
+    ])
 
     expect(without.stdout).not.toContain('hush')
     expect(without.stdout).toContain('17 bytes of json')
@@ -136,10 +139,12 @@ describe('show', () => {
 
 describe('why', () => {
   test('answers in a sentence, and with the facts', async () => {
-    const place = await stocked()
+    const place = stocked()
 
-    const waiting = await place.run(['why', 'one'])
-    const delayed = await place.json<{ explanation: { why: string }; text: string }>('why', 'two')
+    const [waiting, delayed] = await Promise.all([
+      place.run(['why', 'one']),
+      place.json<{ explanation: { why: string }; text: string }>('why', 'two'),
+    ])
 
     expect(waiting).toMatchObject({ code: 0, stderr: '' })
     expect(waiting.stdout).toContain("check that a worker with a handler for task 'greet' serves it")
@@ -150,10 +155,9 @@ describe('why', () => {
 
 describe('lanes', () => {
   test('counts what each lane has in each state', async () => {
-    const place = await stocked()
+    const place = stocked()
 
-    const text = await place.run(['lanes'])
-    const document = await place.json('lanes', 'slow')
+    const [text, document] = await Promise.all([place.run(['lanes']), place.json('lanes', 'slow')])
 
     expect(text.code).toBe(0)
     expect(text.stdout.split('\n')[0]).toMatch(/^LANE +WAITING +DELAYED +CANCELLED +TASKS$/)
@@ -164,10 +168,9 @@ describe('lanes', () => {
 
 describe('doctor', () => {
   test('finds a good store healthy and writes nothing', async () => {
-    const place = await stocked()
+    const place = stocked()
 
-    const text = await place.run(['doctor'])
-    const document = await place.json('doctor')
+    const [text, document] = await Promise.all([place.run(['doctor']), place.json('doctor')])
 
     expect(text).toMatchObject({ code: 0, stderr: '' })
     expect(text.stdout).toContain('Nothing is wrong.')
@@ -196,7 +199,8 @@ describe('doctor', () => {
   })
 
   test('finds an index that contradicts its records, and repairs it when told to', async () => {
-    const place = await stocked()
+    const place = await workplace()
+    await stock(place)
     removeAnIndexEntry(place)
 
     const found = await place.run(['doctor', '--json'])
@@ -215,11 +219,10 @@ describe('doctor', () => {
 
 describe('an execution that does not exist', () => {
   test.each([['show'], ['why'], ['cancel'], ['replay'], ['tail']])('exits %s with 3', async (command) => {
-    const place = await workplace()
-    await place.run(['submit', 'greet'])
-
-    const byKey = await place.run([command, 'nobody', '--json'])
-    const byId = await place.run([command, '0-00000000-0000-7000-8000-000000000000'])
+    const [byKey, byId] = await Promise.all([
+      stocked().run([command, 'nobody', '--json']),
+      stocked().run([command, '0-00000000-0000-7000-8000-000000000000']),
+    ])
 
     expect(byKey).toMatchObject({ code: 3, stdout: '' })
     expect(errorIn(byKey).code).toBe('execution_not_found')

@@ -36,14 +36,14 @@ describe('submit', () => {
     await place.write('input.json', '{"from":"file"}')
 
     await place.run(['submit', 'greet', '{"from":"line"}', '--id', 'line'])
-    await place.run(['submit', 'greet', '@input.json', '--id', 'file'])
-    await place.run(['submit', 'greet', '-', '--id', 'stdin'], { stdin: '{"from":"stdin"}' })
-    await place.run(['submit', 'greet', '--id', 'none'])
+    await Promise.all([
+      place.run(['submit', 'greet', '@input.json', '--id', 'file']),
+      place.run(['submit', 'greet', '-', '--id', 'stdin'], { stdin: '{"from":"stdin"}' }),
+      place.run(['submit', 'greet', '--id', 'none']),
+    ])
 
-    expect(await inputOf(place, 'line')).toEqual({ from: 'line' })
-    expect(await inputOf(place, 'file')).toEqual({ from: 'file' })
-    expect(await inputOf(place, 'stdin')).toEqual({ from: 'stdin' })
-    expect(await inputOf(place, 'none')).toBeUndefined()
+    const inputs = await Promise.all(['line', 'file', 'stdin', 'none'].map((id) => inputOf(place, id)))
+    expect(inputs).toEqual([{ from: 'line' }, { from: 'file' }, { from: 'stdin' }, undefined])
   })
 
   test('passes on every setting', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorIn, workplace } from './workplace.ts'
+import { errorIn, sharedWorkplace, workplace } from './workplace.ts'
 
 const TRIES_MAX = 50
 
@@ -17,6 +17,10 @@ function linesOf(text: string): Line[] {
 }
 
 describe('tail', () => {
+  const place = sharedWorkplace(async (place) => {
+    await place.run(['submit', 'greet'])
+  })
+
   test('shows what happens in other processes, as it happens, until it is interrupted', async () => {
     const place = await workplace()
     await place.run(['submit', 'greet', '--id', 'before'])
@@ -69,10 +73,7 @@ describe('tail', () => {
     ['an unknown type', ['--type', 'ended'], 'execution_ended'],
     ['a cursor that is none', ['--cursor', 'yesterday'], 'cursor'],
   ])('refuses %s with 2', async (_, args, named) => {
-    const place = await workplace()
-    await place.run(['submit', 'greet'])
-
-    const refused = await place.run(['tail', ...args, '--json'])
+    const refused = await place().run(['tail', ...args, '--json'])
 
     expect(refused.code).toBe(2)
     expect(errorIn(refused).message).toContain(named)

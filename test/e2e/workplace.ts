@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 export const root = path.resolve(import.meta.dirname, '../..')
 export const COMMAND = path.join(root, 'dist/cli/main.js')
@@ -158,11 +158,29 @@ export class Workplace {
   }
 }
 
-/** A new folder for the present test. */
+async function newWorkplace(): Promise<Workplace> {
+  return new Workplace(await mkdtemp(path.join(tmpdir(), 'flowfabric-e2e-')))
+}
+
+/** Makes a folder for the present test. */
 export async function workplace(): Promise<Workplace> {
-  const place = new Workplace(await mkdtemp(path.join(tmpdir(), 'flowfabric-e2e-')))
+  const place = await newWorkplace()
   onTestFinished(() => place.leave())
   return place
+}
+
+/** Makes one folder for all tests of the present block, which only read what `prepare` has put there. */
+export function sharedWorkplace(prepare: (place: Workplace) => Promise<void>): () => Workplace {
+  let place: Workplace | undefined
+  beforeAll(async () => {
+    place = await newWorkplace()
+    await prepare(place)
+  })
+  afterAll(() => place?.leave())
+  return () => {
+    if (place === undefined) throw new Error('The shared folder is made before the first test.')
+    return place
+  }
 }
 
 /** The error that a command printed with --json. */

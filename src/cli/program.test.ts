@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { expect, test } from 'vitest'
+import { systemRuntime } from '../runtime/index.ts'
+import { createProgram } from './program.ts'
+import { Shell } from './session/shell.ts'
+
+const COMMANDS = [
+  ...['dev', 'submit', 'list', 'show', 'tail', 'cancel', 'replay', 'why', 'lanes', 'doctor', 'migrate'],
+  ...['signal', 'waitpoints', 'approve', 'resume', 'reissue', 'steps'],
+  ...['flow', 'flow show', 'flow list', 'flow cancel', 'flow replay', 'flow seal'],
+  ...['keys', 'keys list', 'keys rotate', 'keys retire'],
+]
+
+const program = createProgram(new Shell(systemRuntime()), false)
+const commands = inner(program)
+const page = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+
+function inner({ commands }: Command): Command[] {
+  return commands.flatMap((command) => [command, ...inner(command)])
+}
+
+function nameOf(command: Command): string {
+  const { parent } = command
+  return parent === null || parent === program ? command.name() : `${nameOf(parent)} ${command.name()}`
+}
+
+function helpOf(command: Command): string {
+  let help = ''
+  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
+  return help
+}
+
+test('the program has these commands', () => {
+  expect(commands.map(nameOf).toSorted()).toEqual(COMMANDS.toSorted())
+})
+
+test.each(commands.map((command) => ({ command, name: nameOf(command) })))(
+  'the help of $name shows an example and the options that all commands take, and docs/cli.md names its own',
+  ({ command, name }) => {
+    const help = helpOf(command)
+    const [own = ''] = help.split('Global Options:')
+    const section = page.split(new RegExp(`\n###? ${name}\n`))[1]?.split(/\n###? /)[0] ?? ''
+
+    for (const text of [help, section]) expect(text).toContain(`$ flowfabric ${name}`)
+    expect(help).toContain('--store <location>')
+    for (const [, option = ''] of own.matchAll(/^ +(--[a-z-]+)/gm)) expect(section).toContain(option)
+  },
+)
+
+test('docs/cli.md explains every exit code', () => {
+  const codes = [...helpOf(program).matchAll(/^ +(\d+) {2}\S/gm)].map(([, code]) => code!)
+
+  expect(codes).toHaveLength(9)
+  for (const code of codes) expect(page).toMatch(new RegExp(`^\\| +${code} \\|`, 'm'))
+})
