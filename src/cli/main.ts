@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The `flowfabric` command. This file and what it imports at once run on any Node, so that one that is too old is told so
- * in a sentence; everything else is imported after the check.
+ * The `flowfabric` command. This file and its static imports run on any Node, so that a version that is too old gets a
+ * clear error. Everything else is imported after the check.
  */
 import module from 'node:module'
 import { nodeRefusal } from './process/node-version.ts'

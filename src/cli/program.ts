@@ -1,4 +1,4 @@
-/** Puts the commands together, runs the one that is asked for, and turns every failure into a sentence and an exit code. */
+/** Assembles the commands, runs the given one, and turns every failure into a message and an exit code. */
 import { Command, CommanderError } from 'commander'
 import { invalidInput } from '../client/index.ts'
 import { packageVersion, systemRuntime } from '../runtime/index.ts'
@@ -45,16 +45,16 @@ export async function main(args: readonly string[]): Promise<void> {
 
 function endOf(error: unknown, output: Output): ExitCode {
   if (!(error instanceof CommanderError)) return reportFailure(error, output)
-  // Help or the version was asked for, and has been printed.
+  // Commander has printed the help or the version.
   if (error.exitCode === 0) return exitCodes.ok
-  // Without a command the help is the error, and has been printed.
+  // Without a command, commander has printed the help as the error.
   if (error.code === 'commander.help' && !output.isJson) return exitCodes.invalidInput
   return reportFailure(usageError(error), output)
 }
 
 export function createProgram(shell: Shell, isJson: boolean): Command {
   const program = addGlobalOptions(new Command('flowfabric'))
-    .description('Durable executions: hand work over, watch it, look after it.')
+    .description('Durable executions: submit, inspect and operate them.')
     .version(packageVersion(), '--version', 'print the version')
     .addHelpText('after', examples(['dev handlers.ts', `submit greet '{"name":"Ada"}' --wait`, 'why report:2026-01']))
     .addHelpText('after', environmentHelp())
@@ -81,22 +81,22 @@ export function createProgram(shell: Shell, isJson: boolean): Command {
     migrateCommand(shell),
   ]
   for (const command of commands) program.addCommand(command)
-  quieten(program, isJson)
+  throwErrors(program, isJson)
   return program
 }
 
-/** Commander would print and exit by itself; here its errors, and those of the commands inside, take the way of all others. */
-function quieten(command: Command, isJson: boolean): void {
+/** Makes commander throw its errors instead of printing and exiting, so that all failures are reported alike. */
+function throwErrors(command: Command, isJson: boolean): void {
   command
     .exitOverride()
     .configureOutput({ outputError: () => undefined, ...(isJson ? { writeErr: () => undefined } : {}) })
     .configureHelp({ showGlobalOptions: true })
-  for (const inner of command.commands) quieten(inner, isJson)
+  for (const inner of command.commands) throwErrors(inner, isJson)
 }
 
 function usageError(error: CommanderError): Error {
   const text = error.code === 'commander.help' ? 'A command is missing.' : sentence(error.message)
-  return invalidInput('arguments', `${text} See flowfabric --help, or --help behind a command's name.`)
+  return invalidInput('arguments', `${text} See flowfabric --help, or flowfabric <command> --help.`)
 }
 
 function sentence(text: string): string {

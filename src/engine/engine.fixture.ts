@@ -21,8 +21,9 @@ export interface RecordingLog extends Log {
 
 export function recordingLog(): RecordingLog {
   const lines: LogLine[] = []
-  const say = (level: keyof Log) => (fields: LogFields, message: string) => void lines.push({ level, fields, message })
-  return { lines, debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+  const write = (level: keyof Log) => (fields: LogFields, message: string) =>
+    void lines.push({ level, fields, message })
+  return { lines, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
 export interface World {
@@ -115,7 +116,7 @@ export function plainWish(executionId: ExecutionId): CreateInput {
   }
 }
 
-/** A store that behaves otherwise in a few ways: one that does not answer, say. */
+/** Wraps a store and overrides some of its methods, for example so that it does not answer. */
 export function storeWith(store: Store, ways: Partial<Store>): Store {
   return {
     settings: store.settings,

@@ -14,7 +14,7 @@ function start(world: World, options: Partial<EngineOptions> = {}) {
   return startEngine({ batcher: world.batcher, runtime: world.runtime, log: silentLog, ...options })
 }
 
-test('all scanners run, and tell how they stand', async () => {
+test('all scanners run and report their status', async () => {
   const world = createWorld()
   await using engine = start(world)
   await world.submit({ delayMs: 30_500 })
@@ -78,7 +78,7 @@ test('an interval of zero switches a scanner off', async () => {
   expect(await world.events('execution_promoted')).toEqual([])
 })
 
-test('a filter that asks for nothing leaves nobody out', async () => {
+test('an empty filter excludes nothing', async () => {
   const world = createWorld()
   await using _engine = start(world, { filter: {} })
   await world.submit({ namespace: 'anyone', delayMs: 1_000 })

@@ -1,6 +1,6 @@
 /**
- * The background work of a fabric: what time brings about, what retention removes, what must be proven. An engine may
- * run in a worker's process or in one of its own; any number may work on one store, each thing still happens once.
+ * Runs the background work of a fabric: timers, retention and reconciliation. An engine may run in a worker's process or
+ * in its own. Any number of engines may share a store: each operation re-checks its precondition, so work is done once.
  */
 import type { TenantFilter } from '../kernel/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
@@ -30,18 +30,18 @@ export type ScannerName =
   | 'flow_projector'
 
 export const LEAST_INTERVAL_MS = 10
-/** How long closing waits for calls under way. */
+/** How long `close` waits for calls in flight. */
 export const CLOSE_GRACE_MS = 15_000
 
 export interface EngineOptions {
   readonly batcher: Batcher
   readonly runtime: Runtime
   readonly log: Log
-  /** Whose executions this engine sees to; without it, everyone's. */
+  /** Restricts the engine to executions that match; all executions unless given. */
   readonly filter?: TenantFilter | undefined
-  /** Milliseconds between full passes, where they shall differ from a scanner's own. Zero switches a scanner off. */
+  /** Overrides a scanner's interval between full passes, in milliseconds. Zero disables the scanner. */
   readonly intervals?: Readonly<Partial<Record<ScannerName, number | undefined>>> | undefined
-  /** Where the scanners' metrics go, if not into a registry of the engine's own. */
+  /** The registry for the scanners' metrics; a new one unless given. */
   readonly metrics?: MetricsRegistry | undefined
 }
 
@@ -57,18 +57,18 @@ export type ScannerStatus =
 export interface Engine extends AsyncDisposable {
   readonly metrics: MetricsRegistry
   status(): ScannerStatus[]
-  /** Stops all scanners, letting calls under way finish within a bound. Says how many scanners had not finished by then. */
+  /** Stops all scanners and waits a bounded time for calls in flight. Returns the number of scanners still running. */
   close(): Promise<number>
 }
 
-/** Starts the background work at once. Whoever starts an engine closes it, before the batcher that it was given. */
+/** Starts the background work immediately. The caller closes the engine before it closes the batcher. */
 export function startEngine(options: EngineOptions): Engine {
   const { runtime, log, intervals = {}, metrics = metricsRegistry() } = options
   checkIntervals(intervals)
   const supervisor = new Supervisor(runtime, log, metrics)
   const runnerOptions = { batcher: options.batcher, runtime, log, metrics, filter: wholeFilter(options.filter) }
 
-  /** Starts one scanner and answers how to look at it. */
+  /** Starts one scanner and returns a function that reads its status. */
   const startScanner = <Cursor>(scanner: Scanner<ScannerName, Cursor>): (() => ScannerStatus) => {
     const everyMs = intervals[scanner.name] ?? scanner.everyMs
     if (everyMs === 0) return () => ({ kind: 'disabled', scanner: scanner.name })
@@ -106,11 +106,11 @@ export function startEngine(options: EngineOptions): Engine {
 
 async function stop(supervisor: Supervisor, log: Log): Promise<number> {
   const unfinished = await supervisor.stop(CLOSE_GRACE_MS)
-  if (unfinished > 0) log.warn({ unfinished, graceMs: CLOSE_GRACE_MS }, 'scanners did not finish in time')
+  if (unfinished > 0) log.warn({ unfinished, graceMs: CLOSE_GRACE_MS }, 'scanners did not stop within the grace period')
   return unfinished
 }
 
-/** A filter that asks for nothing lets everything through, and costs nothing. */
+/** An empty filter matches everything, so it is dropped. */
 function wholeFilter(filter: TenantFilter | undefined): TenantFilter | undefined {
   return filter?.namespace === undefined && filter?.tag === undefined ? undefined : filter
 }
@@ -131,7 +131,7 @@ function checkIntervals(intervals: Readonly<Record<string, number | undefined>>)
     if (!scannerNames.includes(name)) {
       throw new EngineError('invalid_configuration', {
         field,
-        message: `${field}: no scanner has this name; there are ${scannerNames.join(', ')}.`,
+        message: `${field}: no scanner has this name. The scanners are ${scannerNames.join(', ')}.`,
       })
     }
     if (everyMs === undefined || everyMs === 0) continue

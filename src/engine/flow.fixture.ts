@@ -89,7 +89,7 @@ function failed(message: string): never {
   throw new Error(message)
 }
 
-/** Completes whatever of the lane is ready now, and says how many that were. */
+/** Completes the eligible executions of the lane, and returns their number. */
 export async function completeReady(world: World, partition = 0): Promise<number> {
   const claimed = await world.claim('main', partition)
   for (const one of claimed) await world.complete(one)
@@ -120,7 +120,7 @@ export async function memberRecord(world: World, flow: Submitted, name: string):
   return records.find((record) => record.type === 'execution' && record.id === flow.idOf(name)) as Execution
 }
 
-/** How many members are in each public state, those that nobody is in left out. */
+/** The number of members in each public state that occurs. */
 export async function countsOf(world: World, flow: Submitted): Promise<Record<string, number>> {
   const { counts } = await flowRecord(world, flow)
   return Object.fromEntries(

@@ -12,7 +12,7 @@ export async function say<N extends OperationName>(
   return result
 }
 
-/** An execution that somebody holds. */
+/** A leased execution. */
 export async function held(world: World): Promise<Claimed> {
   const id = await world.submit()
   const claimed = (await world.claim()).find(({ executionId }) => executionId === id)

@@ -74,7 +74,7 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
   const options = typeof first === 'string' ? second : checkLocated(first)
   checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
   const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create } = options
-  const log = await logOf(options)
+  const log = await openLog(options.log)
   const keys = openKeys(options.keys, process.env, runtime, log)
   const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
@@ -86,7 +86,8 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
   }
 }
 
-async function logOf({ log = 'warn' }: Pick<FabricOptions, 'log'>): Promise<Log> {
+/** Returns a log that never throws: the given one, or one that writes lines of this level to standard error. */
+export async function openLog(log: Log | LogLevel = 'warn'): Promise<Log> {
   if (typeof log !== 'string') return quietLog(checkLog(log))
   // Loads the logging library only when the fabric uses it.
   const { createLog } = await import('../client/define/log.ts')

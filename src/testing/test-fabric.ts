@@ -21,8 +21,7 @@ import type { Log, VirtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
 import { executionPartition } from '../stores/store.ts'
 import type { StoredEvent } from '../stores/store.ts'
-import { Fabric } from '../fabric/index.ts'
-import type { LogLevel } from '../fabric/index.ts'
+import { Fabric, openLog } from '../fabric/fabric.ts'
 import type { Worker, WorkerOptions } from '../worker/index.ts'
 import { CrashPoints } from './crash-points.ts'
 import type { CrashPoint } from './crash-points.ts'
@@ -98,13 +97,14 @@ export class TestFabric extends Fabric {
   #worker: Worker | undefined
 
   static async start(handlers: readonly Handler[], options: TestFabricOptions): Promise<TestFabric> {
-    const fabric = new TestFabric(handlers, options)
+    const { log = 'silent', ...settings } = options
+    const fabric = new TestFabric(handlers, settings, await openLog(log))
     fabric.#worker = await fabric.#startWorker()
     return fabric
   }
 
-  private constructor(handlers: readonly Handler[], options: TestFabricOptions) {
-    const { namespace = 'default', startAt, seed, indexedTags = [], log = 'silent', ...workerOptions } = options
+  private constructor(handlers: readonly Handler[], options: Omit<TestFabricOptions, 'log'>, log: Log) {
+    const { namespace = 'default', startAt, seed, indexedTags = [], ...workerOptions } = options
     const clock = virtualRuntime(startAt, seed, { settle: 'quiet' })
     const keys = KeyRing.begin(clock.now())
     super(new MemoryStore(clock, { executionPartitions: 1, indexedTags }), clock, { namespace, log, keys })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { errorIn, workplace } from './workplace.ts'
 
 describe('cancel', () => {
-  test('ends what nobody runs at once, and says so when it was cancelled before', async () => {
+  test('ends an execution that is not running, and reports a repeated cancel', async () => {
     const place = await workplace()
     await place.run(['submit', 'greet', '--id', 'a'])
 

@@ -12,7 +12,7 @@ export const refuse = task('refuse').handle(() => {
   throw new PermanentError('this can never work')
 })
 
-/** Runs until it is told to stop. */
+/** Runs until it is aborted. */
 export const endless = task('endless').handle(async (_input, context: TaskContext) => {
   await context.progress(50, 'half way')
   await new Promise((_, reject) => context.signal.addEventListener('abort', () => reject(context.signal.reason)))
@@ -25,7 +25,7 @@ export const patient = task<string, string>('patient').handle(async (file) => {
   return 'seen'
 })
 
-// Something that a careless module leaves behind.
+// A timer that the module leaves running.
 setInterval(() => undefined, 1_000)
 `
 
@@ -33,21 +33,21 @@ async function devWith(place: Workplace, ...args: string[]): Promise<Running> {
   await place.install()
   await place.write('handlers.ts', HANDLERS)
   const dev = place.start(['dev', 'handlers.ts', ...args])
-  await dev.says(/Events follow/)
+  await dev.prints(/Events follow/)
   return dev
 }
 
 async function untilActive(place: Workplace, dev: Running, key: string): Promise<string> {
   const { id } = await place.json<{ id: string }>('show', key)
-  await dev.says(new RegExp(`attempt_started +${id}`))
+  await dev.prints(new RegExp(`attempt_started +${id}`))
   return id
 }
 
 describe('dev', () => {
-  test('runs what other processes submit, cancel, ask about and replay', async () => {
+  test('runs executions that other processes submit, cancel, inspect and replay', async () => {
     const place = await workplace()
     const dev = await devWith(place)
-    await dev.says(/greet/)
+    await dev.prints(/greet/)
 
     const greeted = await place.run(['submit', 'greet', '{"name":"Ada"}', '--wait'])
     expect(greeted).toMatchObject({ code: 0, stdout: '"Hello, Ada"\n' })
@@ -65,19 +65,19 @@ describe('dev', () => {
 
     await place.run(['submit', 'endless', '--id', 'endless'])
     const endless = await untilActive(place, dev, 'endless')
-    await dev.says(new RegExp(`progress_updated +${endless}`))
+    await dev.prints(new RegExp(`progress_updated +${endless}`))
     expect((await place.run(['why', 'endless'])).stdout).toContain('It is running: attempt 1')
     expect((await place.run(['show', 'endless'])).stdout).toMatch(/progress +50% half way/)
     expect(await place.json('cancel', 'endless', '--reason', 'enough')).toMatchObject({
       kind: 'cancel_requested',
       forceAt: expect.any(Number) as unknown,
     })
-    await dev.says(new RegExp(`execution_ended +${endless} .*outcome=cancelled`))
+    await dev.prints(new RegExp(`execution_ended +${endless} .*outcome=cancelled`))
     expect(await place.json('show', 'endless')).toMatchObject({ state: 'cancelled', reason: 'enough' })
 
     expect((await place.run(['replay', 'refused', '--reason', 'once more'])).code).toBe(0)
     const { id } = await place.json<{ id: string }>('show', 'refused')
-    await dev.says(new RegExp(`(execution_ended +${id}[^]*){2}`))
+    await dev.prints(new RegExp(`(execution_ended +${id}[^]*){2}`))
     expect(await place.json('show', 'refused')).toMatchObject({
       state: 'failed',
       replayCount: 1,
@@ -92,7 +92,7 @@ describe('dev', () => {
     expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
   })
 
-  test('a running execution that is cancelled with --force ends at once, whatever its worker does', async () => {
+  test('a running execution that is cancelled with --force ends even if its worker ignores the cancel', async () => {
     const place = await workplace()
     const dev = await devWith(place)
     await place.run(['submit', 'patient', JSON.stringify(place.path('never')), '--id', 'deaf'])
@@ -113,7 +113,7 @@ describe('dev', () => {
     await untilActive(place, dev, 'patient')
 
     dev.kill(signal)
-    // While it drains it takes nothing new.
+    // A draining worker claims no new work.
     await place.run(['submit', 'greet', '{"name":"Ada"}', '--id', 'late'])
     await place.write('go', '')
     const ended = await dev.end()
@@ -127,14 +127,14 @@ describe('dev', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('a second %s hands running executions back and exits with %i', async (signal, code) => {
+  ] as const)('a second %s releases running executions and exits with %i', async (signal, code) => {
     const place = await workplace()
     const dev = await devWith(place)
     await place.run(['submit', 'endless', '--id', 'endless'])
     const id = await untilActive(place, dev, 'endless')
 
     dev.kill(signal)
-    await dev.says(/Finishing/)
+    await dev.prints(/Finishing/)
     const ended = await dev.endBy(signal)
 
     expect(ended.code).toBe(code)
@@ -147,9 +147,9 @@ describe('dev', () => {
     await place.install()
     await place.write('handlers.ts', HANDLERS)
     const dev = place.start(['dev', 'handlers.ts', '--json', '--concurrency', '2'])
-    await dev.says(/"started"/)
+    await dev.prints(/"started"/)
     await place.run(['submit', 'greet', '{"name":"Ada"}', '--wait'])
-    await dev.says(/"execution_ended"/)
+    await dev.prints(/"execution_ended"/)
 
     const lines = jsonLines(await dev.endBy('SIGTERM'))
 
@@ -161,21 +161,21 @@ describe('dev', () => {
   test('without a handlers file keeps delays and shows events, also on a store in memory', async () => {
     const place = await workplace()
     const dev = place.start(['dev', '--store', 'memory:'])
-    await dev.says(/waits for a worker elsewhere[^]*Events follow/)
+    await dev.prints(/waits for a worker elsewhere[^]*Events follow/)
     expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
   })
 
-  test('serves the lanes that it is told to serve', async () => {
+  test('serves the given lanes', async () => {
     const place = await workplace()
     await devWith(place, '--lane', 'slow')
     const greeted = await place.run(['submit', 'greet', '{"name":"Ada"}', '--lane', 'slow', '--wait'])
     expect(greeted.stdout).toBe('"Hello, Ada"\n')
   })
 
-  test('an interrupted submit --wait leaves the execution alone and exits with 130', async () => {
+  test('an interrupted submit --wait does not affect the execution and exits with 130', async () => {
     const place = await workplace()
     const submit = place.start(['submit', 'greet', '{}', '--id', 'a', '--wait'])
-    await submit.says(/Waiting for its end/)
+    await submit.prints(/Waiting for its end/)
 
     const ended = await submit.endBy('SIGINT')
 

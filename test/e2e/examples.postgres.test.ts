@@ -20,7 +20,7 @@ test('the program that submits inside its transactions ends by itself, and runs 
   expect(second).toMatchObject({ code: 0, stdout: first.stdout })
 })
 
-test('without a database it says what to set', async () => {
+test('without a database the error names the variable to set', async () => {
   const place = await workplace()
 
   const ended = await place.startNode(program).end()

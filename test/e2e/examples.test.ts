@@ -18,7 +18,7 @@ test('the demo shows each kind of life, sums up and exits with 0 in under half a
   expect(demo.stdout).toMatch(/video\.encode +cancelled +1 /)
 })
 
-test('the first program ends by itself, and a second run meets what the first one did', async () => {
+test('the first program exits, and a second run finds the result of the first', async () => {
   const place = await workplace()
   const program = [path.join(root, 'examples/first-program.ts')]
 
@@ -52,7 +52,7 @@ test.each([
     ],
   ],
   ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the flow has 6 members and 5 edges']],
-])('the example %s does what it says and ends by itself, also on a store that it is given', async (name, said) => {
+])('the example %s prints its results and exits, also on a given store', async (name, texts) => {
   const place = await workplace()
   const program = path.join(root, `examples/${name}.ts`)
 
@@ -62,7 +62,7 @@ test.each([
   for (const { code, stdout, stderr } of [alone, given]) {
     expect(stderr).not.toContain('Error')
     expect(code).toBe(0)
-    for (const text of said) expect(stdout).toContain(text)
+    for (const text of texts) expect(stdout).toContain(text)
   }
   expect(await place.json('flow', 'list', '--store', 'sqlite:./given.db')).toMatchObject({
     items: [{ state: 'completed' }],
@@ -92,7 +92,7 @@ test.each([
       '  hotel: booked\n  hotel: cancelled\n  flight: cancelled\n  the trip to Venice is off',
     ],
   ],
-])('the example %s waits, remembers and ends by itself, also on a store that it is given', async (name, said) => {
+])('the example %s waits, resumes and exits, also on a given store', async (name, texts) => {
   const place = await workplace()
   const program = path.join(root, `examples/${name}.ts`)
 
@@ -102,11 +102,11 @@ test.each([
   for (const { code, stdout, stderr } of [alone, given]) {
     expect(stderr).not.toContain('Error')
     expect(code).toBe(0)
-    for (const text of said) expect(stdout).toContain(text)
+    for (const text of texts) expect(stdout).toContain(text)
   }
 })
 
-test('the example agent goes on in another process, and asks no model again whose answer was recorded', async () => {
+test('the example agent resumes in another process and repeats no recorded step', async () => {
   const place = await workplace()
 
   const { code, stdout, stderr } = await place.startNode([path.join(root, 'examples/agent.ts')]).end()

@@ -1,7 +1,7 @@
 /**
  * A folder with a flow, as a user would write it: a module with the definition and its handlers, a program that submits it
- * and a worker. The flow is steered by files: the check `unit` goes on once there is one named `go`, the check `e2e` fails
- * as long as there is none named `mended`.
+ * and a worker. Files control the flow: the check `unit` waits for a file `go`, the check `e2e` fails without a file
+ * `mended`.
  */
 import { onTestFinished } from 'vitest'
 import { createFabric } from '../../src/index.ts'
@@ -10,7 +10,7 @@ import { until } from '../servers/until.ts'
 import { workplace } from './workplace.ts'
 import type { Ended, Running, Workplace } from './workplace.ts'
 
-/** The longest that a flow may take to come to a state. */
+/** The longest that a flow may take to reach a state. */
 const LIMIT_MS = 20_000
 
 const FLOWS = `
@@ -75,13 +75,12 @@ await using fabric = await createFabric(process.env['FLOWFABRIC_STORE'] ?? 'sqli
 console.log(await fabric.flow(process.argv[2], release, { sha: '4f1c' }).result())
 `
 
-/** A lease that runs out soon: whoever comes after a killed worker does not wait for long. */
 const WORKER = `
 import { createFabric } from 'flowfabric'
 import { handlers } from './flows.ts'
 
 const fabric = await createFabric(process.env['FLOWFABRIC_STORE'] ?? 'sqlite:./flowfabric.db')
-await fabric.work(handlers, { leaseTtl: '1s', signals: true })
+await fabric.work(handlers, { leaseTtl: process.argv[2], signals: true })
 console.log('working')
 `
 
@@ -123,7 +122,7 @@ export class FlowPlace {
     this.#env = env
   }
 
-  /** Submits the release under a key, or as many parts as are asked for. */
+  /** Submits the release under a key, or a flow of `count` parts. */
   async submit(key: string, count?: number): Promise<string> {
     return await this.#program('submit.ts', count === undefined ? [key] : [key, String(count)])
   }
@@ -136,9 +135,10 @@ export class FlowPlace {
     return await this.#program('result.ts', [key])
   }
 
-  async work(): Promise<Running> {
-    const worker = this.place.startNode(['worker.ts'], { env: this.#env })
-    await worker.says(/working/)
+  /** Starts a worker. With its short lease, the successor of a killed worker does not wait long. */
+  async work(leaseTtl = '1s'): Promise<Running> {
+    const worker = this.place.startNode(['worker.ts', leaseTtl], { env: this.#env })
+    await worker.prints(/working/)
     return worker
   }
 
@@ -160,7 +160,7 @@ export class FlowPlace {
     return await this.json<Shown>('flow', 'show', key, '--members')
   }
 
-  /** Every member's state by its name. */
+  /** The state of each member by node. */
   async states(key: string): Promise<Readonly<Record<string, string>>> {
     return Object.fromEntries((await this.show(key)).members.map(({ node, state }) => [node, state]))
   }

@@ -1,12 +1,12 @@
-/** What becomes of a flow whose processes come and go: the same on every store. */
+/** Runs flows whose processes come and go. The tests are the same on every store. */
 import { expect, test } from 'vitest'
 import { flowPlace } from './flow-place.ts'
 import type { Environment } from './flow-place.ts'
 
 const RESULT = 'deployed after unit of shop:4f1c, e2e of shop:4f1c'
 
-export function tellFlowStories(newStore: (name: string) => Environment): void {
-  test('a graph is drawn as it runs, fails, is replayed by a fresh process and completes', async () => {
+export function testFlows(newStore: (name: string) => Environment): void {
+  test('draws a graph while it runs, fails, is replayed by a new process and completes', async () => {
     const flows = await flowPlace(newStore('story'))
     const id = await flows.submit('release:1')
     const before = await flows.run('flow', 'show', 'release:1')
@@ -43,12 +43,13 @@ export function tellFlowStories(newStore: (name: string) => Environment): void {
     expect(after).toMatchObject({ state: 'completed', counts: { completed: 5, failed: 0, skipped: 0 } })
   })
 
-  test('a worker that is killed in the middle of a flow changes nothing about how it ends', async () => {
+  test('a flow survives the kill of its worker', async () => {
     const flows = await flowPlace(newStore('kill'))
     await flows.place.write('mended', '')
     await flows.submit('release:2')
     const first = await flows.work()
     await flows.untilNode('release:2', 'unit', 'active')
+    await flows.untilNode('release:2', 'e2e', 'completed')
 
     await first.endBy('SIGKILL')
     const second = await flows.work()
@@ -68,7 +69,7 @@ export function tellFlowStories(newStore: (name: string) => Environment): void {
     ])
   })
 
-  test('a flow that is cancelled comes to rest, and says so', async () => {
+  test('cancels a flow and waits until its members have ended', async () => {
     const flows = await flowPlace(newStore('cancel'))
     await flows.submit('release:3')
     const worker = await flows.work()

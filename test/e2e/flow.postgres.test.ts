@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { startPostgres } from '../servers/postgres-server.ts'
 import type { PostgresServer } from '../servers/postgres-server.ts'
-import { tellFlowStories } from './flow-stories.ts'
+import { testFlows } from './flow-stories.ts'
 
 let server: PostgresServer
 
@@ -12,5 +12,5 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe('on a PostgreSQL server', () => {
-  tellFlowStories((name) => ({ FLOWFABRIC_STORE: `${server.location}?schema=${name}` }))
+  testFlows((name) => ({ FLOWFABRIC_STORE: `${server.location}?schema=${name}` }))
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { flowPlace } from './flow-place.ts'
-import { tellFlowStories } from './flow-stories.ts'
+import { testFlows } from './flow-stories.ts'
 import { errorIn, sharedWorkplace } from './workplace.ts'
 
 interface Page {
@@ -9,7 +9,7 @@ interface Page {
 }
 
 describe('on a SQLite file', () => {
-  tellFlowStories(() => ({}))
+  testFlows(() => ({}))
 })
 
 describe('flow show', () => {
@@ -45,7 +45,7 @@ describe('flow show', () => {
     ])
   })
 
-  test('folds a large graph, and draws all of it when told to', async () => {
+  test('collapses a large graph, and draws all of it with --members', async () => {
     const flows = await flowPlace()
     await flows.submit('many:1', 300)
 
@@ -98,7 +98,7 @@ describe('flow list', () => {
 })
 
 describe('flow cancel', () => {
-  test('ends what nobody runs at once, and says what a second cancel meets', async () => {
+  test('ends a flow that is not running, and reports a repeated cancel', async () => {
     const flows = await flowPlace()
     await flows.submit('release:1')
 
@@ -112,20 +112,21 @@ describe('flow cancel', () => {
     expect(shown.stdout).toMatch(/■ build +cancelled +not today \(cli\)\n/)
   })
 
-  test('of the flow alone leaves its members to go on', async () => {
+  test('with flow_only leaves the members running', async () => {
     const flows = await flowPlace()
     await flows.submit('release:1')
 
     const { stdout } = await flows.run('flow', 'cancel', 'release:1', '--policy', 'flow_only')
 
-    expect(stdout).toMatch(/^f0-\S+ cancelled; 5 members go on\n$/)
+    expect(stdout).toMatch(/^f0-\S+ cancelled; 5 members keep running\n$/)
     expect(await flows.states('release:1')).toMatchObject({ build: 'waiting', unit: 'waiting_children' })
   })
 
-  test('that waits in vain exits with 1 and names what is left', async () => {
+  test('exits with 1 and names the remaining members when --wait times out', async () => {
     const flows = await flowPlace()
     await flows.submit('release:1')
-    const worker = await flows.work()
+    // The lease outlives the test, so that the member stays active without its worker.
+    const worker = await flows.work('1m')
     await flows.untilNode('release:1', 'unit', 'active')
     await worker.endBy('SIGKILL')
 
@@ -140,7 +141,7 @@ describe('flow cancel', () => {
 })
 
 describe('flow seal', () => {
-  test('lets what was held begin, and says when it had begun', async () => {
+  test('starts held members, and reports a flow that is sealed already', async () => {
     const flows = await flowPlace()
     await flows.createHeld('import:7')
 
@@ -148,7 +149,7 @@ describe('flow seal', () => {
     const sealed = await flows.run('flow', 'seal', 'import:7')
     const again = await flows.json('flow', 'seal', 'import:7')
 
-    expect(held.stdout).toMatch(/graph +held: nothing runs before it is sealed\n/)
+    expect(held.stdout).toMatch(/graph +held: no member runs before the flow is sealed\n/)
     expect(held.stdout).toMatch(/○ first +waiting +held\n/)
     expect(sealed.stdout).toMatch(/^f0-\S+ sealed \(open, 2 members\)\n$/)
     expect(again).toMatchObject({ kind: 'already_sealed', memberCount: 2 })
@@ -156,7 +157,7 @@ describe('flow seal', () => {
 })
 
 describe('a member', () => {
-  test('tells its flow and its node, and why it does not run', async () => {
+  test('shows its flow and its node, and why it does not run', async () => {
     const flows = await flowPlace()
     const id = await flows.submit('release:1')
     const deploy = (await flows.show('release:1')).members.find(({ node }) => node === 'deploy')?.id ?? ''
@@ -199,7 +200,7 @@ describe('tail --flow', () => {
     await flows.run('flow', 'cancel', 'release:1')
 
     const tail = flows.start('tail', '--flow', 'release:1', '--from-start')
-    await tail.says(/flow_cancelled[^]*(execution_ended.*\n[^]*){5}/)
+    await tail.prints(/flow_cancelled[^]*(execution_ended.*\n[^]*){5}/)
     const { stdout } = await tail.endBy('SIGTERM')
 
     expect(stdout).toMatch(new RegExp(`flow_created +${id} release`))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { startServer } from '../servers/server.ts'
 import type { Server } from '../servers/server.ts'
-import { tellFlowStories } from './flow-stories.ts'
+import { testFlows } from './flow-stories.ts'
 
 let server: Server
 
@@ -12,5 +12,5 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe('on a Valkey server', () => {
-  tellFlowStories((name) => ({ FLOWFABRIC_STORE: `valkey://127.0.0.1:${server.port}?prefix=${name}` }))
+  testFlows((name) => ({ FLOWFABRIC_STORE: `valkey://127.0.0.1:${server.port}?prefix=${name}` }))
 })

@@ -50,7 +50,7 @@ test('keys are made, rotated, listed and retired, and no secret is ever printed'
   expect((await place.json<Listed>('keys', 'list')).retired).toEqual([first.id])
 })
 
-test('rotations at the same time all come to be', async () => {
+test('concurrent rotations all take effect', async () => {
   const place = await workplace()
   const rotated = await Promise.all([1, 2, 3, 4].map(() => place.json<Rotated>('keys', 'rotate', '--file', 'ring')))
 
@@ -59,7 +59,7 @@ test('rotations at the same time all come to be', async () => {
   expect(keys.map(({ id }) => id).toSorted()).toEqual(rotated.map(({ id }) => id).toSorted())
 })
 
-test('what is wrong with the file is said, and not what is in it', async () => {
+test('an error names the problem of the key file, and never its content', async () => {
   const place = await workplace()
   expect(errorIn(await place.run(['keys', 'list', '--json'])).code).toBe('signing_keys_missing')
   expect(errorIn(await place.run(['keys', 'list', '--store', 'memory:', '--json'])).code).toBe('invalid_configuration')
@@ -74,18 +74,18 @@ test('what is wrong with the file is said, and not what is in it', async () => {
   expect(await readFile(place.path('ring'), 'utf8')).toContain('hush-hush')
 })
 
-test('dev makes keys beside its store, says so, and finds them again', async () => {
+test('dev creates keys beside its store, reports them, and finds them again', async () => {
   const place = await workplace()
   const dev = place.start(['dev'])
-  await dev.says(/keys in \.\/flowfabric\.db\.keys, made now/)
-  await dev.says(/The engine runs/)
+  await dev.prints(/keys in \.\/flowfabric\.db\.keys, created now/)
+  await dev.prints(/The engine runs/)
   const [secret = ''] = await secretsIn(place, 'flowfabric.db.keys')
   const ended = await dev.endBy('SIGINT')
   expect(ended.code).toBe(0)
   expect(ended.stdout + ended.stderr).not.toContain(secret)
 
   const again = place.start(['dev'])
-  await again.says(/keys in \.\/flowfabric\.db\.keys\./)
+  await again.prints(/keys in \.\/flowfabric\.db\.keys\./)
   await again.endBy('SIGINT')
   expect(await secretsIn(place, 'flowfabric.db.keys')).toEqual([secret])
 })
@@ -93,7 +93,7 @@ test('dev makes keys beside its store, says so, and finds them again', async () 
 test('dev on a store in memory keeps its key there, and refuses a file that is named and missing', async () => {
   const place = await workplace()
   const dev = place.start(['dev', '--store', 'memory:'])
-  await dev.says(/a key that ends with this process/)
+  await dev.prints(/a key that is lost when this process ends/)
   await dev.endBy('SIGINT')
 
   const env = { FLOWFABRIC_KEYS_FILE: 'nothing' }

@@ -27,7 +27,7 @@ async function stock(place: Workplace): Promise<void> {
 
 const stocked = sharedWorkplace(stock)
 
-/** The delayed execution loses its place among what is due. */
+/** Removes the delayed execution from the index of due records. */
 function removeAnIndexEntry(place: Workplace): void {
   const database = new DatabaseSync(place.path('flowfabric.db'))
   database.exec(`delete from entry where name = 'due'`)
@@ -70,7 +70,7 @@ describe('list', () => {
     ])
   })
 
-  test('goes on from the cursor of the page before', async () => {
+  test('continues at the cursor of the previous page', async () => {
     const place = stocked()
     const keys: (string | undefined)[] = []
     let cursor: string[] = []
@@ -97,7 +97,7 @@ describe('list', () => {
     ['a tag without a value', ['--tag', 'plan'], '--tag'],
     ['a limit over the limit', ['--limit', '201'], '200'],
     ['a time that is none', ['--since', 'yesterday'], '--since'],
-    ['a cursor of somebody else', ['--cursor', 'e1.0'], 'cursor'],
+    ['a cursor of another list', ['--cursor', 'e1.0'], 'cursor'],
   ])('refuses %s with 2', async (_, args, named) => {
     const refused = await stocked().run(['list', ...args, '--json'])
 
@@ -107,7 +107,7 @@ describe('list', () => {
 })
 
 describe('show', () => {
-  test('tells everything, with times in UTC and as seen from now', async () => {
+  test('prints every field, with times in UTC and relative to now', async () => {
     const place = stocked()
 
     const { code, stdout } = await place.run(['show', 'five'])
@@ -185,10 +185,10 @@ describe('doctor', () => {
     })
   })
 
-  test('finds timers that nobody sees to, and exits with 1', async () => {
+  test('finds overdue timers, and exits with 1', async () => {
     const place = await workplace()
     await place.run(['submit', 'greet', '--deadline', '1ms'])
-    // Nobody can wait for a timer to be half a minute late: the clock of the second command is ahead instead.
+    // The clock of the second command is ahead, so that the test need not wait until the timer is late.
     const ahead = `data:text/javascript,const now=Date.now;Date.now=()=>now()+60_000`
 
     const found = await place.run(['doctor', '--json'], { nodeOptions: ['--import', ahead] })
@@ -198,7 +198,7 @@ describe('doctor', () => {
     expect((await place.run(['doctor'], { nodeOptions: ['--import', ahead] })).stdout).toContain('Something is wrong.')
   })
 
-  test('finds an index that contradicts its records, and repairs it when told to', async () => {
+  test('finds an index that contradicts its records, and repairs it with --repair', async () => {
     const place = await workplace()
     await stock(place)
     removeAnIndexEntry(place)

@@ -24,7 +24,7 @@ function locationFor(role: 'owner' | 'program', schema: string): string {
   return `postgres://${role}@127.0.0.1:${server.port}/shop?schema=${schema}`
 }
 
-/** Runs statements as the owner of the database would, with a client of his own. */
+/** Runs statements as the owner of the database, on a separate connection. */
 async function asOwner(sql: string): Promise<unknown[]> {
   const { host, port } = server.address
   const client = new Client({ host, port, database: 'shop', user: 'owner', password: PASSWORD })
@@ -42,7 +42,7 @@ function expectNoPassword({ stdout, stderr }: Ended): void {
 }
 
 describe('migrate on a PostgreSQL database', () => {
-  test('makes the tables and says so, once, whether the location is an argument or an option', async () => {
+  test('creates the tables once, whether the location is an argument or an option', async () => {
     const place = await workplace()
     const location = locationFor('owner', 'made')
 
@@ -52,11 +52,11 @@ describe('migrate on a PostgreSQL database', () => {
     expect(first).toMatchObject({ code: 0, stderr: '' })
     expect(first.stdout).toMatch(/^create the schema made\n(.+\n)+Schema version 0 has become \d+\.\n$/)
     expect(again).toMatchObject({ code: 0, stderr: '' })
-    expect(again.stdout).toMatch(/^The store has schema version \d+ already: there is nothing to migrate\.\n$/)
+    expect(again.stdout).toMatch(/^The store has schema version \d+ already; no migration is needed\.\n$/)
     for (const command of [first, again]) expectNoPassword(command)
   })
 
-  test('answers as JSON what it would do, what it did, and that there is nothing to do', async () => {
+  test('prints the plan, the result and an up-to-date schema as JSON', async () => {
     const place = await workplace()
     const location = locationFor('owner', 'documented')
 
@@ -86,10 +86,10 @@ describe('migrate on a PostgreSQL database', () => {
     expect(script.stdout).toMatch(/^-- From schema version 0 to \d+\nbegin;\n[^]*\ncommit;\n$/)
     expect(await asOwner(`select 1 from pg_namespace where nspname = 'scripted'`)).toEqual([])
     await asOwner(script.stdout)
-    expect((await place.run(['migrate', location], { env })).stdout).toContain('there is nothing to migrate')
+    expect((await place.run(['migrate', location], { env })).stdout).toContain('no migration is needed')
   })
 
-  test('lets a program work that may not make tables itself', async () => {
+  test('prepares a store for a role that may not create tables', async () => {
     const place = await workplace()
     const location = locationFor('program', 'granted')
     const submit = ['submit', 'greet', '{}', '--store', location]
@@ -128,7 +128,7 @@ describe('migrate on a PostgreSQL database', () => {
 })
 
 describe('migrate on a file', () => {
-  test('says that there is nothing to do', async () => {
+  test('reports that the store needs no migration', async () => {
     const place = await workplace()
     await place.run(['submit', 'greet'])
 

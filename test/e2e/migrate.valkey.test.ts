@@ -51,7 +51,7 @@ describe('migrate on a Valkey server', () => {
       stderr: '',
     })
     expect(again).toMatchObject({ code: 0, stderr: '' })
-    expect(again.stdout).toContain('there is nothing else to migrate')
+    expect(again.stdout).toContain('no other migration is needed')
     expect(listed).toMatchObject({ code: 0 })
   })
 

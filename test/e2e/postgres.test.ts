@@ -27,18 +27,18 @@ function newStore(schema: string): Readonly<Record<string, string>> {
 }
 
 describe('on a PostgreSQL server', () => {
-  test('dev runs what other processes submit, cancel and ask about', async () => {
+  test('dev runs executions that other processes submit, cancel and inspect', async () => {
     const place = await workplace()
     const env = newStore('dev')
     await place.install()
     await place.write('handlers.ts', HANDLERS)
     const dev = place.start(['dev', 'handlers.ts'], { env })
-    await dev.says(/on postgres, postgres:\/\/127\.0\.0\.1:\d+\/shop[^]*Events follow/)
+    await dev.prints(/on postgres, postgres:\/\/127\.0\.0\.1:\d+\/shop[^]*Events follow/)
 
     const greeted = await place.run(['submit', 'greet', '{"name":"Ada"}', '--id', 'ada', '--wait'], { env })
     await place.run(['submit', 'greet', '{}', '--id', 'later', '--delay', '1h'], { env })
     const cancelled = await place.run(['cancel', 'later', '--json'], { env })
-    await dev.says(/execution_ended .*outcome=cancelled/)
+    await dev.prints(/execution_ended .*outcome=cancelled/)
     const listed = await place.run(['list', '--json'], { env })
     const ended = await dev.endBy('SIGINT')
 
@@ -75,7 +75,7 @@ describe('on a PostgreSQL server', () => {
     expect((await place.run(['doctor'], { env })).stdout).toContain('Nothing is wrong.')
   })
 
-  test('looking at a store that nobody has used yet exits with 4 and makes none', async () => {
+  test('a read of a store that does not exist exits with 4 and creates none', async () => {
     const place = await workplace()
 
     const refused = await place.run(['list', '--json'], { env: newStore('nowhere') })

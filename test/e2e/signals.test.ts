@@ -28,9 +28,9 @@ async function deploying(): Promise<Workplace> {
   await place.install()
   await place.write('handlers.mjs', HANDLERS)
   const dev = place.start(['dev', 'handlers.mjs'])
-  await dev.says(/The engine runs/)
+  await dev.prints(/The engine runs/)
   await place.run(['submit', 'deploy', '--id', 'deploy:42'])
-  await dev.says(/execution_suspended .*step=review/)
+  await dev.prints(/execution_suspended .*step=review/)
   return place
 }
 
@@ -39,7 +39,7 @@ async function untilEnded(place: Workplace): Promise<unknown> {
   return ended.result
 }
 
-test('a deployment is approved by two people, is told to go, and shows what was said', async () => {
+test('a deployment is approved by two people, receives its signal, and shows its journal', async () => {
   const place = await deploying()
 
   expect((await place.run(['why', 'deploy:42'])).stdout).toContain("so far 0 of 2 'approve', 0 of 1 'reject'")
@@ -67,7 +67,7 @@ test('a deployment is approved by two people, is told to go, and shows what was 
   expect((await place.run(['steps', 'deploy:42'])).stdout).not.toContain('image:1')
 })
 
-test('a token votes for whom it was made for, from standard input or the environment, and is never printed', async () => {
+test('a token votes for its holder, from standard input or the environment, and is never printed', async () => {
   const place = await deploying()
   const { tokens } = await place.json<{ tokens: { for: string; token: string }[] }>(
     ...['reissue', 'deploy:42', 'links', '--for', 'ada', '--for', 'bob', '--expires', '2d'],
@@ -90,7 +90,7 @@ test('a token votes for whom it was made for, from standard input or the environ
   for (const token of [ada, bob]) expect(JSON.stringify(runs)).not.toContain(token)
 })
 
-test('an operator lets it go on, and a replay does a step and all after it anew', async () => {
+test('an operator resumes it, and a replay runs a step and all later ones again', async () => {
   const place = await deploying()
 
   await place.run(['resume', 'deploy:42', '--by', 'eve', '--reason', 'approved by phone'])
@@ -105,7 +105,7 @@ test('an operator lets it go on, and a replay does a step and all after it anew'
   expect(await untilEnded(place)).toMatchObject({ review: 'resumed', go: 2 })
 })
 
-test('what cannot be done is refused with advice', async () => {
+test('refuses unknown waitpoints, misplaced flags and other waits', async () => {
   const place = await deploying()
 
   const unknown = await place.run(['approve', 'deploy:42', 'nowhere', '--by', 'ada', '--json'])

@@ -15,7 +15,7 @@ const LOOKING: readonly (readonly string[])[] = [
 ]
 
 describe('a store that does not exist', () => {
-  test.each(LOOKING)('is not made by %s, which says how to make one and exits with 4', async (...args) => {
+  test.each(LOOKING)('is not created by %s, which exits with 4 and advice', async (...args) => {
     const place = await workplace()
 
     const refused = await place.run([...args, '--json'])
@@ -29,7 +29,7 @@ describe('a store that does not exist', () => {
     expect(place.has('flowfabric.db')).toBe(false)
   })
 
-  test('is made by submit', async () => {
+  test('is created by submit', async () => {
     const place = await workplace()
     expect((await place.run(['submit', 'greet'])).code).toBe(0)
     expect(place.has('flowfabric.db')).toBe(true)

@@ -25,9 +25,9 @@ describe('tail', () => {
     const place = await workplace()
     await place.run(['submit', 'greet', '--id', 'before'])
     const tail = place.start(['tail'])
-    // It sees only what comes after it has begun, so work is submitted until it has.
+    // A tail shows only events after its start, so executions are submitted until it has started.
     for (let i = 0; i < TRIES_MAX && tail.stdout === ''; i++) await place.run(['submit', 'greet', '--id', `n${i}`])
-    await tail.says(/execution_created/)
+    await tail.prints(/execution_created/)
 
     const ended = await tail.endBy('SIGINT')
 
@@ -36,16 +36,16 @@ describe('tail', () => {
     expect(ended.stderr).toMatch(/--cursor e1\.\w+/)
   })
 
-  test('goes on from a cursor without a gap and without a repetition', async () => {
+  test('continues at a cursor without gaps or duplicates', async () => {
     const place = await workplace()
     for (const key of ['a', 'b', 'c']) await place.run(['submit', 'greet', '--id', key])
     const first = place.start(['tail', '--from-start', '--json'])
-    await first.says(/("execution_created".*\n[^]*){3}/)
+    await first.prints(/("execution_created".*\n[^]*){3}/)
     const seen = linesOf((await first.endBy('SIGTERM')).stdout)
 
     await place.run(['cancel', 'a'])
     const second = place.start(['tail', '--cursor', seen[1]!.cursor, '--json'])
-    await second.says(/execution_ended/)
+    await second.prints(/execution_ended/)
     const rest = linesOf((await second.endBy('SIGTERM')).stdout)
 
     expect(seen.map((line) => line.event.type)).toEqual(Array(3).fill('execution_created'))
@@ -59,7 +59,7 @@ describe('tail', () => {
     for (const key of ['b', 'a']) await place.run(['cancel', key])
 
     const tail = place.start(['tail', 'a', '--from-start', '--type', 'execution_ended', '--json'])
-    await tail.says(/\n/)
+    await tail.prints(/\n/)
     const ended = await tail.endBy('SIGTERM')
 
     expect(ended.code).toBe(143)

@@ -88,7 +88,7 @@ describe('output', () => {
   test('a reader that closes the pipe ends the command quietly', async () => {
     const place = await workplace()
     for (const name of ['a', 'b']) await place.run(['submit', 'greet', '{}', '--id', name])
-    // The reader takes one line and leaves; the tail would go on for ever.
+    // The reader closes the pipe after one line; the tail would run forever.
     await place.write(
       'head.mjs',
       `import { spawn } from 'node:child_process'
@@ -110,7 +110,7 @@ describe('output', () => {
 })
 
 describe('an old Node', () => {
-  test('is told which one is needed before anything else happens', async () => {
+  test('is refused with the required version before anything else is loaded', async () => {
     const place = await workplace()
     const pretend = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.1.0'}})`
 

@@ -44,24 +44,24 @@ function expectNoPassword({ stdout, stderr }: Ended): void {
 }
 
 describe('on a Valkey server', () => {
-  test('dev runs what other processes submit, cancel, ask about and follow', async () => {
+  test('dev runs executions that other processes submit, cancel, inspect and follow', async () => {
     const place = await workplace()
     const env = newStore('dev')
     await place.install()
     await place.write('handlers.ts', HANDLERS)
     const dev = place.start(['dev', 'handlers.ts'], { env })
-    await dev.says(/on valkey, valkey:\/\/127\.0\.0\.1:\d+, prefix dev[^]*Events follow/)
+    await dev.prints(/on valkey, valkey:\/\/127\.0\.0\.1:\d+, prefix dev[^]*Events follow/)
     const tail = place.start(['tail', '--type', 'execution_ended'], { env })
 
     const greeted = await place.run(['submit', 'greet', '{"name":"Ada"}', '--id', 'ada', '--wait'], { env })
     expect(greeted).toMatchObject({ code: 0, stdout: '"Hello, Ada"\n' })
     await place.run(['submit', 'endless', '--id', 'endless'], { env })
     const { id } = await json<{ id: string }>(place, env, 'show', 'endless')
-    await dev.says(new RegExp(`attempt_started +${id}`))
+    await dev.prints(new RegExp(`attempt_started +${id}`))
     expect((await place.run(['why', 'endless'], { env })).stdout).toContain('It is running: attempt 1')
     expect(await json(place, env, 'cancel', 'endless')).toMatchObject({ kind: 'cancel_requested' })
-    await dev.says(new RegExp(`execution_ended +${id} .*outcome=cancelled`))
-    await tail.says(new RegExp(`execution_ended +${id} .*outcome=cancelled`))
+    await dev.prints(new RegExp(`execution_ended +${id} .*outcome=cancelled`))
+    await tail.prints(new RegExp(`execution_ended +${id} .*outcome=cancelled`))
 
     const { items } = await json<{ items: { key: string; state: string }[] }>(place, env, 'list')
     expect(items.map(({ key, state }) => `${key} ${state}`)).toEqual(['endless cancelled', 'ada completed'])
@@ -94,7 +94,7 @@ describe('on a Valkey server', () => {
   })
 
   test.each([['list'], ['doctor'], ['show', 'a']])(
-    '%s of a store that nobody has used yet exits with 4 and makes none',
+    '%s of a store that does not exist exits with 4 and creates none',
     async (...args) => {
       const place = await workplace()
       const refused = await place.run([...args, '--json'], { env: newStore('nowhere') })

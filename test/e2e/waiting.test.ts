@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { workplace } from './workplace.ts'
 
-/** A program of a user's, without a worker or an engine: all that it does is wait. */
+/** A program of a user that only waits, without a worker or an engine. */
 function program(body: string): string {
   return `import { createFabric, task } from 'flowfabric'
 const fabric = await createFabric('sqlite:./flowfabric.db')
@@ -10,7 +10,7 @@ await fabric.close()
 `
 }
 
-test('a program that only waits for an end stays alive until it comes', async () => {
+test('a program that only waits for an execution stays alive until it ends', async () => {
   const place = await workplace()
   await place.install()
   await place.write(
@@ -21,14 +21,14 @@ console.log((await execution.wait()).outcome)`),
   )
 
   const waiting = place.startNode(['waits.mjs'])
-  await waiting.says(/submitted/)
+  await waiting.prints(/submitted/)
   const cancelled = await place.run(['cancel', 'hello'])
 
   expect(cancelled.code).toBe(0)
   expect(await waiting.end()).toMatchObject({ code: 0, stdout: 'submitted\ncancelled\n' })
 })
 
-test('a program that only subscribes stays alive until it has what it wants', async () => {
+test('a program that only subscribes stays alive until it stops reading', async () => {
   const place = await workplace()
   await place.install()
   await place.write(
@@ -41,7 +41,7 @@ for await (const item of fabric.subscribe({ types: ['execution_ended'], fromStar
   )
 
   const listening = place.startNode(['subscribes.mjs'])
-  await listening.says(/listening/)
+  await listening.prints(/listening/)
   await place.run(['submit', 'greet', '--id', 'hello'])
   await place.run(['cancel', 'hello'])
 

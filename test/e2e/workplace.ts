@@ -1,6 +1,6 @@
 /**
- * A folder in which the built command is run as a person would run it, each time as a process of its own. Whatever is
- * still running when the test ends is killed, and the folder goes.
+ * A folder in which tests run the built command as a user would, each time in a new process. The end of the test kills
+ * processes that still run and removes the folder.
  */
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
@@ -13,7 +13,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
 export const root = path.resolve(import.meta.dirname, '../..')
 export const COMMAND = path.join(root, 'dist/cli/main.js')
-/** The longest that one command, or one awaited line, may take. */
+/** The longest that a command, or the wait for a line, may take. */
 const LIMIT_MS = 30_000
 
 export interface Ended {
@@ -29,7 +29,7 @@ export interface StartOptions {
   readonly nodeOptions?: readonly string[]
 }
 
-/** A command under way. */
+/** A running command. */
 export class Running {
   readonly #child: ChildProcess
   readonly #ended: Promise<Ended>
@@ -41,7 +41,7 @@ export class Running {
     this.#child = child
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#take('stdout', text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#take('stderr', text))
-    // A command that ends before it has read everything closes the pipe.
+    // A command that exits before it has read its input closes the pipe.
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(stdin)
     this.#ended = once(child, 'close').then(([code, signal]) => ({
@@ -50,7 +50,7 @@ export class Running {
       stdout: this.stdout,
       stderr: this.stderr,
     }))
-    void this.#ended.then(() => this.#tell())
+    void this.#ended.then(() => this.#notify())
   }
 
   get isRunning(): boolean {
@@ -71,28 +71,28 @@ export class Running {
     return await this.end()
   }
 
-  /** The first match in what the command has printed, or prints from now on, to either stream. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Waits for the first match in the output of the command, on either stream. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray> {
     const found = new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
         const match = pattern.exec(this.stdout) ?? pattern.exec(this.stderr)
         if (match === null && this.isRunning) return
         this.#watchers.delete(look)
         if (match !== null) resolve(match)
-        else reject(new Error(`the command ended without saying ${String(pattern)}\n${this.#soFar()}`))
+        else reject(new Error(`the command ended without printing ${String(pattern)}\n${this.#soFar()}`))
       }
       this.#watchers.add(look)
       look()
     })
-    return await within(found, () => `the command did not say ${String(pattern)}\n${this.#soFar()}`)
+    return await within(found, () => `the command did not print ${String(pattern)}\n${this.#soFar()}`)
   }
 
   #take(stream: 'stdout' | 'stderr', text: string): void {
     this[stream] += text
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const look of [...this.#watchers]) look()
   }
 
@@ -121,7 +121,7 @@ export class Workplace {
     await writeFile(this.path(name), text)
   }
 
-  /** Lets modules in the folder import the package by its name, as a user's would. */
+  /** Installs the package, so that modules in the folder can import it by its name. */
   async install(): Promise<void> {
     await mkdir(this.path('node_modules'))
     await symlink(root, this.path('node_modules/flowfabric'), 'dir')
@@ -145,7 +145,7 @@ export class Workplace {
     return await this.start(args, options).end()
   }
 
-  /** Runs a command that must succeed and answers its JSON document. */
+  /** Runs a command that must succeed, and returns its JSON document. */
   async json<T>(...args: string[]): Promise<T> {
     const { code, stdout, stderr } = await this.run([...args, '--json'])
     if (code !== 0) throw new Error(`flowfabric ${args.join(' ')} ended with ${code}\n${stderr}`)

@@ -1,11 +1,11 @@
-/** Readers of what is typed behind a flag. Each names the flag in its error. */
+/** Parsers of flag values. Each error names the flag. */
 import { eventTypes, publicStates } from '../../kernel/index.ts'
 import type { EventType, PublicState } from '../../kernel/index.ts'
 import { checkTagName, invalidInput, parseDuration, show } from '../../client/index.ts'
 import type { RetryOptions } from '../../client/index.ts'
 import { defined } from './drop-undefined.ts'
 
-/** For flags that may be given more than once. */
+/** Collects the values of a flag that can be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
   return [...earlier, value]
 }

@@ -6,7 +6,7 @@ const STORE_DEFAULT = 'sqlite:./flowfabric.db'
 
 export interface GlobalOptions {
   readonly store: string
-  /** Absent if nobody named one. Commands that act then use `default`; commands that look see all. */
+  /** If absent, commands that write use `default`, and commands that read cover all namespaces. */
   readonly namespace?: string
   readonly json?: boolean
 }
@@ -29,7 +29,7 @@ export function globalsOf(command: Command): GlobalOptions {
   return command.optsWithGlobals<GlobalOptions>()
 }
 
-/** Whether JSON is asked for, also where the rest of the line cannot be understood. */
+/** Whether --json is given. Works on a command line that cannot be parsed. */
 export function asksForJson(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return args.slice(0, end === -1 ? args.length : end).includes('--json')

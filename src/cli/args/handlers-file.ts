@@ -1,4 +1,4 @@
-/** Loads the handlers that a user's module exports, under any names, singly or in lists. */
+/** Loads the handlers that a module of the user exports, under any names, one by one or in arrays. */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,13 +6,13 @@ import { invalidInput, isHandler } from '../../client/index.ts'
 import type { Handler } from '../../client/index.ts'
 
 const FIELD = 'handlers-file'
-/** Lines of a module's own error that are shown: the sentence, and where it happened. */
+/** Lines of the module's own error that are shown: the message and the place. */
 const STACK_LINES = 6
 
 export async function loadHandlers(file: string): Promise<Handler[]> {
-  // A location may hold a password, so it is not repeated.
+  // A location may contain a password, so the error does not repeat it.
   if (isLocation(file)) {
-    throw invalidInput(FIELD, 'The handlers file looks like the location of a store, which is given with --store.')
+    throw invalidInput(FIELD, 'The handlers file looks like the location of a store: pass that with --store.')
   }
   const location = path.resolve(file)
   if (!existsSync(location)) throw invalidInput(FIELD, `The handlers file ${file} does not exist.`)
@@ -34,12 +34,12 @@ function isLocation(text: string): boolean {
   return /^[a-z][a-z-]+:/.test(text) && !existsSync(path.resolve(text))
 }
 
-/** Node runs TypeScript by stripping its types, if it is new enough or told to. */
+/** Refuses TypeScript where this Node does not strip types, because of its version or its options. */
 function refuseTypes(file: string): void {
   if (!/\.[cm]?ts$/.test(file) || process.features.typescript !== false) return
   throw invalidInput(
     FIELD,
-    `${file} is TypeScript, which Node ${process.versions.node} does not run by itself. Use Node 22.18 or later, compile the file, or set NODE_OPTIONS=--experimental-strip-types.`,
+    `${file} is TypeScript, which Node ${process.versions.node} does not run. Use Node 22.18 or later, compile the file, or set NODE_OPTIONS=--experimental-strip-types.`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** What stands below the options in a command's help. */
+/** The sections below the options in the help of a command. */
 import { exitCodeTexts } from '../process/exit-codes.ts'
 import { table } from '../text/table.ts'
 
@@ -11,7 +11,7 @@ export function exitCodeHelp(): string {
   return `\nExit codes:\n${table(rows, { alignRight: [0], indent: '  ' })}`
 }
 
-/** What is read from the environment alone: a password on the command line would be seen by everybody on the machine. */
+/** Settings that only the environment can hold: other users of the machine can read a command line. */
 export function environmentHelp(): string {
   return `
 Environment, for a store on a server whose location names no password:

@@ -1,13 +1,13 @@
-/** The input of a submit as typed: JSON, `@file` or `-` for standard input. */
+/** Reads an input argument: JSON, `@file`, or `-` for standard input. */
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { invalidInput } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 
-/** Text that is read before it is given up as too large. The payload limit counts the compact form, which is smaller. */
+/** The most text that is read. The payload limit applies to the compact form, which is smaller. */
 const INPUT_TEXT_BYTES = 4_194_304
 
-/** No argument is no input: the handler sees `undefined`. */
+/** Without an argument the input is `undefined`. */
 export async function readInput(argument: string | undefined, stdin: Readable): Promise<unknown> {
   if (argument === undefined) return undefined
   if (argument === '-') return parseJson(await readText(stdin, 'standard input'), 'Standard input')

@@ -1,14 +1,14 @@
 import { userInfo } from 'node:os'
 
-/** Under this name the command line's doings stand in an execution's history. */
+/** The actor of the command line in the history of an execution. */
 export const COMMAND_LINE = 'cli'
 
-/** Who sits at the terminal, for what is said in a person's own name. */
+/** The login name, for actions in a person's own name. */
 export function loginName(): string {
   try {
     return userInfo().username
   } catch {
-    // Not everybody whom the machine lets work has an account there.
+    // A process may run under a user id without an account.
     return COMMAND_LINE
   }
 }

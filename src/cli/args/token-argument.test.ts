@@ -12,13 +12,13 @@ test('a token without a value is taken from the environment, or else from standa
   expect(await readToken(true, {}, stdin('v1.b\n'))).toBe('v1.b')
 })
 
-test('a dash says standard input, and a token is taken as it is', async () => {
+test('a dash reads standard input, and a token is used as given', async () => {
   expect(await readToken('-', { FLOWFABRIC_TOKEN: 'v1.a' }, stdin('v1.b'))).toBe('v1.b')
   expect(await readToken('v1.c', { FLOWFABRIC_TOKEN: 'v1.a' }, stdin('v1.b'))).toBe('v1.c')
 })
 
-test('where there is none it is said where it could be', async () => {
-  await expect(readToken(true, {}, stdin('\n'))).rejects.toThrow('set FLOWFABRIC_TOKEN, or send it to standard input')
+test('without a token, the error names where to pass one', async () => {
+  await expect(readToken(true, {}, stdin('\n'))).rejects.toThrow('set FLOWFABRIC_TOKEN, or send the token to standard input')
 })
 
 test('standard input is read no further than a token can be long', async () => {

@@ -1,13 +1,13 @@
 /**
- * A token as a command is given it. What stands on the command line is seen by everybody on the machine, so that it is
- * better left in the environment or sent through standard input.
+ * Reads a token argument. Other users of the machine can read a command line, so a token is better passed in the
+ * environment or through standard input.
  */
 import type { Readable } from 'node:stream'
 import { TOKEN_MAX_LENGTH, invalidInput } from '../../client/index.ts'
 
 export const TOKEN_VARIABLE = 'FLOWFABRIC_TOKEN'
 
-/** `flag` is true if `--token` was given without a value: then the environment has it, or else standard input. */
+/** `flag` is true for `--token` without a value: the token is then read from the environment, else from standard input. */
 export async function readToken(flag: string | true, environment: NodeJS.ProcessEnv, stdin: Readable): Promise<string> {
   if (typeof flag === 'string' && flag !== '-') return flag
   const kept = environment[TOKEN_VARIABLE]
@@ -23,10 +23,7 @@ async function readLine(stdin: Readable): Promise<string> {
   }
   const token = text.trim()
   if (token !== '') return token
-  throw invalidInput(
-    '--token',
-    `--token was given without a token: set ${TOKEN_VARIABLE}, or send it to standard input.`,
-  )
+  throw invalidInput('--token', `--token has no token: set ${TOKEN_VARIABLE}, or send the token to standard input.`)
 }
 
 function stream(stdin: Readable): AsyncIterable<Buffer> {

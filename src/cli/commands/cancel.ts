@@ -16,11 +16,11 @@ interface CancelFlags {
 
 export function cancelCommand(shell: Shell): Command {
   return new Command('cancel')
-    .description('end an execution; the worker of a running one is asked first')
+    .description('cancel an execution; a running one is asked to stop first')
     .argument('<id>', "the execution's id or key")
     .option('--reason <text>', 'why, for its history', 'cancelled from the command line')
-    .option('--force', 'end a running one now instead of asking its worker')
-    .option('--grace <duration>', 'how long its worker is given to stop (default: 30s)')
+    .option('--force', 'end a running execution immediately, without asking its worker')
+    .option('--grace <duration>', 'how long its worker may take to stop (default: 30s)')
     .addHelpText(
       'after',
       examples(['cancel report:2026-01 --reason "wrong month"', 'cancel report:2026-01 --grace 2m']),

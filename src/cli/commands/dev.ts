@@ -25,12 +25,12 @@ interface DevFlags {
 
 const ENDING = `
 Ctrl-c or SIGTERM lets running handlers finish and exits with 0.
-A second one tells them to stop, hands them back and exits with 130 or 143.`
+A second one aborts them, releases their executions and exits with 130 or 143.`
 
 export function devCommand(shell: Shell): Command {
   return new Command('dev')
-    .description('engine, worker and live tail in one process, on a store that is made if there is none')
-    .argument('[handlers-file]', 'a module that exports handlers; without one, nothing is run here')
+    .description('run engine, worker and live tail in one process; creates the store if it does not exist')
+    .argument('[handlers-file]', 'a module that exports handlers; without one, no worker is started')
     .option('--concurrency <number>', 'how many handlers run at once (default: 16)')
     .option('--lane <lane>', "a lane to serve instead of the tasks' own; can be repeated", collect)
     .addHelpText('after', ENDING)
@@ -57,7 +57,7 @@ async function runUntilInterrupted(
   const { fabric, output, namespace } = session
   using interruption = new Interruption()
   await announce(session, handlers)
-  // The tail begins before the worker and outlives it: it shows all that the worker does, to the last end that it drains.
+  // The tail starts before the worker and outlives it, so it shows every event up to the end of the drain.
   const tail = new AbortController()
   const following = followEvents(
     fabric,
@@ -71,7 +71,7 @@ async function runUntilInterrupted(
   try {
     const worker = await start(fabric, handlers, options)
     await Promise.race([following, aborted(interruption.signal)])
-    output.remark('Finishing what runs. Once more hands it back.')
+    output.remark('Finishing running handlers. Interrupt again to release them.')
     await output.record({ kind: 'stopped', ...(await stop(worker, interruption)) })
     output.remark('Stopped.')
   } finally {
@@ -81,7 +81,7 @@ async function runUntilInterrupted(
   if (interruption.hurry.aborted) shell.exitCode = interruption.exitCode ?? exitCodes.ok
 }
 
-/** The engine runs in any case: others may submit, and their delays and deadlines want to be kept. */
+/** Starts the engine in any case: other processes may submit work with delays and deadlines. */
 async function start(
   fabric: Fabric,
   handlers: readonly Handler[],
@@ -106,17 +106,17 @@ async function announce({ fabric, output, keys }: Session, handlers: readonly Ha
   for (const warning of warnings) output.remark(warning)
   output.remark(
     tasks.length === 0
-      ? 'No handlers file was given: what is submitted waits for a worker elsewhere.'
+      ? 'No handlers file: submitted work waits for a worker elsewhere.'
       : `A worker runs the tasks ${tasks.join(', ')}.`,
   )
   output.remark(keysText(keys))
-  output.remark('The engine runs. Events follow; ctrl-c ends.')
+  output.remark('The engine runs. Events follow; press ctrl-c to stop.')
 }
 
 function keysText({ file, isNew }: CommandKeys): string {
-  if (file === undefined) return 'Links are signed with a key that ends with this process.'
+  if (file === undefined) return 'Links are signed with a key that is lost when this process ends.'
   const keys = `Links are signed with the keys in ${printable(file)}`
-  return isNew ? `${keys}, made now; other processes find them by ${KEYS_FILE_VARIABLE}.` : `${keys}.`
+  return isNew ? `${keys}, created now; other processes find them by ${KEYS_FILE_VARIABLE}.` : `${keys}.`
 }
 
 async function stop(worker: Worker | undefined, interruption: Interruption): Promise<WorkerSummary> {

@@ -10,7 +10,7 @@ import { table } from '../text/table.ts'
 import { isoTime, timeText } from '../text/time-text.ts'
 import { packageVersion } from '../../runtime/index.ts'
 
-/** More partitions than these are summed up, and shown one by one only where something is wrong. */
+/** With more partitions, only a total and the partitions with findings are shown. */
 const PARTITION_ROWS_MAX = 8
 
 interface DoctorFlags {
@@ -20,9 +20,12 @@ interface DoctorFlags {
 export function doctorCommand(shell: Shell): Command {
   return new Command('doctor')
     .description(
-      'look the store over: version, durability, settings, backlog, indexes, clock; exit 1 if something is wrong',
+      'check the store: version, durability, settings, backlog, indexes, clock; exits with 1 if there is a problem',
     )
-    .option('--repair', 'walk all indexes and repair what contradicts the records; without it nothing is written')
+    .option(
+      '--repair',
+      'check all indexes and repair entries that contradict the records; without it nothing is written',
+    )
     .addHelpText('after', examples(['doctor', 'doctor --json | jq .findings']))
     .action(async (flags: DoctorFlags, command: Command) => {
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
@@ -53,9 +56,16 @@ function diagnosisText(diagnosis: Diagnosis, program: { version: string; node: s
 }
 
 function partitionsText({ partitions, findings, clock }: Diagnosis, output: Output): string {
-  const header = ['PARTITION', 'EXECUTIONS', 'FLOWS', 'EVENTS', 'DUE NOW', 'NEXT DUE', 'OWE CANCELS', 'TO PURGE'].map(
-    (name) => output.style('dim', name),
-  )
+  const header = [
+    'PARTITION',
+    'EXECUTIONS',
+    'FLOWS',
+    'EVENTS',
+    'DUE NOW',
+    'NEXT DUE',
+    'PENDING CANCELS',
+    'TO PURGE',
+  ].map((name) => output.style('dim', name))
   const troubled = new Set(findings.flatMap((finding) => finding.partitions))
   const areAllShown = partitions.length <= PARTITION_ROWS_MAX
   const shown = areAllShown ? partitions : partitions.filter(({ partition }) => troubled.has(partition))
@@ -76,13 +86,13 @@ function totalRow(partitions: readonly PartitionDiagnosis[], now: number): strin
     sum(({ events }) => events.last - events.first + 1),
     sum(({ due }) => due.count),
     nextAt === Infinity ? 'none' : timeText(nextAt, now),
-    sum(cancelsOwed),
+    sum(pendingCancels),
     sum(({ purge }) => purge.count),
   ]
 }
 
-/** Groups and flows that still have somebody to cancel. */
-function cancelsOwed({ siblingCancels, flowCancels }: PartitionDiagnosis): number {
+/** The number of groups and flows with pending cancels. */
+function pendingCancels({ siblingCancels, flowCancels }: PartitionDiagnosis): number {
   return siblingCancels.count + flowCancels.count
 }
 
@@ -95,7 +105,7 @@ function partitionRow(partition: PartitionDiagnosis, now: number): string[] {
     events.last < events.first ? 'none' : `${events.first} to ${events.last}`,
     String(due.count),
     due.nextAt === undefined ? 'none' : timeText(due.nextAt, now),
-    String(cancelsOwed(partition)),
+    String(pendingCancels(partition)),
     String(purge.count),
   ]
 }

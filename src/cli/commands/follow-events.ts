@@ -1,7 +1,6 @@
-/** Events until the signal aborts, each dealt with before the next. */
 import type { Client, SubscribeOptions, SubscriptionItem } from '../../client/index.ts'
 
-/** Answers the cursor behind the last item that was dealt with. */
+/** Handles events one by one until the signal aborts. Returns the cursor after the last handled item. */
 export async function followEvents(
   client: Client,
   options: SubscribeOptions & { readonly signal: AbortSignal },

@@ -8,7 +8,7 @@ import { table } from '../text/table.ts'
 
 export function lanesCommand(shell: Shell): Command {
   return new Command('lanes')
-    .description('every lane that has executions, with how many in each state')
+    .description('the lanes that have executions, with the number in each state')
     .argument('[lane]', 'only this lane')
     .addHelpText('after', examples(['lanes', 'lanes slow --json']))
     .action(async (lane: string | undefined, _flags: object, command: Command) => {
@@ -20,7 +20,7 @@ export function lanesCommand(shell: Shell): Command {
     })
 }
 
-/** Only the states that occur get a column. */
+/** Shows a column for each state that occurs. */
 function lanesText(items: readonly LaneSummary[], output: Output): string {
   const states = publicStates.filter((state) => items.some((item) => (item.counts[state] ?? 0) > 0))
   const header = ['LANE', ...states.map((state) => state.toUpperCase()), 'TASKS']

@@ -27,9 +27,9 @@ export function listCommand(shell: Shell): Command {
     .option('--task <task>', 'only of this task')
     .option('--state <state>', 'only in this state: waiting, delayed, active, completed, failed, cancelled, expired, …')
     .option('--tag <name=value>', 'only with this tag')
-    .option('--since <time>', 'only those created since: how long ago (30m, 2d) or a time in ISO 8601')
+    .option('--since <time>', 'only created since: how long ago (30m, 2d) or a time in ISO 8601')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
-    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .addHelpText(
       'after',
       examples(['list --state failed --since 1h', 'list --tag plan=pro --json | jq -r .items[].id']),

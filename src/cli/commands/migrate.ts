@@ -16,10 +16,10 @@ const PROGRESS_EVERY_MS = 2_000
 export function migrateCommand(shell: Shell): Command {
   return new Command('migrate')
     .description(
-      "make a store's place ready for this version: the tables of a Postgres store, made or brought up to date, and the data of a Valkey store; then raise the level of the store once every live process can run the next one",
+      'prepare a store for this version: create or update the tables of a Postgres store, or convert the data of a Valkey store; then raise the level of the store once every live process supports the next one',
     )
     .argument('[location]', 'where the store is, instead of --store')
-    .option('--dry-run', 'print the SQL that would be run, or what would be moved, and change nothing')
+    .option('--dry-run', 'print the SQL or the amount of data to convert, and change nothing')
     .option('--force', 'migrate a Valkey store although a program of another version may still be running')
     .addHelpText(
       'after',
@@ -73,7 +73,7 @@ function withLevel(text: string, { level }: MigrateStoreResult): string {
 function resultText(result: MigrateStoreResult): string {
   switch (result.kind) {
     case 'ready_when_opened':
-      return 'This kind of store sets itself up when it is opened, as it has been now: there is nothing else to migrate.'
+      return 'This kind of store sets itself up when it is opened, as it has been now; no other migration is needed.'
     case 'migrated':
     case 'pending':
       if (result.counts !== undefined) return movedText(result.from, result.to, result.counts)
@@ -81,15 +81,15 @@ function resultText(result: MigrateStoreResult): string {
         '\n',
       )
     case 'up_to_date':
-      return `The store has schema version ${result.to} already: there is nothing to migrate.`
+      return `The store has schema version ${result.to} already; no migration is needed.`
   }
 }
 
-/** As a script: whoever has to look at it first can then have it run by somebody else. */
+/** Prints the plan as an SQL script, for review and for a run by a database administrator. */
 function planText(result: MigrateStoreResult): string {
   switch (result.kind) {
     case 'ready_when_opened':
-      return 'This kind of store sets itself up when it is opened: there is nothing to migrate.'
+      return 'This kind of store sets itself up when it is opened; no migration is needed.'
     case 'up_to_date':
       return resultText(result)
     case 'migrated':

@@ -14,11 +14,13 @@ interface ReplayFlags {
 
 export function replayCommand(shell: Shell): Command {
   return new Command('replay')
-    .description('run an ended execution again; its history is kept, and so are its steps unless you say otherwise')
+    .description(
+      'run an ended execution again; keeps its history, and its steps unless --from or --from-start is given',
+    )
     .argument('<id>', "the execution's id or key")
     .option('--reason <text>', 'why, for its history')
-    .option('--from <step>', 'do this step and all after it anew; "steps" names them')
-    .option('--from-start', 'do every step anew')
+    .option('--from <step>', 'run this step and all later ones again; "flowfabric steps" lists them')
+    .option('--from-start', 'run every step again')
     .addHelpText(
       'after',
       examples(['replay report:2026-01 --reason "the database is back"', 'replay report:2026-01 --from write']),

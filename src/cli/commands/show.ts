@@ -12,9 +12,9 @@ interface ShowFlags {
 
 export function showCommand(shell: Shell): Command {
   return new Command('show')
-    .description('everything about one execution: state, timers, attempts, errors, progress')
+    .description('show one execution: state, timers, attempts, errors, progress')
     .argument('<id>', "the execution's id or key")
-    .option('--payload', 'its input and result too; they may hold what not everybody should see')
+    .option('--payload', 'also show its input and result, which may be confidential')
     .addHelpText('after', examples(['show report:2026-01', 'show report:2026-01 --payload --json']))
     .action(async (id: string, flags: ShowFlags, command: Command) => {
       const withPayload = flags.payload === true
@@ -27,7 +27,7 @@ export function showCommand(shell: Shell): Command {
     })
 }
 
-/** The description, with the settings it was submitted with. */
+/** The description and the settings of the submit. */
 function document({ description, execution, withPayload }: ShownExecution): unknown {
   const { input, result, ...facts } = description
   const { retry, attemptTimeoutMs, totalTimeoutMs, retentionMs, state, payload } = execution

@@ -10,9 +10,9 @@ interface StepsFlags {
 
 export function stepsCommand(shell: Shell): Command {
   return new Command('steps')
-    .description('what an execution has recorded: its steps and waits, and the signals it was sent')
+    .description('the journal of an execution: its steps and waits, and the signals it received')
     .argument('<id>', "the execution's id or key")
-    .option('--values', 'their values too; they may hold what not everybody should see')
+    .option('--values', 'also show their values, which may be confidential')
     .addHelpText('after', examples(['steps deploy:42', 'steps deploy:42 --values --json | jq .steps[].value']))
     .action(async (id: string, flags: StepsFlags, command: Command) => {
       const values = flags.values === true
@@ -28,7 +28,7 @@ export function stepsCommand(shell: Shell): Command {
           signals: recorded.signals.map((signal) => ({ ...signal, value: valueForJson(signal.value) })),
         }
         if (output.isJson || count > 0) await output.answer(document, () => recordedText(recorded, values, output))
-        else output.remark('It has recorded nothing.')
+        else output.remark('Its journal is empty.')
       })
     })
 }

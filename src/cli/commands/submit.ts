@@ -28,15 +28,15 @@ type Created = Exclude<CreateResult, Refused>
 
 export function submitCommand(shell: Shell): Command {
   return new Command('submit')
-    .description('hand over a piece of work; once this answers, it is stored')
+    .description('submit an execution of a task; it is stored when the command returns')
     .argument('<task>', 'the name of the task')
     .argument('[input]', 'its input: JSON, @file, or - for standard input')
-    .option('--id <key>', 'an id of your own; submitting twice with one id starts one execution')
+    .option('--id <key>', 'a key of your own; a second submit with it does not start a second execution')
     .option('--lane <lane>', 'the lane it waits in (default: "default")')
-    .option('--priority <number>', '0 to 9000, the highest first (default: 0)')
-    .option('--delay <duration>', 'how long to wait before it may run')
-    .option('--attempts <number>', 'all tries, the first included (default: 1)')
-    .option('--backoff <how>', 'fixed[:wait] or exponential[:first wait[:longest wait]]; goes with --attempts')
+    .option('--priority <number>', '0 to 9000, highest first (default: 0)')
+    .option('--delay <duration>', 'how long to wait before the first attempt')
+    .option('--attempts <number>', 'the most attempts, the first included (default: 1)')
+    .option('--backoff <how>', 'fixed[:wait] or exponential[:first wait[:longest wait]]; needs --attempts')
     .option('--timeout <duration>', 'how long one attempt may run')
     .option('--deadline <duration>', 'how long it may take from submit to end')
     .option('--tag <name=value>', 'a tag; can be repeated', collect)
@@ -84,10 +84,13 @@ function retryOf({ attempts, backoff }: SubmitFlags): RetryOptions | undefined {
     return { attempts: parseInteger(attempts, '--attempts'), ...defined({ backoff: given(backoff, parseBackoff) }) }
   }
   if (backoff === undefined) return undefined
-  throw invalidInput('--backoff', '--backoff says how long to wait between tries: say with --attempts how many.')
+  throw invalidInput(
+    '--backoff',
+    '--backoff sets the wait between attempts and needs --attempts, the number of attempts.',
+  )
 }
 
-/** Everything is checked before the store is opened: a typing error must not leave an empty store behind. */
+/** Checks everything before the store is opened, so that a typo does not create an empty store. */
 async function refuseInvalid(item: SubmitItem, { runtime }: Shell): Promise<void> {
   if (item.options?.id !== undefined) checkKey(item.options.id, '--id')
   const ids = { executionId: mintExecutionId(0, runtime), requestId: runtime.uuid() }
@@ -102,7 +105,7 @@ async function answerCreated({ output }: Session, created: Created, key: string 
 async function waitForEnd(shell: Shell, { fabric, output }: Session, created: Created): Promise<void> {
   const { executionId: id, kind } = created
   using interruption = new Interruption()
-  output.remark(`${id} ${kind}. Waiting for its end; ctrl-c ends the waiting, not the execution.`)
+  output.remark(`${id} ${kind}. Waiting for its end; ctrl-c stops waiting, not the execution.`)
   try {
     const result = await fabric.execution(id).result({ signal: interruption.signal })
     const document = { id, kind, state: 'completed', result: valueForJson(result) }
@@ -111,6 +114,6 @@ async function waitForEnd(shell: Shell, { fabric, output }: Session, created: Cr
   } catch (error) {
     if (interruption.exitCode === undefined) throw error
     shell.exitCode = interruption.exitCode
-    output.remark(`The execution goes on. To see how it stands: flowfabric show ${id}`)
+    output.remark(`The execution continues. To see its state: flowfabric show ${id}`)
   }
 }

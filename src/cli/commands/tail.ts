@@ -21,8 +21,8 @@ export function tailCommand(shell: Shell): Command {
     .description('events as they happen, until ctrl-c; of all namespaces unless --namespace names one')
     .argument('[id]', 'only of one execution: its id or key')
     .option('--flow <id>', 'only of one flow and its members: its id or key')
-    .option('--from-start', 'begin with the oldest event that is kept')
-    .addOption(new Option('--cursor <cursor>', 'go on where an earlier tail stopped').conflicts('fromStart'))
+    .option('--from-start', 'start with the oldest event that is kept')
+    .addOption(new Option('--cursor <cursor>', 'continue where an earlier tail stopped').conflicts('fromStart'))
     .option('--type <type>', 'only events of this type; can be repeated', collect)
     .addHelpText(
       'after',
@@ -37,19 +37,19 @@ export function tailCommand(shell: Shell): Command {
       const { flow, fromStart, cursor } = flags
       const types = flags.type?.map(parseEventType)
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
-        // A misspelt id would wait for ever.
+        // Refuses an unknown id, for which the tail would wait forever.
         if (id !== undefined) accept((await fabric.try.describe(id)).result)
         if (flow !== undefined) accept(await fabric.try.describeFlow(flow))
         using interruption = new Interruption()
         const options = {
           signal: interruption.signal,
-          onTrouble: (error: EngineError) => output.remark(`${error.code}: ${error.message} Trying again.`),
+          onTrouble: (error: EngineError) => output.remark(`${error.code}: ${error.message} Retrying.`),
           ...defined({ executionId: id, flowId: flow, namespace, fromStart, cursor, types }),
         }
         const position = await followEvents(fabric, options, (item) =>
           output.answer(item, () => subscriptionText(item, output)),
         )
-        if (position !== undefined) output.remark(`To go on from here: --cursor ${position}`)
+        if (position !== undefined) output.remark(`To continue from here: --cursor ${position}`)
         shell.exitCode = interruption.exitCode ?? shell.exitCode
       })
     })

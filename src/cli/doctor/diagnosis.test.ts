@@ -56,7 +56,7 @@ test('a store in good order is healthy, and every partition is looked at', async
   })
 })
 
-test('timers that nobody sees to are a problem', async () => {
+test('overdue timers are a problem', async () => {
   const { client, runtime } = newClient()
   await client.submit(greet, {}, { delay: '1s' })
   runtime.jump(20_000)
@@ -112,7 +112,7 @@ test('executions past their retention are a warning once they have waited long',
   expect(verdicts(diagnosis).purge).toBe('warning')
 })
 
-test('a cancelled flow that nobody goes on with is a problem', async () => {
+test('a cancelled flow with overdue member cancels is a problem', async () => {
   const { client, runtime } = newClient()
   await cancelLargeFlow(client)
   expect(verdicts(await diagnose(client, { repair: false })).flows).toBe('ok')
@@ -125,7 +125,7 @@ test('a cancelled flow that nobody goes on with is a problem', async () => {
   expect(diagnosis.findings).toContainEqual({
     check: 'flows',
     verdict: 'problem',
-    text: 'fp:0: 1 cancelled with members still to cancel, the oldest for 1m. An engine cancels them.',
+    text: 'fp:0: 1 cancelled flows with pending member cancels, the oldest for 1m. An engine cancels them.',
     partitions: ['fp:0'],
   })
 })

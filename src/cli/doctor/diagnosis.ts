@@ -1,4 +1,4 @@
-/** Looks a store over: what it is, how its partitions stand, and what of that is wrong. */
+/** Diagnoses a store: its report, its partitions, and findings. */
 import { COUNT_MAX } from '../../kernel/index.ts'
 import type { Backlog, Instant } from '../../kernel/index.ts'
 import type { Client } from '../../client/index.ts'
@@ -9,24 +9,24 @@ import type { IndexCheck } from './index-check.ts'
 import { printable } from '../text/output.ts'
 import { durationText } from '../text/time-text.ts'
 
-/** A timer this late means that nobody looks: workers and engines see to it within a second. */
+/** Workers and engines run due timers within a second, so a timer this late means that none is running. */
 const DUE_LAG_MAX_MS = 30_000
-/** Removing what is past its retention is never urgent, but should not stop. */
+/** A purge is not urgent, but should not stop. */
 const PURGE_LAG_MAX_MS = 3_600_000
-/** Clocks further apart than this make times hard to compare. */
+/** The most skew between the clocks of the store and of this machine. */
 const CLOCK_SKEW_MAX_MS = 5_000
-/** With more executions the proof of the indexes would take too long and too much memory. */
+/** With more executions, checking the indexes in memory would take too long and too much memory. */
 const PROOF_EXECUTIONS_MAX = 50_000
-/** With more keys, be they of others, finding those of a partition would take too long. */
+/** With more keys on the server, finding those of a partition would take too long. */
 const PROOF_KEYS_MAX = 1_000_000
-/** Partitions that a finding names; of the others it says how many there are. */
+/** The most partitions that a finding names; the others are counted. */
 const NAMED_PARTITIONS_MAX = 3
 
 const BACKLOG_TEXTS = {
   due: 'due',
   purge: 'ended and past their retention',
-  siblingCancels: 'decided with others still to cancel',
-  flowCancels: 'cancelled with members still to cancel',
+  siblingCancels: 'decided groups with pending sibling cancels',
+  flowCancels: 'cancelled flows with pending member cancels',
 } as const
 
 type BacklogName = keyof typeof BACKLOG_TEXTS
@@ -35,7 +35,7 @@ export interface Finding {
   readonly check: 'store' | 'clock' | 'due' | 'purge' | 'flows' | 'indexes'
   readonly verdict: 'ok' | 'warning' | 'problem'
   readonly text: string
-  /** Those that it is about; none if it is about the store as a whole. */
+  /** The partitions that the finding concerns; empty for the store as a whole. */
   readonly partitions: readonly Partition[]
 }
 
@@ -47,12 +47,12 @@ export interface PartitionDiagnosis {
   readonly openWaitpoints: number
   readonly due: Backlog
   readonly purge: Backlog
-  /** Groups that owe cancels to those that lost. */
+  /** Decided groups with pending sibling cancels. */
   readonly siblingCancels: Backlog
-  /** Cancelled flows that owe cancels to their members. */
+  /** Cancelled flows with pending member cancels. */
   readonly flowCancels: Backlog
   readonly events: { readonly first: number; readonly last: number }
-  /** Absent if the partition is too large to be proven without repairing. */
+  /** Absent if the store is too large to be checked without --repair. */
   readonly indexes: IndexCheck | undefined
 }
 
@@ -67,7 +67,7 @@ export interface Diagnosis {
 }
 
 interface Inspection extends Omit<PartitionDiagnosis, 'indexes'> {
-  /** When it was made, by the clock of the store and by that of this machine. */
+  /** The time of the inspection, by the clock of the store and by that of this machine. */
   readonly at: Instant
   readonly machineAt: Instant
 }
@@ -121,7 +121,7 @@ function indexCheckFor(
 function dueFinding(inspections: readonly Inspection[]): Finding {
   const late = lateOnes(inspections, 'due', DUE_LAG_MAX_MS)
   if (late.partitions.length === 0) return well('due', 'no timer is late')
-  const text = `${late.text}. No engine or worker sees to them: start one, for example with flowfabric dev.`
+  const text = `${late.text}. No engine or worker runs them: start one, for example with flowfabric dev.`
   return { check: 'due', verdict: 'problem', text, partitions: late.partitions }
 }
 
@@ -135,21 +135,21 @@ function purgeFinding(inspections: readonly Inspection[]): Finding {
   return { check: 'purge', verdict: 'warning', text, partitions: late.partitions }
 }
 
-/** What a flow owes is due at once: left lying, nobody looks, or whoever looks does not come past it. */
+/** Pending cancels are due immediately: an old one means that no engine runs, or that it cannot process the flow. */
 function flowFinding(inspections: readonly Inspection[]): Finding {
   const late = (['siblingCancels', 'flowCancels'] as const)
     .map((backlog) => lateOnes(inspections, backlog, DUE_LAG_MAX_MS))
     .filter(({ partitions }) => partitions.length > 0)
   if (late.length === 0) {
     const count = inspections.reduce((sum, { flows }) => sum + flows, 0)
-    return well('flows', `${countText(count)} flows, none of which owes a cancel for long`)
+    return well('flows', `${countText(count)} flows, no cancel is overdue`)
   }
   const partitions = [...new Set(late.flatMap((one) => one.partitions))]
   const text = `${late.map((one) => one.text).join('; ')}. An engine cancels them.`
   return { check: 'flows', verdict: 'problem', text, partitions }
 }
 
-/** The partitions in which a backlog is older than it should be, and a text that sums them up. */
+/** The partitions with an overdue backlog, and a summary of them. */
 function lateOnes(
   inspections: readonly Inspection[],
   backlog: BacklogName,
@@ -195,7 +195,7 @@ function indexFinding(all: readonly PartitionDiagnosis[]): Finding {
 function clockFinding(skewMs: number): Finding {
   const apart = `the store and this machine are ${durationText(Math.abs(skewMs))} apart`
   if (Math.abs(skewMs) <= CLOCK_SKEW_MAX_MS) return well('clock', apart)
-  return { check: 'clock', verdict: 'warning', text: `${apart}: set one of them right`, partitions: [] }
+  return { check: 'clock', verdict: 'warning', text: `${apart}: correct one of the clocks`, partitions: [] }
 }
 
 function well(check: Finding['check'], text: string): Finding {

@@ -1,12 +1,12 @@
-/** Whether records and indexes agree: proven from a picture of a partition without writing, or walked and repaired. */
+/** Checks that indexes agree with records: read-only on a dump of the partition, or with repair. */
 import { entriesOf } from '../../kernel/index.ts'
 import type { IndexEntry, IndexProblem, ReconcileCursor } from '../../kernel/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import type { Partition, PartitionDump } from '../../stores/store.ts'
 
-/** Problems that are kept to be shown; the others are only counted. */
+/** The most problems that are shown; the others are only counted. */
 const PROBLEMS_SHOWN_MAX = 20
-/** Steps of a repairing walk over one partition, of 200 entries each. */
+/** The most steps of a repair of one partition, of 200 entries each. */
 const REPAIR_STEPS_MAX = 1_000_000
 
 export interface IndexCheck {
@@ -48,7 +48,7 @@ function checked(kind: IndexCheck['kind'], examined: number, problems: readonly 
   return { kind, examined, problemCount: problems.length, problems: problems.slice(0, PROBLEMS_SHOWN_MAX) }
 }
 
-/** An index holds an id once. Neither name contains the separator that joins them. */
+/** A unique name of the entry: an index holds an id once, and neither contains the separator. */
 function nameOf(entry: IndexEntry): string {
   return `${entry.index}\u0000${entry.id}`
 }

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import type { Log } from '../../runtime/index.ts'
 import { OpeningLog } from './buffered-log.ts'
 
-test('a log says nothing while the store is opened, and everything afterwards', () => {
-  const said: string[] = []
-  const say = (level: string) => (_fields: object, message: string) => void said.push(`${level}: ${message}`)
-  const inner: Log = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+test('a log drops lines while the store is opened, and passes on all later ones', () => {
+  const lines: string[] = []
+  const write = (level: string) => (_fields: object, message: string) => void lines.push(`${level}: ${message}`)
+  const inner: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
   const log = new OpeningLog(inner)
   const sayAll = (message: string) => {
     for (const level of ['debug', 'info', 'warn', 'error'] as const) log[level]({}, message)
@@ -15,5 +15,5 @@ test('a log says nothing while the store is opened, and everything afterwards', 
   log.end()
   sayAll('late')
 
-  expect(said).toEqual(['debug: late', 'info: late', 'warn: late', 'error: late'])
+  expect(lines).toEqual(['debug: late', 'info: late', 'warn: late', 'error: late'])
 })

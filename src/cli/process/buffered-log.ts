@@ -1,39 +1,39 @@
 /**
- * A log that says nothing until the store is open. What a store warns of is the business of `dev` and `doctor`, which ask
- * for it; said by every command, it would only stand in the way of the answer.
+ * A log that drops its lines until the store is open. `dev` and `doctor` read the warnings of a store from its report; in
+ * other commands they would only hide the answer.
  */
 import type { Log } from '../../runtime/index.ts'
 
 export class OpeningLog implements Log {
   readonly #log: Log
-  #isOver = false
+  #isOpen = false
 
   constructor(log: Log) {
     this.#log = log
   }
 
-  /** The store is open. */
+  /** Passes on all lines from now on. */
   end(): void {
-    this.#isOver = true
+    this.#isOpen = true
   }
 
   debug(...line: Parameters<Log['debug']>): void {
-    this.#say('debug', line)
+    this.#write('debug', line)
   }
 
   info(...line: Parameters<Log['info']>): void {
-    this.#say('info', line)
+    this.#write('info', line)
   }
 
   warn(...line: Parameters<Log['warn']>): void {
-    this.#say('warn', line)
+    this.#write('warn', line)
   }
 
   error(...line: Parameters<Log['error']>): void {
-    this.#say('error', line)
+    this.#write('error', line)
   }
 
-  #say(level: keyof Log, line: Parameters<Log['info']>): void {
-    if (this.#isOver) this.#log[level](...line)
+  #write(level: keyof Log, line: Parameters<Log['info']>): void {
+    if (this.#isOpen) this.#log[level](...line)
   }
 }

@@ -1,4 +1,4 @@
-/** What the exit code of every command means. `--help` and docs/cli.md list them. */
+/** The exit codes of all commands. `--help` and docs/cli.md list them. */
 import { errorCatalogue } from '../../kernel/index.ts'
 import type { ErrorCode } from '../../kernel/index.ts'
 import { ExecutionEndedError } from '../../client/index.ts'
@@ -19,30 +19,30 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 export const exitCodeTexts: readonly { readonly code: ExitCode; readonly text: string }[] = [
-  { code: exitCodes.ok, text: 'the command did what it was asked' },
-  { code: exitCodes.failed, text: 'it was refused or failed; doctor found a problem' },
+  { code: exitCodes.ok, text: 'success' },
+  { code: exitCodes.failed, text: 'refused or failed; doctor found a problem' },
   { code: exitCodes.invalidInput, text: 'wrong usage or invalid input; nothing was changed' },
   { code: exitCodes.notFound, text: 'no execution, flow, waitpoint or step has this id, key or name' },
   {
     code: exitCodes.storeUnavailable,
-    text: 'the store is missing, out of reach, busy, full, damaged or of another version',
+    text: 'the store is missing, unreachable, busy, full, damaged or of another version',
   },
-  { code: exitCodes.endedOtherwise, text: 'submit --wait: the execution ended other than by completing' },
-  { code: exitCodes.internalError, text: 'a fault of flowfabric itself' },
+  { code: exitCodes.endedOtherwise, text: 'submit --wait: the execution ended without completing' },
+  { code: exitCodes.internalError, text: 'a bug in flowfabric' },
   { code: exitCodes.interrupted, text: 'interrupted by ctrl-c (SIGINT)' },
   { code: exitCodes.terminated, text: 'ended by SIGTERM' },
 ]
 
-/** Faults of a process's settings, which a server could not blame on its caller; whoever types a command can mend them. */
+/** Configuration errors. The catalogue gives them a server status, but the user of a command can correct them. */
 const CONFIGURATION_CODES: readonly ErrorCode[] = ['invalid_configuration', 'signing_keys_missing', 'invalid_keys']
 
-/** The catalogue has sorted the codes by HTTP status already; the exit code follows from it. */
+/** Derives the exit code from the HTTP status of the error code. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (!(error instanceof EngineError)) return exitCodes.internalError
   if (error instanceof ExecutionEndedError) return exitCodes.endedOtherwise
   if (CONFIGURATION_CODES.includes(error.code)) return exitCodes.invalidInput
   if (error.code === 'aborted') return exitCodes.interrupted
-  // Later may be better, but it is the flow that keeps its caller waiting, not the store.
+  // Retryable, but because of the flow, not because of the store.
   if (error.code === 'flow_busy' || error.code === 'flow_not_settled') return exitCodes.failed
   const { status } = errorCatalogue[error.code]
   if (status === 404) return exitCodes.notFound

@@ -15,19 +15,19 @@ function report(error: unknown, isJson = false) {
 
 const executionId = '0-00000000-0000-7000-8000-000000000000' as ExecutionId
 
-test('a failure is told by its code, a sentence and what to do', () => {
+test('a failure is reported with its code, a message and advice', () => {
   expect(report(invalidInput('--delay', '--delay is "x".'))).toEqual({
     exitCode: exitCodes.invalidInput,
     text: 'invalid_input: The input is not valid. --delay is "x".\nCorrect the field that the message names.\n',
   })
 })
 
-test('a refusal tells the state that it met', () => {
+test('a refusal names the state of the execution', () => {
   const { text } = report(new EngineError('execution_not_ended', { executionId, state: 'active' }))
   expect(text).toContain('Its state is active.')
 })
 
-test('an execution that ended badly is told with the command that shows it', () => {
+test('an execution that did not complete is reported with the command that shows it', () => {
   const { text, exitCode } = report(new ExecutionEndedError('failed', { executionId, message: 'no bank' }))
   expect(text).toContain(`flowfabric show ${executionId}`)
   expect(exitCode).toBe(exitCodes.endedOtherwise)

@@ -1,4 +1,4 @@
-/** Every failure in one shape: its code, a sentence, and what to do about it. */
+/** Reports every failure in one form: its code, a message and advice. */
 import { ExecutionEndedError } from '../../client/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { errorFields } from '../../runtime/index.ts'
@@ -7,16 +7,16 @@ import type { ExitCode } from './exit-codes.ts'
 import { printable } from '../text/output.ts'
 import type { Output } from '../text/output.ts'
 
-const INTERNAL_ADVICE = 'This is a fault of flowfabric. Please report it with the lines above.'
+const INTERNAL_ADVICE = 'This is a bug in flowfabric. Please report it with the lines above.'
 
-/** Tells what went wrong and answers the exit code. */
+/** Prints the failure and returns the exit code. */
 export function reportFailure(thrown: unknown, output: Output): ExitCode {
   const error = firstOf(thrown)
   output.problem(output.isJson ? JSON.stringify(failureDocument(error)) : failureText(error, output))
   return exitCodeOf(error)
 }
 
-/** Where closing failed too, the failure before it is what the user asked about. */
+/** If closing failed too, the earlier failure is the one to report. */
 function firstOf(error: unknown): unknown {
   return error instanceof Error && 'suppressed' in error ? firstOf(error.suppressed) : error
 }

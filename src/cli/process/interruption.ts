@@ -1,6 +1,6 @@
 /**
- * Ctrl-c and SIGTERM for commands that wait. The first one asks the command to come to an end, the second to hurry; then
- * the handlers are gone, and a third ends the process at once, as it would any other.
+ * Handles SIGINT and SIGTERM for commands that wait. The first signal asks the command to end, the second to end without
+ * waiting. Then the handlers are removed, so that a third signal kills the process.
  */
 import { exitCodes } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
@@ -19,17 +19,17 @@ export class Interruption {
     for (const { signal, listener } of this.#listeners) process.on(signal, listener)
   }
 
-  /** Aborts when the command shall end. */
+  /** Aborts on the first signal: the command should end. */
   get signal(): AbortSignal {
     return this.#end.signal
   }
 
-  /** Aborts when it shall end without waiting for anything any more. */
+  /** Aborts on the second signal: the command should end without waiting. */
   get hurry(): AbortSignal {
     return this.#hurry.signal
   }
 
-  /** The exit code that tells which signal it was; undefined if there was none. */
+  /** The exit code of the last signal; undefined if there was none. */
   get exitCode(): ExitCode | undefined {
     if (this.#by === undefined) return undefined
     return this.#by === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated

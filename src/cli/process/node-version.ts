@@ -1,10 +1,10 @@
 /** The first version whose `node:sqlite` needs no flag. */
 const NODE_MINIMUM = '22.13.0'
 
-/** What to tell the user of a Node that is too old; undefined if it will do. */
+/** The error message for a Node version that is too old; undefined if the version is supported. */
 export function nodeRefusal(version: string): string | undefined {
   if (compareVersions(version, NODE_MINIMUM) >= 0) return undefined
-  return `flowfabric needs Node ${NODE_MINIMUM} or later, but this is Node ${version}.\nInstall a newer one and run the command again.`
+  return `flowfabric needs Node ${NODE_MINIMUM} or later, but this is Node ${version}.\nInstall a newer version and run the command again.`
 }
 
 function compareVersions(a: string, b: string): number {

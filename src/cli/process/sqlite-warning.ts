@@ -1,6 +1,6 @@
 /**
- * Node warns once per process that `node:sqlite` is experimental. Whoever types a command can do nothing about it, so the
- * command keeps this one warning back and passes on every other. Programs that use the library see it as Node shows it.
+ * Suppresses the warning of Node that `node:sqlite` is experimental, which the user of a command cannot act on. Passes on
+ * every other warning. Programs that use the library still get it.
  */
 export function silenceSqliteWarning(): void {
   const emitWarning = process.emitWarning.bind(process) as (...parts: unknown[]) => void

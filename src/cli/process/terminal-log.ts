@@ -1,4 +1,4 @@
-/** The log of a program that a person watches: a line each on standard error, or an object each with --json. */
+/** A log on standard error for a terminal: one line an entry, or one JSON object with --json. */
 import type { Log, LogFields, Runtime } from '../../runtime/index.ts'
 import { printable } from '../text/output.ts'
 import type { Output, Style } from '../text/output.ts'
@@ -9,7 +9,7 @@ type Level = 'info' | 'warn' | 'error'
 const styles: Readonly<Record<Level, Style>> = { info: 'dim', warn: 'yellow', error: 'red' }
 
 export function terminalLog(output: Output, runtime: Runtime): Log {
-  const say = (level: Level) => (fields: LogFields, message: string) => {
+  const write = (level: Level) => (fields: LogFields, message: string) => {
     const at = runtime.now()
     if (output.isJson) {
       output.problem(jsonText({ ...fields, level, at, message }) ?? jsonText({ level, at, message }) ?? '')
@@ -18,10 +18,10 @@ export function terminalLog(output: Output, runtime: Runtime): Log {
     const [time, word] = [output.styleProblem('dim', isoTime(at)), output.styleProblem(styles[level], level)]
     output.problem(`${time} ${word} ${lineText(fields, message)}`)
   }
-  return { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') }
+  return { debug: () => undefined, info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-/** A stack comes last, on lines of its own. */
+/** Formats a line. A stack comes last, on its own lines. */
 function lineText({ stack, ...fields }: LogFields, message: string): string {
   const parts = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
@@ -30,7 +30,7 @@ function lineText({ stack, ...fields }: LogFields, message: string): string {
   return printable(typeof stack === 'string' ? `${line}\n${stack}` : line)
 }
 
-/** Handlers log what they like, and a log never throws: what has no JSON is undefined. */
+/** Returns undefined for a value without JSON: handlers may log any value, and a log never throws. */
 function jsonText(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

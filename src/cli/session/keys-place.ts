@@ -1,6 +1,6 @@
 /**
- * Where the command line finds signing keys: in the file that is named, else beside the store. Commands that need none do
- * not care whether there are any, so a file is opened when it is first asked for.
+ * Locates the signing keys: in the file that is named, else beside the store. The file is opened lazily, because most
+ * commands need no keys.
  */
 import { existsSync } from 'node:fs'
 import { KEYS_FILE_VARIABLE, KeyFile, KeyRing, changeKeyFile } from '../../client/index.ts'
@@ -10,7 +10,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import type { StoreLocation } from '../../stores/open/location.ts'
 import type { Environment } from './store-access.ts'
 
-/** Of a store on a server, which has no place beside it. */
+/** For a store on a server, which has no folder. */
 const FILE_DEFAULT = './flowfabric.keys'
 
 export interface KeysFlags {
@@ -18,18 +18,18 @@ export interface KeysFlags {
 }
 
 export const KEYS_FILE_FLAG = '--file <path>'
-export const KEYS_FILE_TEXT = `the file of keys; ${KEYS_FILE_VARIABLE}, or the one beside the store, unless given`
+export const KEYS_FILE_TEXT = `the key file (default: ${KEYS_FILE_VARIABLE}, else the one beside the store)`
 
-/** The keys that a command has. */
+/** The signing keys of a command. */
 export interface CommandKeys {
   readonly source: KeySource
-  /** Undefined if they end with the process. */
+  /** Undefined if the keys exist only in memory. */
   readonly file: string | undefined
-  /** Whether they were made now. */
+  /** Whether this process created the keys. */
   readonly isNew: boolean
 }
 
-/** The file that the environment names. A variable that is set to nothing is not set. */
+/** The file that the environment names. An empty variable counts as unset. */
 function namedFile(environment: Environment): string | undefined {
   const file = environment[KEYS_FILE_VARIABLE]
   return file === '' ? undefined : file
@@ -47,17 +47,17 @@ function fileBeside(location: StoreLocation): string | undefined {
   }
 }
 
-/** The file that the commands for keys act on. */
+/** The file that the `keys` commands use. */
 export function keysFileOf(environment: Environment, location: StoreLocation, flag: string | undefined): string {
   const file = flag ?? namedFile(environment) ?? fileBeside(location)
   if (file !== undefined && file !== '') return file
   throw new EngineError('invalid_configuration', {
     field: '--file',
-    message: `The store ends with its process, and no keys can be kept beside it: name a file with --file or ${KEYS_FILE_VARIABLE}.`,
+    message: `A store in memory has no folder for keys: name a file with --file or ${KEYS_FILE_VARIABLE}.`,
   })
 }
 
-/** Keys that are there, if a command turns out to need them. */
+/** Finds existing keys. Opens the file on first use. */
 export function findKeys(environment: Environment, location: StoreLocation, runtime: Runtime, log: Log): CommandKeys {
   const named = namedFile(environment)
   const file = named ?? fileBeside(location)
@@ -67,7 +67,7 @@ export function findKeys(environment: Environment, location: StoreLocation, runt
   return { source: { ring: () => (opened ??= open())?.ring() }, file, isNew: false }
 }
 
-/** Keys for a process that hands out links: made if nobody has named any and there are none yet. */
+/** Opens the keys of a process that issues links. Creates them unless a file is named or exists. */
 export async function makeKeys(
   environment: Environment,
   location: StoreLocation,

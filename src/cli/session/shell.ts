@@ -1,4 +1,4 @@
-/** What the commands share: the process they run in, how they open the store, and the exit code they leave. */
+/** The context that commands share: the runtime, access to the store, and the exit code. */
 import type { Command } from 'commander'
 import { checkNamespace } from '../../client/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -21,12 +21,12 @@ import { terminalLog } from '../process/terminal-log.ts'
 export interface Session {
   readonly fabric: Fabric
   readonly output: Output
-  /** The namespace that was asked for; absent if none was. */
+  /** The value of --namespace, if given. */
   readonly namespace: string | undefined
   readonly keys: CommandKeys
 }
 
-/** Where a command acts, and who it is there. */
+/** The store of a command, with its credentials. */
 export interface Place {
   readonly location: string
   readonly parsed: StoreLocation
@@ -35,30 +35,30 @@ export interface Place {
 }
 
 export interface PlaceOptions {
-  /** Counts instead of the one that all commands take. */
+  /** Overrides the global --store. */
   readonly location?: string | undefined
-  /** Accept a store that ends with the process. Only a command that does everything in one process can use one. */
+  /** Accepts a store in memory. Only useful for a command that does everything in one process. */
   readonly inProcess?: boolean
 }
 
 export interface OpenOptions extends Pick<PlaceOptions, 'inProcess'> {
-  /** Make the store if there is none. Only commands that bring work do. */
+  /** Creates the store if it does not exist. Only for commands that submit work. */
   readonly create?: boolean
-  /** Make signing keys if there are none. */
+  /** Creates signing keys if there are none. */
   readonly makeKeys?: boolean
 }
 
 export class Shell {
   readonly runtime: Runtime
   exitCode: ExitCode = exitCodes.ok
-  /** Whether a user's module was loaded: what it leaves running must not keep the process alive. */
+  /** Whether a module of the user was loaded. Its leftover timers must not keep the process alive. */
   runsForeignCode = false
 
   constructor(runtime: Runtime) {
     this.runtime = runtime
   }
 
-  /** Where the command line says that the store is. */
+  /** Resolves the store of the command line. */
   async place(command: Command, options: PlaceOptions): Promise<Place> {
     const { store, json } = globalsOf(command)
     const location = options.location ?? store
@@ -67,14 +67,14 @@ export class Shell {
     return { location, parsed, access: await accessFrom(process.env, parsed), output }
   }
 
-  /** Which file of keys the command line means. No store is needed for it. */
+  /** Resolves the key file of the command line. Does not need the store. */
   keysPlace(command: Command, { file }: KeysFlags): { readonly file: string; readonly output: Output } {
     const { store, json } = globalsOf(command)
     const output = new Output(process.stdout, process.stderr, json === true)
     return { file: keysFileOf(process.env, parseLocation(store), file), output }
   }
 
-  /** Opens the store that the command line names, lends it to the command and closes it, whatever happens. */
+  /** Opens the store of the command line for the duration of `use`. Closes it in any case. */
   async withFabric(command: Command, options: OpenOptions, use: (session: Session) => Promise<void>): Promise<void> {
     const { namespace } = globalsOf(command)
     if (namespace !== undefined) checkNamespace(namespace, '--namespace')
@@ -82,11 +82,11 @@ export class Shell {
     const { runtime } = this
     const terminal = terminalLog(output, runtime)
     const log = new OpeningLog(terminal)
-    // Help and wrong usage do without the engine, which takes most of the time to load.
+    // Loaded lazily: help and usage errors need no engine, which takes most of the load time.
     const { createFabric } = await import('../../fabric/fabric.ts')
     const collect = options.makeKeys === true ? makeKeys : findKeys
     const keys = await collect(process.env, parsed, runtime, terminal)
-    // Looking at a store must not make one: a typing error would then answer "nothing there" and leave something behind.
+    // A command that reads must not create a store: a typo would then find nothing and leave an empty store.
     const { create = false } = options
     await using fabric = await createFabric({
       store: location,
@@ -107,7 +107,7 @@ function usableLocation(text: string, { inProcess = false }: PlaceOptions): Stor
   if (inProcess || !isInProcess(location)) return location
   throw new EngineError('invalid_configuration', {
     field: '--store',
-    message: `--store is ${text}, which lives and ends with one process: only dev can use it. Name a file, for example sqlite:./flowfabric.db.`,
+    message: `--store is ${text}, which is in the memory of one process: only dev can use it. Use a file, for example sqlite:./flowfabric.db.`,
   })
 }
 

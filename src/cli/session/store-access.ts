@@ -1,4 +1,4 @@
-/** Who the command is to a server, from the environment: for a location that does not carry the password itself. */
+/** Reads the credentials for a server from the environment, for a location without a password. */
 import { readFile } from 'node:fs/promises'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { StoreLocation } from '../../stores/open/location.ts'
@@ -8,7 +8,7 @@ import { defined } from '../args/drop-undefined.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 export type StoreAccess = Pick<FabricOptions, 'valkey' | 'postgres'>
 
-/** The variables of one kind of server. */
+/** The environment variables of one kind of server. */
 interface Variables {
   readonly username: string
   readonly password: string
@@ -20,7 +20,7 @@ function variablesOf(kind: 'VALKEY' | 'POSTGRES'): Variables {
   return { username: `${prefix}USERNAME`, password: `${prefix}PASSWORD`, passwordFile: `${prefix}PASSWORD_FILE` }
 }
 
-/** The user of a location belongs to its password, so where there is one the environment is not asked for either. */
+/** Ignores the environment if the location has a password, because its user belongs to that password. */
 export async function accessFrom(environment: Environment, location: StoreLocation): Promise<StoreAccess> {
   switch (location.kind) {
     case 'valkey':
@@ -52,7 +52,7 @@ async function passwordFrom(environment: Environment, variables: Variables): Pro
   if (file === undefined) return password
   if (password !== undefined) throw invalid(name, `${name} and ${fileName} are both set: leave one out.`)
   const text = await readText(file, fileName)
-  // Editors and secret stores end a file with a line break, which is not part of the password.
+  // Editors and secret stores append a line break, which is not part of the password.
   const content = text.replace(/\r?\n$/, '')
   if (content === '') throw invalid(fileName, `The file ${file}, which ${fileName} names, is empty.`)
   return content
@@ -68,7 +68,7 @@ async function readText(file: string, name: string): Promise<string> {
   }
 }
 
-/** A variable that is set to nothing is not set: templates of deployments write it so. */
+/** An empty variable counts as unset: deployment templates produce empty variables. */
 function valueOf(environment: Environment, name: string): string | undefined {
   const value = environment[name]
   return value === '' ? undefined : value

@@ -1,16 +1,16 @@
-/** The levels of a large graph in few lines: how many members are in which state, and the names that somebody looks for. */
+/** Collapses the levels of a large graph: counts by state, and lines only for the members of interest. */
 import { bucketOf, noMembers } from '../../kernel/index.ts'
 import type { MemberBucket, MemberCounts, MemberView } from '../../kernel/index.ts'
 import type { Graph } from './flow-levels.ts'
 import { stateText } from './state-text.ts'
 import type { Painter } from './state-text.ts'
 
-/** Members that are named: in all, and of one level. */
+/** The most named members: in total, and per level. */
 const NAMED_MAX = 40
 const NAMED_IN_LEVEL_MAX = 8
-/** Of what waits for others only the first few of the first level are named: the rest waits behind them, or with them. */
+/** The number of named blocked members, all of the first blocked level: the rest waits for them, or with them. */
 const BLOCKED_HEAD_COUNT = 3
-/** Levels that are counted one by one; in a deeper graph, neighbours without a name are counted together. */
+/** In a deeper graph, adjacent levels without named members are counted together. */
 const LEVEL_MAX = 20
 
 export interface FoldedLevel {
@@ -20,12 +20,12 @@ export interface FoldedLevel {
 
 export function foldedLevels({ levels }: Graph, painter: Painter): FoldedLevel[] {
   const named = namedOf(levels)
-  const isDull = (level: number) => level < levels.length && named[level]?.length === 0
+  const isUnnamed = (level: number) => level < levels.length && named[level]?.length === 0
   const folded: FoldedLevel[] = []
   let from = 0
   while (from < levels.length) {
     let end = from + 1
-    if (levels.length > LEVEL_MAX && isDull(from)) while (isDull(end)) end++
+    if (levels.length > LEVEL_MAX && isUnnamed(from)) while (isUnnamed(end)) end++
     const place = end - from === 1 ? `level ${end}` : `levels ${from + 1} to ${end}`
     const heading = `${place}: ${countsText(countsOf(levels.slice(from, end).flat()), painter)}`
     folded.push({ heading, named: named[from] ?? [] })
@@ -34,7 +34,7 @@ export function foldedLevels({ levels }: Graph, painter: Painter): FoldedLevel[]
   return folded
 }
 
-/** In the order in which people ask: what has ended, what runs, what does not yet. */
+/** Ended states first, then running, then pending. */
 const COUNT_ORDER: readonly MemberBucket[] = [
   'completed',
   'failed',
@@ -61,16 +61,16 @@ function countsOf(members: readonly MemberView[]): MemberCounts {
   return counts
 }
 
-/** Who is named first where not all can be. The other states are told by their counts. */
+/** The order in which members are named. Other states are only counted. */
 const INTEREST: readonly MemberBucket[] = ['failed', 'expired', 'cancelled', 'suspended', 'active', 'waiting_children']
 
-/** For each level, those of its members that are named, in the order of the graph. */
+/** The named members of each level, in the order of the graph. */
 function namedOf(levels: readonly (readonly MemberView[])[]): readonly (readonly MemberView[])[] {
-  const everybody = levels.flatMap((members, level) =>
+  const all = levels.flatMap((members, level) =>
     members.map((view) => ({ view, level, bucket: bucketOf(view.execution) })),
   )
   const candidates = INTEREST.flatMap((bucket) => {
-    const found = everybody.filter((one) => one.bucket === bucket)
+    const found = all.filter((one) => one.bucket === bucket)
     if (bucket !== 'waiting_children') return found
     return found.filter(({ level }) => level === found[0]?.level).slice(0, BLOCKED_HEAD_COUNT)
   })

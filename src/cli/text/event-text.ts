@@ -1,4 +1,4 @@
-/** An event as one line: when, what, of which execution or flow, and what is particular to it. */
+/** Formats an event as one line: time, type, execution or flow, and details. */
 import type { EventDetail } from '../../kernel/index.ts'
 import type { SubscriptionItem } from '../../client/index.ts'
 import type { StoredEvent } from '../../stores/store.ts'
@@ -26,7 +26,7 @@ const details: readonly { readonly name: string; readonly text: (event: EventDet
 
 export function subscriptionText(item: SubscriptionItem, output: Output): string {
   if (item.kind === 'event') return eventText(item.event, output)
-  return output.style('yellow', `${item.missed} events are gone: they were trimmed before they could be read`)
+  return output.style('yellow', `${item.missed} events were trimmed before they could be read`)
 }
 
 function eventText(event: StoredEvent, output: Output): string {

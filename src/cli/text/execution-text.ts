@@ -1,4 +1,4 @@
-/** Everything that is known of one execution, as a page for people. */
+/** Formats one execution as a page for a terminal. */
 import type { Execution, Failure } from '../../kernel/index.ts'
 import type { ExecutionDescription } from '../../client/index.ts'
 import { firstLine, printable } from './output.ts'
@@ -41,7 +41,7 @@ function identityRows({ description }: ShownExecution): Row[] {
   ]
 }
 
-/** What it waits for, or has waited for: `flow show` names them. */
+/** Summarizes the dependencies; `flow show` names them. */
 function dependenciesText(group: ExecutionDescription['dependencies']): string | undefined {
   if (group === undefined || group.total === 0) return undefined
   const { policy, need, total, completed, verdict } = group
@@ -95,15 +95,12 @@ function stateRows({ description }: ShownExecution): Row[] {
   return [
     ['waits in', suspension === undefined ? undefined : `${suspension.step} (${suspension.reason})`],
     ['steps', journal.stepCount === 0 ? undefined : `${journal.stepCount}, ${journal.stepBytes} bytes`],
-    [
-      'signals',
-      journal.signalCount === 0 ? undefined : `${journal.signalCount}, ${journal.bufferedCount} not looked at`,
-    ],
+    ['signals', journal.signalCount === 0 ? undefined : `${journal.signalCount}, ${journal.bufferedCount} buffered`],
     ['open waitpoints', journal.openWaitpointCount === 0 ? undefined : String(journal.openWaitpointCount)],
     ['worker', lease === undefined ? undefined : `${lease.workerId} (${lease.workerInstanceId})`],
     ['progress', progressText.length === 0 ? undefined : progressText.join(' ')],
     [
-      'cancel wished',
+      'cancel requested',
       cancelRequested === undefined ? undefined : `${firstLine(cancelRequested.reason)} (${cancelRequested.by})`,
     ],
     ['reason', reason === undefined ? undefined : firstLine(reason)],
@@ -114,7 +111,7 @@ function stateRows({ description }: ShownExecution): Row[] {
   ]
 }
 
-/** Attempts that ended, and the one that runs now. */
+/** Lists the ended attempts and the running one. */
 function attemptsText({ description, execution }: ShownExecution, output: Output): string {
   const rows = description.attempts.map((attempt) => [
     String(attempt.number),
@@ -137,7 +134,7 @@ function attemptsText({ description, execution }: ShownExecution, output: Output
   return `\n${table([header, ...rows], { alignRight: [0], indent: '  ' })}`
 }
 
-/** The last error in full, with its stack. */
+/** Prints the last error with its stack. */
 function failureText(failure: Failure | undefined, output: Output): string {
   if (failure === undefined) return ''
   const text = failure.stack ?? `${failure.category}: ${failure.message}`

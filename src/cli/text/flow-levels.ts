@@ -1,15 +1,15 @@
-/** The layers of a flow's graph: a member stands one level below the deepest of those that lead to it. */
+/** Arranges the members of a flow in levels: a member is one level below its deepest upstream. */
 import type { ExecutionId, MemberView } from '../../kernel/index.ts'
 
 export interface Graph {
-  /** Every level's members, each level in the order of the graph. */
+  /** The members of each level, in the order of the graph. */
   readonly levels: readonly (readonly MemberView[])[]
   readonly members: ReadonlyMap<string, MemberView>
 }
 
 export function graphOf(views: readonly MemberView[]): Graph {
   const members = new Map<string, MemberView>()
-  // A member that was moved between two pages of a listing is seen twice; its later place counts.
+  // A member that moved between two pages of a listing appears twice; its later position counts.
   for (const view of views) members.set(view.execution.id, view)
   const inOrder = [...members.values()].sort((a, b) => rankOf(a) - rankOf(b))
   const levelOf = new Map<ExecutionId, number>()

@@ -1,4 +1,4 @@
-/** Everything that is known of one flow besides its graph, as a page for people. */
+/** Formats one flow, without its graph, as a page for a terminal. */
 import type { FlowDescription } from '../../client/index.ts'
 import { countsText } from './collapse-levels.ts'
 import { firstLine } from './output.ts'
@@ -9,7 +9,7 @@ import { stateText } from './state-text.ts'
 import type { Painter } from './state-text.ts'
 import { timeText } from './time-text.ts'
 
-/** The line that counts members is read, not scanned for colours; the graph below it has them. */
+/** The counts have no colours, unlike the graph below them. */
 const PLAIN: Painter = { style: (_style, text) => text }
 
 export function flowText(description: FlowDescription, output: Output): string {
@@ -39,14 +39,14 @@ function rowsOf(description: FlowDescription): Row[] {
   ]
 }
 
-/** What the graph waits for, if it is not complete. */
+/** Why the graph is not complete yet; undefined if it is. */
 function phaseText({ phase, submission, memberCount, edgeCount }: FlowDescription): string | undefined {
   switch (phase) {
     case 'held':
-      if (submission === undefined) return 'held: nothing runs before it is sealed'
+      if (submission === undefined) return 'held: no member runs before the flow is sealed'
       return `being submitted: ${memberCount} of ${submission.nodeCount} nodes, ${edgeCount} of ${submission.edgeCount} edges`
     case 'open':
-      return 'open: it takes more members, and does not end before it is sealed'
+      return 'open: members can be added, and the flow does not end before it is sealed'
     case 'sealed':
     case 'ended':
     case 'cancelled':

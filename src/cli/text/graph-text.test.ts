@@ -71,7 +71,7 @@ describe('a small graph', () => {
       "┌ ✓ ada     completed         2s
       ├ ✗ bob     failed            1s                                        error: no time
       ├ ● cy      active            1m                                        on vm
-      ├ ◔ dee     delayed                                                     tried again in 5s
+      ├ ◔ dee     delayed                                                     retried in 5s
       ├ ◔ eve     delayed                                                     in 1m 30s
       │
       └ · decide  waiting_children      after 3 of 5: ada, bob, cy, dee, eve  1 of 3 completed, 1 did not, 3 open"
@@ -111,7 +111,7 @@ describe('a small graph', () => {
     expect(drawn([])).toBe('')
   })
 
-  test('tells what runs, and what troubles it', () => {
+  test('notes the worker, the progress and problems of a running member', () => {
     const attempt = { number: 2, kind: 'retry', startedAt: CREATED_AT, usedMs: 0 } as const
     const nodes: DrawnNode[] = [
       {
@@ -126,7 +126,7 @@ describe('a small graph', () => {
       { name: 'kept', state: { phase: 'blocked', by: 'hold' } },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ● slow  active   1m    on vm, attempt 2 of 3, 40%, half way, asked to stop
+      "┌ ● slow  active   1m    on vm, attempt 2 of 3, 40%, half way, cancel requested
       └ ○ kept  waiting        held"
     `)
   })
@@ -163,7 +163,7 @@ describe('a large graph', () => {
     return [completed('split', 100), ...parts, { name: 'join', state: WAITS_FOR_OTHERS, after }]
   }
 
-  test('of 500 members is folded to counts, and to the names that somebody looks for', () => {
+  test('of 500 members is collapsed to counts and the members of interest', () => {
     const nodes = fan((i) => {
       if (i < 200) return { state: ended('completed', 1_000), startedAt: CREATED_AT }
       if (i % 100 === 17) return { state: ended('failed', 9), rest: { failure: failureOf('no such part') } }

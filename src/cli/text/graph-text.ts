@@ -1,6 +1,6 @@
 /**
- * A flow's graph in a terminal: level by level from top to bottom, one line for each member. A large one is folded: each
- * level is counted, and only those members have a line that somebody looks for.
+ * Draws the graph of a flow in a terminal: level by level, one line for each member. A large graph is collapsed to counts
+ * for each level and lines for the members of interest.
  */
 import type { Instant, MemberView } from '../../kernel/index.ts'
 import { graphOf } from './flow-levels.ts'
@@ -10,13 +10,13 @@ import type { Scene } from './member-text.ts'
 import type { Painter } from './state-text.ts'
 import { table } from './table.ts'
 
-/** Members up to which each has its line. */
+/** A graph with more members is collapsed. */
 const FOLD_ABOVE_COUNT = 60
 
 export interface GraphOptions {
   readonly at: Instant
   readonly painter: Painter
-  /** Whether every member has its line, however many there are. */
+  /** Draws every member, also of a large graph. */
   readonly isWhole?: boolean
 }
 
@@ -31,7 +31,7 @@ export function graphText(members: readonly MemberView[], options: GraphOptions)
   return lines.length === 0 ? '' : drawn(lines, scene)
 }
 
-/** Headings and members hang on the line that leads down the left side; what is named hangs on the heading above it. */
+/** Headings and members are attached to the vertical line on the left; `named` members to the heading above them. */
 type Line =
   | { readonly kind: 'gap' }
   | { readonly kind: 'heading'; readonly text: string }
@@ -65,7 +65,7 @@ function drawn(lines: readonly Line[], scene: Scene): string {
   const rows = lines.map((line, i) => {
     const gutter = gutters[i] ?? ''
     if (line.kind === 'gap') return [gutter]
-    // A heading in a column would widen it.
+    // A heading would widen its column.
     if (line.kind === 'heading') return []
     return memberRow(line.view, line.kind === 'member' ? `${gutter} ` : `${gutter}   `, scene)
   })

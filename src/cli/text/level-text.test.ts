@@ -14,10 +14,10 @@ test('the processes that hold a level back are listed with what to do about them
   const text = levelText({ kind: 'held_back', from: 1, to: 2, heldBackBy: [holder] })
 
   expect(text.split('\n').map((line) => line.trimEnd())).toEqual([
-    'The level stays 1: these processes cannot run level 2.',
+    'The level stays 1: these processes do not support level 2.',
     'PROCESS  HOST     PID  VERSION  LEVELS',
     'p-1      shop-3  4711  0.1.0    1 to 1',
-    'Start them with a newer version, or stop them, then run the command again. A process that was killed is forgotten after 90 s.',
+    'Upgrade or stop them, then run the command again. A process that was killed is forgotten after 90 s.',
   ])
 })
 

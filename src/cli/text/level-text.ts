@@ -1,12 +1,12 @@
-/** What became of the level of a store, for people. */
+/** Formats the result of raising the level of a store. */
 import { LAPSES_AFTER_MS } from '../../stores/level/level-place.ts'
 import type { LevelMigration } from '../../stores/level/raise-level.ts'
 import { table } from './table.ts'
 
-/** Processes that are shown; with `--json` all are. */
+/** The most processes that are shown; `--json` shows all. */
 const ROWS_MAX = 20
 
-/** Empty if there is nothing to raise. */
+/** Empty if the level is up to date. */
 export function levelText({ kind, from, to, heldBackBy }: LevelMigration): string {
   switch (kind) {
     case 'up_to_date':
@@ -26,10 +26,10 @@ export function levelText({ kind, from, to, heldBackBy }: LevelMigration): strin
       ])
       const left = heldBackBy.length - shown.length
       return [
-        `The level stays ${from}: these processes cannot run level ${to}.`,
+        `The level stays ${from}: these processes do not support level ${to}.`,
         table([['PROCESS', 'HOST', 'PID', 'VERSION', 'LEVELS'], ...rows], { alignRight: [2] }),
         ...(left > 0 ? [`And ${left} more: with --json every process is shown.`] : []),
-        'Start them with a newer version, or stop them, then run the command again. ' +
+        'Upgrade or stop them, then run the command again. ' +
           `A process that was killed is forgotten after ${LAPSES_AFTER_MS / 1_000} s.`,
       ].join('\n')
     }

@@ -1,4 +1,4 @@
-/** One member of a flow on one line: its mark and name, its state, how long it took, what it is after, and why. */
+/** Formats a member of a flow as one line: mark, name, state, duration, dependencies and a note. */
 import { bucketOf } from '../../kernel/index.ts'
 import type {
   EdgeGroup,
@@ -16,10 +16,10 @@ import { stateText } from './state-text.ts'
 import type { Painter } from './state-text.ts'
 import { durationText, relativeTime } from './time-text.ts'
 
-/** Upstreams up to which all are named; of more, only the first few. */
+/** With more upstreams, only the first few are named. */
 const NAMED_UPSTREAM_MAX = 5
 const NAMED_UPSTREAM_COUNT = 3
-/** Characters of what somebody else has written. */
+/** The most characters of a text from outside. */
 const FOREIGN_TEXT_MAX = 100
 
 const marks: Readonly<Record<MemberBucket, string>> = {
@@ -37,14 +37,14 @@ const marks: Readonly<Record<MemberBucket, string>> = {
   superseded: '■',
 }
 
-/** Whose lines are drawn, and as seen from when. */
+/** The graph that is drawn, and the time of the drawing. */
 export interface Scene {
   readonly graph: Graph
   readonly at: Instant
   readonly painter: Painter
 }
 
-/** The cells of a member's row. What stands left of it is its place in the graph. */
+/** The cells of a member's row. The gutter shows its place in the graph. */
 export function memberRow(view: MemberView, gutter: string, { graph, at, painter }: Scene): string[] {
   const bucket = bucketOf(view.execution)
   return [
@@ -56,7 +56,7 @@ export function memberRow(view: MemberView, gutter: string, { graph, at, painter
   ]
 }
 
-/** From its first start, or its start since it was last replayed, to its end or to now. */
+/** The duration from the first start, or the first start since the last replay, to the end or to now. */
 function tookText(execution: Execution, at: Instant): string {
   const { state, startedAt, attempt, lastReplay } = execution
   if (state.phase !== 'active' && state.phase !== 'ended') return ''
@@ -91,7 +91,7 @@ function namesText(upstreams: MemberView['upstreams'], graph: Graph): string {
   return `${named.join(', ')} and ${upstreams.length - named.length} more`
 }
 
-/** Why it stands as it does. */
+/** Explains the state of a member. */
 function noteText(view: MemberView, bucket: MemberBucket, graph: Graph, at: Instant): string {
   const { execution } = view
   const { state } = execution
@@ -99,7 +99,7 @@ function noteText(view: MemberView, bucket: MemberBucket, graph: Graph, at: Inst
     case 'eligible':
       return `ready for ${durationText(at - execution.changedAt)}`
     case 'delayed':
-      return `${state.cause === 'retry' ? 'tried again ' : ''}${relativeTime(state.until, at)}`
+      return `${state.cause === 'retry' ? 'retried ' : ''}${relativeTime(state.until, at)}`
     case 'blocked':
       return state.by === 'dependencies' ? waitText(view, graph) : state.by === 'hold' ? 'held' : ''
     case 'active':
@@ -111,7 +111,7 @@ function noteText(view: MemberView, bucket: MemberBucket, graph: Graph, at: Inst
   }
 }
 
-/** What is still missing, where its policy does not say so already. */
+/** The open dependencies, unless all are open. */
 function waitText(view: MemberView, graph: Graph): string {
   const group = view.execution.member?.group
   const open = view.upstreams.filter(({ isOpen }) => isOpen)
@@ -132,8 +132,8 @@ function runningText(
     number > 1 ? `attempt ${number}${number <= retry.attempts ? ` of ${retry.attempts}` : ''}` : undefined,
     progress?.percent === undefined ? undefined : `${progress.percent}%`,
     progress?.message === undefined ? undefined : foreign(progress.message),
-    cancel === undefined ? undefined : 'asked to stop',
-    lease.expiresAt <= at ? 'its lease has run out' : undefined,
+    cancel === undefined ? undefined : 'cancel requested',
+    lease.expiresAt <= at ? 'lease expired' : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(', ')
@@ -162,7 +162,7 @@ function failureText({ category, message }: Failure): string {
   return `${printable(category)}: ${foreign(message)}`
 }
 
-/** The upstream that left nothing to wait for. It may run again since. */
+/** Names the upstream that caused the skip. It may have been replayed since. */
 function decidedBy(id: string, graph: Graph): string {
   const view = graph.members.get(id)
   if (view === undefined) return `${id} did not complete`

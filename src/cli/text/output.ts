@@ -1,6 +1,6 @@
 /**
- * What a command prints. Answers go to standard output, as text for people or as JSON for programs; errors and remarks go
- * to standard error. Colours appear only on a terminal, and never against NO_COLOR.
+ * The output of a command. Answers go to standard output, as text or as JSON; errors and remarks go to standard error.
+ * Colours appear only on a terminal, and never with NO_COLOR.
  */
 import { stripVTControlCharacters, styleText } from 'node:util'
 
@@ -17,17 +17,17 @@ export class Output {
     this.isJson = isJson
   }
 
-  /** The answer of a command, or one item of a stream. Resolves when the reader has room for more. */
+  /** Prints the answer of a command, or one item of a stream. Resolves when the stream accepts more (backpressure). */
   async answer(value: unknown, text: () => string): Promise<void> {
     await this.#print(this.isJson ? JSON.stringify(value) : text())
   }
 
-  /** An item of a stream for programs only; people are told the same by remarks. */
+  /** Prints an item of a stream with --json only; the text output has remarks for it. */
   async record(value: unknown): Promise<void> {
     if (this.isJson) await this.#print(JSON.stringify(value))
   }
 
-  /** A word beside the answer, for people only: where to go on, what is being waited for. */
+  /** Prints a hint beside the answer, in text output only. */
   remark(text: string): void {
     if (!this.isJson) this.#stderr.write(`${styleText('dim', text, { stream: this.#stderr })}\n`)
   }
@@ -50,7 +50,7 @@ export class Output {
   }
 }
 
-/** A reader that has seen enough (`| head`) closes the pipe: that is its right, and no failure. */
+/** Exits with 0 when the reader closes the pipe (`| head`). */
 export function endQuietlyOnClosedPipe(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -61,7 +61,7 @@ export function endQuietlyOnClosedPipe(stream: NodeJS.WriteStream): void {
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** Text from outside, safe to print: nothing in it can move the cursor, recolour the screen or hide itself. */
+/** Removes escape sequences and control characters from foreign text, so that it cannot manipulate the terminal. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(CONTROL, '\ufffd')
 }

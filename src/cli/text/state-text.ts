@@ -1,8 +1,8 @@
-/** States in their colours. The word says it all: a reader without colours misses nothing. */
+/** Formats states in their colours. The colour repeats the word and adds nothing. */
 import type { MemberBucket, PublicFlowState, PublicState } from '../../kernel/index.ts'
 import type { Output, Style } from './output.ts'
 
-/** Who knows whether colours can be seen. */
+/** Applies a style if the output supports colours. */
 export type Painter = Pick<Output, 'style'>
 
 const styles: Partial<Record<PublicState | MemberBucket | PublicFlowState, Style>> = {
@@ -18,7 +18,7 @@ const styles: Partial<Record<PublicState | MemberBucket | PublicFlowState, Style
   superseded: 'dim',
 }
 
-/** The state's own word, or other words in its colour. */
+/** Formats the name of the state, or another text in its colour. */
 export function stateText(
   state: PublicState | MemberBucket | PublicFlowState,
   painter: Painter,

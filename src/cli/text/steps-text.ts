@@ -1,4 +1,4 @@
-/** What an execution has recorded, as tables for people. */
+/** Formats the journal of an execution as tables. */
 import type { SignalSummary, StepSummary } from '../../client/index.ts'
 import { firstLine, printable } from './output.ts'
 import type { Output } from './output.ts'
@@ -36,16 +36,16 @@ function stepTable(steps: readonly StepSummary[], output: Output): string {
   return table([header, ...rows], { alignRight: [0, 4, 5] })
 }
 
-/** A sleep whose time is over has done what it was for. */
+/** A sleep that timed out is shown as completed. */
 function stateOf({ kind, how, state }: StepSummary): string {
   return kind === 'sleep' && how === 'timed_out' ? 'completed' : (how ?? state)
 }
 
-/** What is particular to a step: why it failed, how far its wait has come, who ended it. */
+/** Details of a step: its failure, the progress of its wait, and the actor that ended it. */
 function remark({ failure, retryAt, state, wait, by, reason }: StepSummary): string {
   const parts = [
     failure === undefined ? undefined : `${failure.category}: ${firstLine(failure.message)}`,
-    retryAt === undefined ? undefined : `tried again at ${isoTime(retryAt)}`,
+    retryAt === undefined ? undefined : `retried at ${isoTime(retryAt)}`,
     wait?.isEscalated === true ? 'escalated' : undefined,
     state === 'open' ? wait?.counts.map(countText).join(', ') : undefined,
     state === 'open' && wait?.until !== undefined ? `until ${isoTime(wait.until)}` : undefined,

@@ -1,11 +1,11 @@
-/** Text in columns: as wide as their widest cell, two spaces apart, nothing trailing. */
+/** Formats text in columns: as wide as their widest cell, two spaces apart, without trailing spaces. */
 import { stripVTControlCharacters } from 'node:util'
 import { printable } from './output.ts'
 import type { Output } from './output.ts'
 
 const GAP = '  '
 
-/** Rows of cells; what is numeric stands to the right. */
+/** Formats rows of cells. `alignRight` lists numeric columns. */
 export function table(
   rows: readonly (readonly string[])[],
   options: { readonly alignRight?: readonly number[]; readonly indent?: string } = {},

@@ -15,7 +15,7 @@ describe('durationText', () => {
   })
 })
 
-test('a time is told in ISO 8601 and as seen from now', () => {
+test('a time is formatted in ISO 8601 and relative to now', () => {
   expect(timeText(0, 61_000)).toBe('1970-01-01T00:00:00.000Z (1m 1s ago)')
   expect(relativeTime(5_000, 0)).toBe('in 5s')
   expect(relativeTime(5_000, 5_000)).toBe('now')

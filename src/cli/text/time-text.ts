@@ -1,4 +1,4 @@
-/** Times as people read them: ISO 8601 in UTC, and how far that is from now. */
+/** Formats times: ISO 8601 in UTC, and relative to now. */
 
 const UNITS: readonly { readonly name: string; readonly ms: number }[] = [
   { name: 'd', ms: 86_400_000 },
@@ -11,7 +11,7 @@ export function isoTime(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** The two largest units: `2d 3h`, `1m 30s`; below a second, milliseconds. */
+/** Formats the two largest units: `2d 3h`, `1m 30s`; below a second, milliseconds. */
 export function durationText(ms: number): string {
   const first = UNITS.findIndex((unit) => ms >= unit.ms)
   const unit = UNITS[first]

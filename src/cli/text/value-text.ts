@@ -1,11 +1,11 @@
-/** Inputs and results as they are printed. Bytes have no JSON of their own and are shown in base64. */
+/** Formats inputs and results. Bytes have no JSON and are shown in base64. */
 
-/** A value for a JSON document: bytes become `{ "base64": … }`. */
+/** Converts a value for a JSON document: bytes become `{ "base64": … }`. */
 export function valueForJson(value: unknown): unknown {
   return value instanceof Uint8Array ? { base64: base64Of(value) } : value
 }
 
-/** A value for people: JSON over several lines. Undefined has no text. */
+/** Formats a value as indented JSON. */
 export function valueText(value: unknown): string {
   return JSON.stringify(valueForJson(value), null, 2)
 }

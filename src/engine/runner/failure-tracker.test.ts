@@ -11,7 +11,7 @@ function createTracker() {
   return { log, tracker }
 }
 
-/** Fails an item once in each cycle until it is left alone. */
+/** Fails an item once in each cycle until it is skipped. */
 function failOften(tracker: FailureTracker, item: string): void {
   for (let i = 0; i < FAILURES_BEFORE_BACKOFF; i++) {
     if (i > 0) tracker.beginCycle()
@@ -19,7 +19,7 @@ function failOften(tracker: FailureTracker, item: string): void {
   }
 }
 
-test('an item that failed is not tried again in the same cycle, but in the next', () => {
+test('an item that failed is not retried in the same cycle, but in the next', () => {
   const { tracker } = createTracker()
   tracker.failed(PARTITION, 'a')
   expect(tracker.skipped(PARTITION)).toEqual(['a'])
@@ -29,7 +29,7 @@ test('an item that failed is not tried again in the same cycle, but in the next'
   expect(tracker.skipped(PARTITION)).toEqual([])
 })
 
-test('the third failure in a row leaves the item alone for ten cycles, and says so once', () => {
+test('the third consecutive failure skips the item for ten cycles, and is logged once', () => {
   const { log, tracker } = createTracker()
   failOften(tracker, 'a')
   for (let i = 0; i < BACKOFF_CYCLES; i++) {
@@ -78,7 +78,7 @@ test('a success between two failures makes the next one the first again', () => 
   expect(tracker.backoffCount).toBe(0)
 })
 
-test('an item that a whole look at its partition did not stumble over is forgotten; one that is left alone is not', () => {
+test('a complete scan of a partition forgets items that did not fail again, but not skipped ones', () => {
   const { tracker } = createTracker()
   failOften(tracker, 'left-alone')
   tracker.failed(PARTITION, 'well-again')

@@ -1,13 +1,13 @@
 /**
- * Keeps an item that always fails from being tried in every pass. It gets one chance in a cycle; after three failures
- * in a row it is left alone for ten cycles, and then starts afresh. Kept in memory, and never more than its bound.
+ * Keeps an item that always fails from being retried in every pass. An item is tried once a cycle; after three consecutive
+ * failures it is skipped for ten cycles, and then starts afresh. Kept in memory, bounded.
  */
 import type { Log } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
 
 export const FAILURES_BEFORE_BACKOFF = 3
 export const BACKOFF_CYCLES = 10
-/** Items remembered at most; the one that failed longest ago is forgotten first. */
+/** The most tracked items; the item that failed longest ago is evicted first. */
 export const TRACKED_ITEMS_MAX = 1_000
 
 interface TrackedItem {
@@ -15,7 +15,7 @@ interface TrackedItem {
   readonly item: string
   readonly failures: number
   readonly failedInCycle: number
-  /** The first cycle in which it is tried again, once it has failed too often. */
+  /** The first cycle in which the item is retried, once it has failed too often. */
   readonly triedAgainInCycle: number | undefined
 }
 
@@ -29,7 +29,7 @@ export class FailureTracker {
     this.#log = log
   }
 
-  /** Called by the runner alone, once for each pass over all partitions, whatever the state of the store. */
+  /** Called by the runner once for each pass over all partitions. */
   beginCycle(): void {
     this.#cycle += 1
     for (const [key, tracked] of this.#items) {
@@ -52,7 +52,7 @@ export class FailureTracker {
     if (isTooOften) {
       this.#log.error(
         { partition, item, failures, backoffCycles: BACKOFF_CYCLES },
-        'an item keeps failing and is left alone for a while',
+        'an item keeps failing; skipping it for several cycles',
       )
     }
     for (const oldest of this.#items.keys()) {
@@ -66,14 +66,14 @@ export class FailureTracker {
     for (const item of items) this.#items.delete(keyOf(partition, item))
   }
 
-  /** After a look at a whole partition: what was tried and has not failed again is well, or gone. */
+  /** Forgets the items of a completely scanned partition that were tried and did not fail again. */
   forgetRecovered(partition: Partition): void {
     for (const [key, tracked] of this.#items) {
       if (tracked.partition === partition && !this.#isSkipped(tracked)) this.#items.delete(key)
     }
   }
 
-  /** What is not to be tried now. */
+  /** The items to skip now. */
   skipped(partition: Partition): string[] {
     const skipped: string[] = []
     for (const tracked of this.#items.values()) {

@@ -1,9 +1,9 @@
 /**
- * What is counted and measured, apart from who shows it. Code names a metric and adds to it; a registry keeps the sums.
- * Another implementation of `Metrics` can pass them on to any monitoring library without touching what is measured.
+ * Metrics, independent of the library that exports them. Code names a metric and adds to it; a registry keeps the sums.
+ * Another implementation of `Metrics` can forward them to any monitoring library without a change of the measured code.
  */
 
-/** One measured thing. Labels take values from small, fixed sets: a case or a name, never an id. */
+/** A metric. Label values come from small, fixed sets: a case or a name, never an id. */
 export type Metric<Label extends string = string> = Counter<Label> | Gauge<Label> | Histogram<Label>
 
 interface Described<Label extends string> {
@@ -22,20 +22,20 @@ export interface Gauge<Label extends string = string> extends Described<Label> {
 
 export interface Histogram<Label extends string = string> extends Described<Label> {
   readonly kind: 'histogram'
-  /** Upper bounds, ascending. What exceeds the last one is only counted and summed. */
+  /** Upper bounds, ascending. A value above the last bound is only counted and summed. */
   readonly buckets: readonly number[]
 }
 
 export type Labels<Label extends string = string> = Readonly<Record<Label, string>>
 
-/** Where measurements go. Taking one never throws: whoever measures has other things to do. */
+/** Receives measurements. Its methods never throw, so that measuring cannot break the measured code. */
 export interface Metrics {
   add<Label extends string>(counter: Counter<Label>, labels: Labels<Label>, by?: number): void
   set<Label extends string>(gauge: Gauge<Label>, labels: Labels<Label>, value: number): void
   observe<Label extends string>(histogram: Histogram<Label>, labels: Labels<Label>, value: number): void
 }
 
-/** One metric with one set of labels, as it stood when somebody asked. */
+/** A metric with one set of labels, as of the time of the snapshot. */
 export type MetricSample =
   | { readonly metric: Counter | Gauge; readonly labels: Labels; readonly value: number }
   | {
@@ -43,11 +43,11 @@ export type MetricSample =
       readonly labels: Labels
       readonly count: number
       readonly sum: number
-      /** How many observations were at most as large as each bucket's bound. */
+      /** The number of observations at or below each bucket's bound. */
       readonly buckets: readonly { readonly upTo: number; readonly count: number }[]
     }
 
-/** Metrics kept in this process. */
+/** Metrics kept in memory. */
 export interface MetricsRegistry extends Metrics {
   snapshot(): MetricSample[]
 }

@@ -1,4 +1,4 @@
-/** One scanner's pass over one partition: step by step to the end or to its bound, past items that fail. */
+/** Runs one pass of a scanner over one partition: step by step to the end or to its bound. Skips items that fail. */
 import type { Instant, TenantFilter } from '../../kernel/index.ts'
 import { randomSeed } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
@@ -10,7 +10,7 @@ export interface PassInput<Cursor> {
   readonly partition: ScannedPartition
   readonly tracker: FailureTracker
   readonly filter: TenantFilter | undefined
-  /** Where an earlier pass stopped. */
+  /** The cursor at which the previous pass stopped. */
   readonly from: Cursor | undefined
   readonly runtime: Runtime
   readonly log: Log
@@ -21,17 +21,17 @@ export interface PartitionPass<Cursor> {
   readonly counts: Record<string, number>
   processed: number
   errors: number
-  /** How late the latest item was; undefined if the scanner does not say. */
+  /** The largest lag of an item; undefined if the scanner does not report it. */
   lagMs: number | undefined
-  /** How much is left in the partition; undefined if the scanner does not say. */
+  /** The remaining backlog of the partition; undefined if the scanner does not report it. */
   depth: number | undefined
-  /** Where the next pass goes on; undefined for the beginning. */
+  /** The cursor for the next pass; undefined to start from the beginning. */
   next: Cursor | undefined
-  /** Whether it stopped at its bound, and going on at once is worth it. */
+  /** True if the pass stopped at its bound and another pass can make progress now. */
   hasMore: boolean
   nextDueAt: Instant | undefined
   at: Instant | undefined
-  /** What kept the pass from going on, if it was not a single item. */
+  /** The error that ended the pass, unless it concerned a single item. */
   failure: { readonly cause: unknown } | undefined
 }
 
@@ -50,9 +50,12 @@ export async function passOver<Cursor>(
     } catch (error) {
       pass.errors += 1
       const item = itemAtFault(error)
-      // An item that fails although it was to be left out cannot be gone round.
+      // An item that fails although it was to be skipped blocks the pass.
       if (item === undefined || skip.includes(item)) return { ...pass, failure: { cause: error } }
-      log.debug({ partition: partition.name, item, error: String(error) }, 'an item could not be seen to')
+      log.debug(
+        { partition: partition.name, item, error: String(error) },
+        'could not process an item; skipping it until the next cycle',
+      )
       tracker.failed(partition.name, item)
       continue
     }
@@ -65,7 +68,7 @@ export async function passOver<Cursor>(
       return pass
     }
   }
-  // A step that answered has moved on; so has one that failed over an item, as long as such items can be remembered.
+  // A step that returned made progress. So did a step that failed on an item, as long as the tracker has room for it.
   return { ...pass, hasMore: hasAnswered || !tracker.isFull }
 }
 
@@ -96,7 +99,7 @@ function take<Cursor>(pass: PartitionPass<Cursor>, result: ScanResult<Cursor>): 
   pass.nextDueAt = result.nextDueAt
 }
 
-/** The one item that an error speaks of: then the others need not wait for it. */
+/** The item that an error names, so that the pass can skip it and process the others. */
 function itemAtFault(error: unknown): string | undefined {
   if (!(error instanceof EngineError)) return undefined
   return error.code === 'corruption' ? error.detail.field : error.detail.executionId

@@ -125,7 +125,7 @@ describe('pacing', () => {
     expect(await world.events('execution_promoted')).toHaveLength(3)
   })
 
-  test('a change of which nobody knows what it was is looked at soon, and many of them together', async () => {
+  test('a wake-up that does not name its change causes a visit soon, and a burst of them causes one', async () => {
     const world = createWorld()
     const { bind, times } = visitor({ followsTimers: true })
     // A store shared with another process learns only that something has changed.
@@ -164,7 +164,7 @@ describe('pacing', () => {
     }
   })
 
-  test('timers that run out one shortly after the other are seen to together', async () => {
+  test('timers that are due shortly after each other share one pass', async () => {
     const world = createWorld()
     for (let i = 0; i < 100; i++) await world.submit({ delayMs: 1_000 + i })
     let calls = 0
@@ -208,7 +208,7 @@ describe('pacing', () => {
 })
 
 describe('more than one step', () => {
-  test('a partition is worked through step by step, each going on where the one before stopped', async () => {
+  test('a pass runs step by step, each from the cursor of the previous one', async () => {
     const world = createWorld()
     const { bind, visits } = visitor({
       followsTimers: true,
@@ -222,7 +222,7 @@ describe('more than one step', () => {
     expect(running.runner.status().lastCycle).toMatchObject({ processed: 10, errors: 0 })
   })
 
-  test('a pass ends at its bound and goes on at once, after the other partitions had their turn', async () => {
+  test('a pass stops at its bound and continues immediately, after the other partitions', async () => {
     const world = createWorld(2)
     const { bind, visits } = visitor({
       followsTimers: true,
@@ -260,7 +260,7 @@ describe('more than one step', () => {
     expect(visits.map((visit) => visit.context.from)).toEqual([undefined, 1, 2])
   })
 
-  test('a walk that may wait goes on in the next cycle', async () => {
+  test('a scan that may wait continues in the next cycle', async () => {
     const world = createWorld()
     const { bind, visits } = visitor({
       everyMs: 1_000,
@@ -341,7 +341,7 @@ describe('stopping', () => {
 })
 
 describe('failures', () => {
-  /** Fails over each of the given items until it is told to leave it out. */
+  /** Fails on each of the given items until it is in `skip`. */
   function stumbling(items: readonly string[]) {
     const tried: string[][] = []
     const bind = scanner<string, never>({
@@ -438,7 +438,7 @@ describe('failures', () => {
     expect(running.runner.status().lastCycle).toMatchObject({ errors: 0 })
   })
 
-  test('an error that nobody foresaw is contained in its partition, and told with its stack', async () => {
+  test('an unexpected error is contained in its partition, and logged with its stack', async () => {
     const world = createWorld(2)
     const { bind, visits } = visitor({ everyMs: 1_000, followsTimers: true })
     const definition = bind(world)
@@ -520,7 +520,7 @@ describe('reports', () => {
     expect(valueOf(running.metrics, 'ff_scanner_items_total', { scanner: 'visitor', case: 'expired' })).toBe(8)
   })
 
-  test('what was done between two cycles is told with the next one, and when it stops', async () => {
+  test('work between two cycles is reported with the next one, and on stop', async () => {
     const world = createWorld()
     const running = run(world, { ...due, everyMs: 10_000 })
     await world.submit({ delayMs: 1_000 })

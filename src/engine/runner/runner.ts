@@ -1,7 +1,7 @@
 /**
- * Drives one scanner over all execution partitions. A *cycle* looks at every partition, once per interval; between two
- * cycles a partition is visited when one of its timers runs out or when it had more to do than fits one pass. Any number
- * of runners may work on one store: whatever they find is checked again inside the operation that changes it.
+ * Drives one scanner over all execution partitions. A *cycle* visits every partition, once per interval. Between two
+ * cycles a partition is visited when one of its timers is due, or when its work exceeded the bound of one pass. Any number
+ * of runners may share a store: each operation re-checks the item that it changes.
  */
 import type { Instant, TenantFilter } from '../../kernel/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
@@ -17,9 +17,9 @@ import type { CycleReport } from './scan-report.ts'
 import { Schedule } from './schedule.ts'
 import type { ScannedPartition, Scanner } from './scanner.ts'
 
-/** Partitions that one scanner works on at a time. */
+/** The most partitions that one scanner visits concurrently. */
 export const PARTITIONS_AT_ONCE = 8
-/** How soon to look when somebody else changed a partition and nobody knows what: soon, but not for every change. */
+/** The delay of a visit after a wake-up that does not name its change. It coalesces bursts of such wake-ups. */
 export const UNKNOWN_CHANGE_MS = 100
 
 export interface RunnerOptions {
@@ -34,7 +34,7 @@ export interface RunnerStatus {
   readonly cycleCount: number
   readonly lastCycle: CycleReport | undefined
   readonly nextRunAt: Instant
-  /** Since the runner was made. */
+  /** Since the runner was created. */
   readonly errorCount: number
   readonly backoffCount: number
 }
@@ -50,7 +50,7 @@ export class Runner<Cursor> {
   readonly #schedule: Schedule
   readonly #tracker: FailureTracker
   readonly #report: ScanReport
-  /** Where the next pass over a partition goes on. */
+  /** The cursor for the next pass over each partition. */
   readonly #cursors = new Map<Partition, Cursor>()
   #rest: { readonly until: number; readonly end: () => void } | undefined
 
@@ -62,14 +62,14 @@ export class Runner<Cursor> {
     this.#log = scannerLog(log, scanner.name)
     this.#filter = filter
     this.#partitions = scannedPartitions(batcher)
-    // Engines that are started together do not scan together; but what is due already does not wait.
+    // A random start spreads the cycles of engines that start together. Timers that are due already do not wait.
     const firstCycleInMs = scanner.followsTimers ? 0 : scanner.everyMs * runtime.random()
     this.#schedule = new Schedule(runtime, scanner.everyMs, [...this.#partitions.keys()], firstCycleInMs)
     this.#tracker = new FailureTracker(this.#log)
     this.#report = new ScanReport(scanner, this.#partitions.size, this.#log, metrics)
   }
 
-  /** Runs until the signal aborts. What a scan throws is contained; what this throws is a fault of the program. */
+  /** Runs until the signal aborts. Contains errors of scans; throws only on a bug of the runner. */
   async run(signal: AbortSignal): Promise<void> {
     const stopListening = this.#listen()
     try {
@@ -78,7 +78,7 @@ export class Runner<Cursor> {
         await this.#pass(signal)
         await this.#restUntilNext(signal)
       }
-      this.#report.sayWhatWasDone()
+      this.#report.logWork()
     } finally {
       stopListening()
     }
@@ -101,16 +101,16 @@ export class Runner<Cursor> {
     const { isCycle, partitions } = this.#schedule.begin()
     if (isCycle) this.#tracker.beginCycle()
     const waiting = [...partitions]
-    const visitInTurn = async () => {
+    const visitNext = async () => {
       while (!signal.aborted) {
         const name = waiting.shift()
         if (name === undefined) return
         await this.#visit(name, signal)
       }
     }
-    await Promise.all(Array.from({ length: Math.min(PARTITIONS_AT_ONCE, waiting.length) }, visitInTurn))
+    await Promise.all(Array.from({ length: Math.min(PARTITIONS_AT_ONCE, waiting.length) }, visitNext))
     this.#schedule.end()
-    // A cycle that was cut short is none: it has not looked everywhere.
+    // An aborted cycle has not visited every partition, so it is not reported.
     if (!isCycle || signal.aborted) return
     this.#report.endCycle(startedAt, this.#runtime.monotonic() - start, this.#tracker.backoffCount)
   }
@@ -133,7 +133,7 @@ export class Runner<Cursor> {
     this.#report.add(name, pass)
   }
 
-  /** A partition that failed as a whole is left to the next cycle. */
+  /** Schedules the next visit. A partition that failed as a whole waits for the next cycle. */
   #plan(name: Partition, pass: PartitionPass<Cursor>): void {
     if (pass.at !== undefined) this.#schedule.readClock(pass.at)
     if (pass.hasMore && this.#scanner.goesOn === 'at_once') this.#schedule.visitIn(name, 0)
@@ -142,10 +142,10 @@ export class Runner<Cursor> {
 
   #listen(): () => void {
     if (!this.#scanner.followsTimers) return () => undefined
-    return this.#batcher.store.onWake((wake) => this.#hear(wake))
+    return this.#batcher.store.onWake((wake) => this.#onWake(wake))
   }
 
-  #hear(wake: Wake): void {
+  #onWake(wake: Wake): void {
     if (!this.#partitions.has(wake.partition)) return
     if (wake.dueAt !== undefined) this.#schedule.visitAt(wake.partition, wake.dueAt)
     else if (wake.ready === undefined) this.#schedule.visitIn(wake.partition, UNKNOWN_CHANGE_MS)
@@ -186,7 +186,7 @@ function scannedPartitions(batcher: Batcher): Map<Partition, ScannedPartition> {
   return partitions
 }
 
-/** Every line of a scanner says which one it is. */
+/** Adds the name of the scanner to every line. */
 function scannerLog(log: Log, scanner: string): Log {
   return {
     debug: (fields, message) => log.debug({ scanner, ...fields }, message),

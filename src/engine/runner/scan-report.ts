@@ -1,4 +1,4 @@
-/** What a scanner did, told three ways: as metrics, as log lines, and to whoever asks how it stands. */
+/** Reports the work of a scanner as metrics, as log lines and as a status. */
 import type { Instant } from '../../kernel/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
@@ -9,7 +9,7 @@ import type { PartitionPass } from './partition-pass.ts'
 import type { Scanner } from './scanner.ts'
 import { backoffItems, cycleDuration, cyclesTotal, errorsTotal, itemsTotal, lagSeconds } from './scanner-metrics.ts'
 
-/** A cycle, together with the visits since the one before. */
+/** A cycle, including the visits since the previous cycle. */
 export interface CycleReport {
   readonly startedAt: Instant
   readonly elapsedMs: number
@@ -17,7 +17,7 @@ export interface CycleReport {
   readonly errors: number
 }
 
-/** What happened since the last cycle ended. */
+/** The work since the last cycle ended. */
 interface Tally {
   readonly counts: Record<string, number>
   processed: number
@@ -37,7 +37,7 @@ export class ScanReport {
   readonly #metrics: Metrics
   /** Partitions whose latest pass failed as a whole. */
   readonly #failing = new Set<Partition>()
-  /** What the partitions have said of their depth since the last cycle ended. */
+  /** The depths that partitions reported since the last cycle ended. */
   readonly #depths = new Map<Partition, number>()
   #tally = emptyTally()
   #cycleCount = 0
@@ -95,10 +95,10 @@ export class ScanReport {
     this.#metrics.set(backoffItems, this.#labels, backoffCount)
     if (lagMs !== undefined) this.#metrics.set(lagSeconds, this.#labels, lagMs / 1_000)
     this.#showBacklog()
-    this.sayWhatWasDone({ elapsedMs: Math.round(elapsedMs) })
+    this.logWork({ elapsedMs: Math.round(elapsedMs) })
   }
 
-  /** A sum that lacks a partition would look like work done. */
+  /** Skips incomplete sums: a missing partition would look like a shrinking backlog. */
   #showBacklog(): void {
     const { backlog } = this.#scanner
     if (backlog !== undefined && this.#depths.size === this.#partitionCount) {
@@ -108,24 +108,25 @@ export class ScanReport {
     this.#depths.clear()
   }
 
-  /** One line for all that happened since the last one, and none if nothing did. */
-  sayWhatWasDone(fields: { readonly elapsedMs?: number } = {}): void {
+  /** Logs one line for the work since the last line, or none if there was no work. */
+  logWork(fields: { readonly elapsedMs?: number } = {}): void {
     const { counts, processed, errors } = this.#tally
     this.#tally = emptyTally()
     if (processed === 0 && errors === 0) return
     this.#log.info({ processed, errors, ...counts, ...fields }, 'scanned')
   }
 
-  /** A failing partition is reported when it begins to fail and when it is well again, not in every cycle between. */
+  /** Logs when a partition starts to fail and when it recovers, not in every cycle between. */
   #noteFailure(partition: Partition, failure: { readonly cause: unknown } | undefined): void {
     if (failure === undefined) {
-      if (this.#failing.delete(partition)) this.#log.info({ partition }, 'a partition can be scanned again')
+      if (this.#failing.delete(partition)) this.#log.info({ partition }, 'partition recovered; it can be scanned again')
       return
     }
     if (this.#failing.has(partition)) return
     this.#failing.add(partition)
     const fields = { partition, ...errorFields(failure.cause) }
-    if (failure.cause instanceof EngineError) this.#log.warn(fields, 'a partition could not be scanned')
-    else this.#log.error(fields, 'a scanner failed in a way that nobody foresaw')
+    if (failure.cause instanceof EngineError)
+      this.#log.warn(fields, 'could not scan a partition; retrying in the next cycle')
+    else this.#log.error(fields, 'unexpected error in scanner; retrying the partition in the next cycle')
   }
 }

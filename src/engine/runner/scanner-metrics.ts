@@ -1,7 +1,7 @@
-/** What every scanner is measured by. */
+/** The metrics of every scanner. */
 import type { Counter, Gauge, Histogram } from './metrics.ts'
 
-/** Counted whether or not there was anything to do, so that a scanner that hangs shows as missing points. */
+/** Also counts idle cycles, so that a scanner that hangs shows as missing points. */
 export const cyclesTotal: Counter<'scanner'> = {
   kind: 'counter',
   name: 'ff_scanner_cycle_total',
@@ -20,21 +20,21 @@ export const cycleDuration: Histogram<'scanner'> = {
 export const itemsTotal: Counter<'scanner' | 'case'> = {
   kind: 'counter',
   name: 'ff_scanner_items_total',
-  help: 'Items seen to, by what was done.',
+  help: 'Items processed, by case.',
   labels: ['scanner', 'case'],
 }
 
 export const errorsTotal: Counter<'scanner'> = {
   kind: 'counter',
   name: 'ff_scanner_errors_total',
-  help: 'Items and partitions that could not be seen to.',
+  help: 'Items and partitions that could not be processed.',
   labels: ['scanner'],
 }
 
 export const lagSeconds: Gauge<'scanner'> = {
   kind: 'gauge',
   name: 'ff_scanner_lag_seconds',
-  help: 'How late, at worst, work was seen to in the latest cycle.',
+  help: 'The largest delay with which an item was processed in the latest cycle.',
   labels: ['scanner'],
 }
 
@@ -48,6 +48,6 @@ export const backoffItems: Gauge<'scanner'> = {
 export const restartsTotal: Counter<'scanner'> = {
   kind: 'counter',
   name: 'ff_scanner_restarts_total',
-  help: 'Times that a scanner crashed and was started again.',
+  help: 'Restarts of a crashed scanner.',
   labels: ['scanner'],
 }

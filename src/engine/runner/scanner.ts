@@ -1,13 +1,13 @@
 /**
- * What a scanner is: a name, an interval, and one step that sees to what it finds in one partition. Everything else
- * (partitions, pacing, loops, failures, metrics) is the runner's.
+ * Defines a scanner: a name, an interval, and one step that processes one partition. The runner does the rest: partitions,
+ * pacing, loops, failures and metrics.
  */
 import type { Instant, OperationInput, OperationName, OperationResult, TenantFilter } from '../../kernel/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { Counter, Gauge, Labels } from './metrics.ts'
 
-/** A partition as a scanner sees it. */
+/** The operations of a partition that a scanner may use. */
 export interface ScannedPartition {
   readonly name: Partition
   run<N extends OperationName>(operation: N, input: OperationInput<N>): Promise<OperationResult<N>>
@@ -15,37 +15,37 @@ export interface ScannedPartition {
 }
 
 export interface ScanContext<Cursor> {
-  /** Whose executions may be touched; undefined means everyone's. */
+  /** Restricts the step to executions that match; undefined matches all. */
   readonly filter: TenantFilter | undefined
-  /** Items that are left alone for now. */
+  /** Items to skip: they failed recently. */
   readonly skip: readonly string[]
-  /** Where the step before this one stopped. */
+  /** The cursor that the previous step returned. */
   readonly from: Cursor | undefined
-  /** For operations that need chance. */
+  /** The seed for operations that use randomness. */
   readonly seed: number
   readonly log: Log
 }
 
 export interface ScanResult<Cursor> {
-  /** What was done, counted by case. */
+  /** The number of processed items by case. */
   readonly counts: Readonly<Record<string, number>>
-  /** The items that were seen to: whatever failed with them before is over. */
+  /** The processed items. Their earlier failures are forgotten. */
   readonly items?: readonly string[] | undefined
-  /** How many items were looked at, for a scanner that bounds them. */
+  /** The number of examined items, for a scanner that bounds them. */
   readonly examined?: number | undefined
-  /** Where to go on, if there is more to look at. */
+  /** The cursor for the next step; undefined if the partition is done. */
   readonly next?: Cursor | undefined
   /** When the next item of the partition is due, by the store's clock. */
   readonly nextDueAt?: Instant | undefined
   /** The store's clock. */
   readonly at?: Instant | undefined
-  /** How late the oldest item was when it was seen to. */
+  /** How late the oldest item was when it was processed. */
   readonly lagMs?: number | undefined
-  /** How much is left in the partition, for a scanner that shows its backlog. */
+  /** The remaining backlog of the partition, for a scanner that reports it. */
   readonly depth?: number | undefined
 }
 
-/** Where a case is counted besides in the metric that all scanners share. */
+/** An additional counter for a case, besides the metric that all scanners share. */
 export interface CaseCounter {
   readonly counter: Counter
   readonly labels: Labels
@@ -53,21 +53,21 @@ export interface CaseCounter {
 
 export interface Scanner<Name extends string = string, Cursor = unknown> {
   readonly name: Name
-  /** The period of a full pass over all partitions. Zero switches the scanner off. */
+  /** The period of a full pass over all partitions. Zero disables the scanner. */
   readonly everyMs: number
-  /** Whether it also comes between its passes, whenever a timer of a partition runs out. Its first pass is at once. */
+  /** Also visits a partition whenever one of its timers is due. The first pass starts immediately. */
   readonly followsTimers: boolean
-  /** When it goes on with a partition that had more than fits one pass. */
+  /** When a partition that exceeded the bounds of one pass is continued. */
   readonly goesOn: 'at_once' | 'next_cycle'
-  /** Steps that one pass makes in one partition. */
+  /** The most steps of one pass in one partition. */
   readonly stepsPerPass: number
-  /** Items after which a pass stops in one partition. */
+  /** The number of examined items after which a pass stops in one partition. */
   readonly examinedPerPass: number
-  /** Cases that are also counted under a name of their own. */
+  /** Cases that also have a counter of their own. */
   readonly counters: Readonly<Record<string, CaseCounter>>
-  /** Shows the depths of all partitions together: once a cycle, and only if every partition has told its own in it. */
+  /** Reports the summed depth of all partitions once a cycle, if every partition reported its depth in that cycle. */
   readonly backlog: Gauge | undefined
-  /** One step in one partition. What it throws is counted against the item that the error names, else the partition. */
+  /** Runs one step in one partition. An error counts against the item that it names, else against the partition. */
   readonly scan: (partition: ScannedPartition, context: ScanContext<Cursor>) => Promise<ScanResult<Cursor>>
 }
 
@@ -91,7 +91,7 @@ export function scanner<Name extends string, Cursor>(
   }
 }
 
-/** How often each case stands in a list. */
+/** Counts how often each case occurs. */
 export function countCases(cases: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const name of cases) counts[name] = (counts[name] ?? 0) + 1

@@ -1,18 +1,18 @@
 /**
- * When a scanner comes next: to all partitions once per interval, and earlier to one whose timer runs out. Plans are on
- * the monotonic clock, so that a step of the machine's clock neither stops a scanner nor lets it run wild.
+ * Schedules the visits of a scanner: all partitions once per interval, and a partition earlier when one of its timers is
+ * due. Uses the monotonic clock, so that a step of the machine's clock neither stops a scanner nor makes it spin.
  */
 import type { Instant } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
 
-/** Cycles are spread this far to both sides of the interval, so that engines do not fall into step. */
+/** The jitter of the interval, to both sides, so that engines do not synchronize. */
 export const INTERVAL_JITTER = 0.1
-/** Between two passes, so that timers which run out one after the other are seen to together. */
+/** The least time between two passes, so that timers that are due shortly after each other share one pass. */
 export const LEAST_PAUSE_MS = 5
 
 export interface Visit {
-  /** Whether this begins a new cycle, which looks at every partition. */
+  /** True for a cycle, which visits every partition. */
   readonly isCycle: boolean
   readonly partitions: readonly Partition[]
 }
@@ -34,12 +34,12 @@ export class Schedule {
     this.#notBefore = runtime.monotonic()
   }
 
-  /** When the next pass begins. */
+  /** When the next pass starts. */
   get nextAt(): number {
     return Math.max(this.#notBefore, Math.min(this.#nextCycleAt, ...this.#planned.values()))
   }
 
-  /** Begins the pass whose time has come. However long the pass before took, this is one pass. */
+  /** Starts the pass that is due. Missed passes are coalesced into one. */
   begin(): Visit {
     const now = this.#runtime.monotonic()
     if (now >= this.#nextCycleAt) {
@@ -57,18 +57,18 @@ export class Schedule {
     this.#notBefore = this.#runtime.monotonic() + LEAST_PAUSE_MS
   }
 
-  /** Plans a visit, unless an earlier one is planned. */
+  /** Schedules a visit, unless an earlier one is scheduled. */
   visitIn(partition: Partition, ms: number): void {
     this.#plan(partition, this.#runtime.monotonic() + ms)
   }
 
-  /** The same for an instant of the store's clock, which need not be this machine's. */
+  /** Schedules a visit at an instant of the store's clock, unless an earlier one is scheduled. */
   visitAt(partition: Partition, instant: Instant): void {
     const clock = this.#storeClock ?? { at: this.#runtime.now(), seenAt: this.#runtime.monotonic() }
     this.#plan(partition, clock.seenAt + (instant - clock.at))
   }
 
-  /** Takes note of the store's clock as it was in an answer that has just come. */
+  /** Records the store's clock from a result that was just received. */
   readClock(at: Instant): void {
     this.#storeClock = { at, seenAt: this.#runtime.monotonic() }
   }

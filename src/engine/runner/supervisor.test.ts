@@ -88,7 +88,7 @@ test('stopping waits for its tasks, and then no longer than the grace', async ()
   expect(await stopped).toBe(1)
 })
 
-test('a task that crashes while it is told to stop is not started again', async () => {
+test('a task that crashes while it is stopped is not restarted', async () => {
   const { runtime, supervisor } = createSupervisor()
   let starts = 0
   supervisor.start({

@@ -1,4 +1,4 @@
-/** Keeps tasks running: one that crashes is started again after a pause that grows while it keeps crashing. */
+/** Keeps tasks running. Restarts a task that crashes, with exponential backoff. */
 import { errorFields, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import type { Metrics } from './metrics.ts'
@@ -6,10 +6,10 @@ import { restartsTotal } from './scanner-metrics.ts'
 
 export const FIRST_RESTART_PAUSE_MS = 1_000
 export const LONGEST_RESTART_PAUSE_MS = 30_000
-/** A task that ran this long before it crashed starts again with the first pause. */
+/** A task that ran at least this long before it crashed restarts after the first pause. */
 export const STEADY_RUN_MS = 60_000
 
-/** Runs until the signal aborts. What it throws is a crash. */
+/** Runs until the signal aborts. A rejection counts as a crash. */
 export interface Task {
   readonly name: string
   run(signal: AbortSignal): Promise<void>
@@ -38,7 +38,7 @@ export class Supervisor {
     return this.#restarts.get(name) ?? 0
   }
 
-  /** Tells every task to stop and waits, but not for ever. Says how many had not finished when the grace was over. */
+  /** Aborts every task and waits at most `graceMs`. Returns the number of tasks that are still running. */
   async stop(graceMs: number): Promise<number> {
     const finished = new AbortController()
     this.#stop.abort()
@@ -67,7 +67,10 @@ export class Supervisor {
   #noteCrash(task: Task, error: unknown, pauseMs: number): void {
     const restartCount = this.restartCount(task.name) + 1
     this.#restarts.set(task.name, restartCount)
-    this.#log.error({ scanner: task.name, restartCount, pauseMs, ...errorFields(error) }, 'a scanner crashed')
+    this.#log.error(
+      { scanner: task.name, restartCount, pauseMs, ...errorFields(error) },
+      'scanner crashed; restarting it after a pause',
+    )
     this.#metrics.add(restartsTotal, { scanner: task.name })
   }
 }

@@ -32,7 +32,7 @@ function depthIn(engine: Engine): number | undefined {
   return sample !== undefined && 'value' in sample ? sample.value : undefined
 }
 
-test('a cancelled flow that nobody went on with is cancelled to its last member', async () => {
+test('an abandoned cancel of a flow is continued to the last member', async () => {
   const world = createWorld()
   const flow = await cancelled(world)
   expect((await flowRecord(world, flow)).walk?.purpose).toBe('cancel')
@@ -45,7 +45,7 @@ test('a cancelled flow that nobody went on with is cancelled to its last member'
   expect(depthIn(engine)).toBe(0)
 })
 
-test('flows that nobody cancelled are left alone', async () => {
+test('flows that were not cancelled are unchanged', async () => {
   const world = createWorld()
   await submitFlow(world, { a: {}, b: { after: ['a'] } })
   const before = await world.store.dump('fp:0')

@@ -5,7 +5,7 @@ import type { Scanner } from '../runner/scanner.ts'
 
 const FROM_THE_START: Position = { score: 0 }
 
-/** Goes on with cancelled flows whose members have not all been cancelled, should the due pass not have; shows how many there are. */
+/** Continues cancelled flows with members left to cancel, in case the due pass missed them. Reports the backlog. */
 export const cancelReconciler: Scanner<'cancel_reconciler', Position> = scanner({
   name: 'cancel_reconciler',
   everyMs: 15_000,
@@ -15,13 +15,13 @@ export const cancelReconciler: Scanner<'cancel_reconciler', Position> = scanner(
     for (const id of page.removedStale) {
       log.warn(
         { partition: partition.name, problem: 'removed_stale', id },
-        'a flow was noted as owing cancels that it does not owe; the note has been removed',
+        'removed a stale entry: the flow has no pending cancels',
       )
     }
     return {
       counts: { flow_walked: page.walked.length, removed_stale: page.removedStale.length },
       items: [...page.walked, ...page.removedStale],
-      // A flow is walked as far as one step has room: until nothing is left to walk, there is more to do.
+      // One step walks a flow only as far as its bound, so the scan restarts until no flow is left to walk.
       next: page.next ?? (page.walked.length > 0 ? FROM_THE_START : undefined),
       depth: page.depth,
     }

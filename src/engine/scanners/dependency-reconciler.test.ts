@@ -37,7 +37,7 @@ async function missedEnd(world: World, namespace = 'default'): Promise<Submitted
   return flow
 }
 
-test('a member that was not told of an end is moved on, and the repair is counted and warned of', async () => {
+test('a member that missed the end of an upstream is repaired, and the repair is counted and logged', async () => {
   const world = createWorld()
   const flow = await missedEnd(world)
   await using engine = startReconciler(world)
@@ -75,7 +75,7 @@ test('a member whose group was decided without it is moved on', async () => {
   expect(repairedCount(engine, 'unmoved')).toBe(1)
 })
 
-test('members that wait for good reason are left alone, and nothing is said', async () => {
+test('members with open dependencies are unchanged, and nothing is logged', async () => {
   const world = createWorld()
   await submitFlow(world, { a: {}, b: { after: ['a'] }, c: { after: ['a', 'b'], policy: { policy: 'any_of' } } })
   const before = await world.store.dump('fp:0')

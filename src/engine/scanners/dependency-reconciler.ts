@@ -2,10 +2,10 @@ import type { DependencyCursor } from '../../kernel/index.ts'
 import { countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
 
-/** Pages that one pass looks at; the next pass goes on where this one stopped, so that nobody waits behind many others. */
+/** The most pages of one pass. The next pass continues at its cursor, so that no partition delays the others. */
 const PAGES_PER_PASS = 100
 
-/** Judges every blocked member of every lane again from its edges, sets right what waits in vain and says which. Expected to find nothing. */
+/** Re-evaluates every blocked member from its edges, repairs members that wait in vain and logs them. Expected to find nothing. */
 export const dependencyReconciler: Scanner<'dependency_reconciler', DependencyCursor> = scanner({
   name: 'dependency_reconciler',
   everyMs: 30_000,
@@ -16,7 +16,7 @@ export const dependencyReconciler: Scanner<'dependency_reconciler', DependencyCu
     for (const { problem, executionId } of page.repaired) {
       log.warn(
         { partition: partition.name, problem, executionId },
-        'a member waited for what had happened already, and has been moved on',
+        'repaired a blocked member whose dependencies were already resolved',
       )
     }
     return {

@@ -129,7 +129,7 @@ describe.each(owedCases)('$name', ({ name, arrange, counts }) => {
   })
 })
 
-test('a flow that owes nothing is left alone', async () => {
+test('a flow without pending work is unchanged', async () => {
   const world = createWorld()
   await using engine = startDue(world)
   const flow = await submitFlow(world, { a: {}, b: { after: ['a'] } })
@@ -156,7 +156,7 @@ test('steps in which cancels are gone on with also stand under a name of their o
 describe('submission_abandoned', () => {
   const half = { onlyNodes: 90 }
 
-  test('what nobody has gone on with for an hour is cancelled, and counted under its own name', async () => {
+  test('a submission that was idle for an hour is cancelled, and counted under its own name', async () => {
     const world = createWorld()
     await using engine = startDue(world)
     const flow = await submitFlow(world, many('node', WIDE), half)
@@ -167,7 +167,7 @@ describe('submission_abandoned', () => {
     expect(countOf(engine, 'submission_abandoned')).toBe(1)
   })
 
-  test('what was gone on with less than an hour ago is left alone', async () => {
+  test('a submission that was idle for less than an hour is unchanged', async () => {
     const world = createWorld()
     await using engine = startDue(world)
     const flow = await submitFlow(world, many('node', WIDE), half)

@@ -62,7 +62,7 @@ const timedCases: readonly TimedCase[] = [
     },
   },
   {
-    when: 'a step that is to be tried again',
+    when: 'a step that waits for its retry',
     name: 'suspension_timeout',
     dueInMs: DUE_IN_MS,
     event: 'execution_resumed',
@@ -115,7 +115,7 @@ describe.each(timedCases)('$name of $when', ({ name, dueInMs, event, arrange }) 
     expect(countOf(engine, name)).toBe(1)
   })
 
-  test('what is not due yet is left alone', async () => {
+  test('records that are not due are unchanged', async () => {
     const world = createWorld()
     await using engine = startDue(world)
     await arrange(world)
@@ -197,7 +197,7 @@ test('a wait is reminded of again and again, until its time is over', async () =
   expect([countOf(engine, 'wait_reminder'), countOf(engine, 'suspension_timeout')]).toEqual([3, 1])
 })
 
-test('reminders that were missed while no engine ran are said once', async () => {
+test('reminders that were missed while no engine ran are sent once', async () => {
   const world = createWorld()
   await waiting(world, { remindEveryMs: DUE_IN_MS })
   world.runtime.jump(7 * DUE_IN_MS)

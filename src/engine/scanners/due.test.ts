@@ -89,7 +89,7 @@ describe.each(timedCases)('$name', ({ name, dueInMs, event, arrange }) => {
     expect(countOf(engine, name)).toBe(1)
   })
 
-  test('what is not due yet is left alone', async () => {
+  test('executions that are not due are unchanged', async () => {
     const world = createWorld()
     await using engine = startDue(world)
     await arrange(world)
@@ -159,7 +159,7 @@ test('a lease that is renewed in time is never taken away', async () => {
   expect(countOf(engine, 'lease_expiry')).toBe(0)
 })
 
-test('a lane that nobody ever configured is seen to like any other', async () => {
+test('a lane without configuration is processed like any other', async () => {
   const world = createWorld(2)
   await using engine = startDue(world)
   const lanes = Array.from({ length: 80 }, (_, i) => `lane-${i}`)
@@ -197,7 +197,7 @@ test('more than one call may do is done in one pass', async () => {
   expect(await world.events('execution_promoted')).toHaveLength(count)
 })
 
-test("an engine with a filter sees to its tenant's executions and to no other's, however many stand before them", async () => {
+test('an engine with a filter processes the executions of its tenant only, also behind many others', async () => {
   const world = createWorld()
   for (let i = 0; i < 450; i++) await world.submit({ namespace: 'other', delayMs: 1_000 })
   const tagged = { namespace: 'acme', tags: [{ name: 'instance', value: 'a', indexed: false }], delayMs: 2_000 }
@@ -217,7 +217,7 @@ test("an engine with a filter sees to its tenant's executions and to no other's,
   expect(countOf(engine, 'delayed_promoter')).toBe(1)
 })
 
-test('a record that cannot be seen to holds up no other, and is left alone after three failures', async () => {
+test('a record that cannot be processed delays no other, and is skipped after three failures', async () => {
   const world = createWorld()
   const poisoned = await world.submit()
   await world.damageIndex('fp:0', DUE_INDEX, poisoned, world.runtime.now())

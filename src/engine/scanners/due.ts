@@ -5,9 +5,9 @@ import { countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
 
 /**
- * Does what time alone brings about: delays, sleeps and waits end, leases and attempts run out, deadlines and graces pass.
- * What a flow or a replay was left to do by an operation that had no room for more is due at once. Each case is counted
- * under its own name. The interval is only the net for wake-ups that were missed.
+ * Runs the timers: ends delays, sleeps and waits, expires leases, attempts, deadlines and graces. Work of a flow or a
+ * replay that exceeded the bound of an operation is due immediately. Each case is counted under its own name. The
+ * interval is only a safety net for missed wake-ups.
  */
 export const due: Scanner<'due', Position> = scanner({
   name: 'due',

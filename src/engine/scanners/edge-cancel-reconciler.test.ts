@@ -67,7 +67,7 @@ test('a group with a loser that lives belongs to the due pass, however often it 
   expect(actionCount(engine, 'no_op')).toBeGreaterThan(2)
 })
 
-test('a note that nobody owes anything for, or that names nobody, is removed and warned of', async () => {
+test('a stale or malformed entry is removed and logged', async () => {
   const world = createWorld()
   const flow = await submitFlow(world, { a: {} })
   await world.damageIndex('fp:0', SIBLING_CANCELS_INDEX, flow.idOf('a'), 1)

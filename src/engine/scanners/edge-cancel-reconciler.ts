@@ -11,8 +11,8 @@ const counters: Record<SiblingCancelOutcome, CaseCounter> = {
 }
 
 /**
- * Looks after groups that owe cancels to those that lost. It finishes paperwork only: as long as one of those lives, the
- * group belongs to the due pass, which cancels it.
+ * Removes entries of groups with pending sibling cancels once every sibling has ended. As long as one is alive, the group
+ * belongs to the due pass, which cancels it.
  */
 export const edgeCancelReconciler: Scanner<'edge_cancel_reconciler', Position> = scanner({
   name: 'edge_cancel_reconciler',
@@ -25,7 +25,7 @@ export const edgeCancelReconciler: Scanner<'edge_cancel_reconciler', Position> =
       if (outcome === 'no_op' || outcome === 'completed_drain') continue
       log.warn(
         { partition: partition.name, problem: outcome, id },
-        'cancels were noted as owed that nobody owes; the note has been removed',
+        'removed an invalid entry of pending sibling cancels',
       )
     }
     return {

@@ -52,7 +52,7 @@ test('a flow that does not count what it holds is counted and warned of, and not
   expect(await world.store.dump('fp:0')).toEqual(before)
 })
 
-test('where every flow counts rightly nothing is said, however large the flow', async () => {
+test('nothing is logged for exact counts, also of a large flow', async () => {
   const world = createWorld()
   await submitFlow(world, { a: {}, b: { after: ['a'] }, c: { after: ['a'] }, d: { after: ['b', 'c'] } })
   await submitFlow(world, { root: {}, ...many('leaf', 2 * MEMBER_PAGE_MAX, { after: ['root'] }) })
@@ -65,7 +65,7 @@ test('where every flow counts rightly nothing is said, however large the flow', 
   expect(world.log.lines).toEqual([])
 })
 
-test('two engines tell of it each, and neither changes anything', async () => {
+test('two engines each report a drift, and neither changes anything', async () => {
   const world = createWorld()
   const flow = await submitFlow(world, { a: {} })
   await miscount(world, flow)
@@ -79,7 +79,7 @@ test('two engines tell of it each, and neither changes anything', async () => {
   expect(await world.store.dump('fp:0')).toEqual(before)
 })
 
-test("with a filter, another tenant's flows are not looked at", async () => {
+test('with a filter, the flows of other tenants are not examined', async () => {
   const world = createWorld()
   await miscount(world, await submitFlow(world, { a: {} }, { namespace: 'other' }))
   await using engine = startProjector(world, world.batcher, 'acme')

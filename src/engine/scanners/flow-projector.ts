@@ -2,12 +2,12 @@ import type { AuditCursor } from '../../kernel/index.ts'
 import { countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
 
-/** Pages of members that one pass counts; the next pass goes on where this one stopped. */
+/** The most pages of members of one pass. The next pass continues at its cursor. */
 const PAGES_PER_PASS = 200
 
 /**
- * Counts the members of every flow anew and compares with what the flow says of itself. It changes nothing: a flow is kept
- * exact by whatever changes a member. Expected to find nothing.
+ * Recounts the members of every flow and compares with the counts of its record. Read-only: every operation that changes a
+ * member keeps the counts exact. Expected to find nothing.
  */
 export const flowProjector: Scanner<'flow_projector', AuditCursor> = scanner({
   name: 'flow_projector',
@@ -17,7 +17,10 @@ export const flowProjector: Scanner<'flow_projector', AuditCursor> = scanner({
   scan: async (partition, { filter, from, log }) => {
     const page = await partition.run('auditFlows', { filter, cursor: from })
     for (const { flowId, what, recorded, counted } of page.drifts) {
-      log.warn({ partition: partition.name, flowId, what, recorded, counted }, 'a flow does not count what it holds')
+      log.warn(
+        { partition: partition.name, flowId, what, recorded, counted },
+        'the member counts of a flow differ from its members',
+      )
     }
     return { counts: countCases(page.drifts.map(({ what }) => what)), next: page.cursor }
   },

@@ -56,7 +56,7 @@ async function submitMany(
   return ids
 }
 
-test('in a store that is well it finds nothing, changes nothing and says nothing', async () => {
+test('in a consistent store it finds, changes and logs nothing', async () => {
   const world = createWorld()
   await submitMany(world, 3, { delayMs: 60_000 })
   await submitMany(world, 3)
@@ -125,7 +125,7 @@ test('damage larger than one call may repair is repaired in one walk', async () 
   expect(world.log.lines.filter((line) => line.level === 'warn')).toHaveLength(count)
 })
 
-test('a walk longer than one pass goes on in the next cycle where it stopped, so that every lane is reached', async () => {
+test('a scan longer than one pass continues in the next cycle, so that every lane is covered', async () => {
   const world = createWorld()
   const lanes = Array.from({ length: 40 }, (_, i) => `lane-${String(i).padStart(2, '0')}`)
   for (const lane of lanes) await world.submit({ lane })

@@ -3,12 +3,12 @@ import type { ReconcileCursor } from '../../kernel/index.ts'
 import { countCases, scanner } from '../runner/scanner.ts'
 import type { Scanner } from '../runner/scanner.ts'
 
-/** Pages that one pass looks at; the next pass goes on where this one stopped, so that any store is walked in the end. */
+/** The most pages of one pass. The next pass continues at its cursor, so that a store of any size is covered. */
 const PAGES_PER_PASS = 100
-/** Entries that one pass looks at in one partition. Many more would take a noticeable share of a core from other work. */
+/** The most entries that one pass examines in one partition. More would take a noticeable share of a core. */
 const ENTRIES_PER_PASS = 2_000
 
-/** Finds records whose index entries differ from what their state derives, repairs them and says which. Expected to find nothing. */
+/** Finds records whose index entries differ from the derived ones, repairs and logs them. Expected to find nothing. */
 export const indexReconciler: Scanner<'index_reconciler', ReconcileCursor> = scanner({
   name: 'index_reconciler',
   everyMs: 45_000,
@@ -20,7 +20,7 @@ export const indexReconciler: Scanner<'index_reconciler', ReconcileCursor> = sca
     for (const { problem, index, id } of page.repaired) {
       log.warn(
         { partition: partition.name, problem, index: index.replaceAll(SEPARATOR, '/'), id },
-        'an index entry was wrong and has been repaired',
+        'repaired a wrong index entry',
       )
     }
     const counts = countCases(page.repaired.map((entry) => entry.problem))

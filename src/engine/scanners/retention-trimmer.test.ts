@@ -45,7 +45,7 @@ test('an execution whose retention is over is removed with all that belongs to i
   expect(purgedCount(engine)).toBe(1)
 })
 
-test('what is still within its retention, or has not ended, is left alone', async () => {
+test('executions within their retention, or that have not ended, are kept', async () => {
   const world = createWorld()
   await endMany(world, 1)
   await world.submit({ retentionMs: 0 })
@@ -129,7 +129,7 @@ test('two engines remove each execution once', async () => {
   expect(await world.events('execution_purged')).toHaveLength(120)
 })
 
-test("with a filter, only its tenant's executions are removed, also those behind many of somebody else's", async () => {
+test('with a filter, only executions of its tenant are removed, also behind many others', async () => {
   const world = createWorld()
   await endMany(world, 3 * PURGE_COUNT_MAX, { namespace: 'other' })
   await world.runtime.advance(1)

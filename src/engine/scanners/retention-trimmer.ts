@@ -8,15 +8,15 @@ export const EVENT_RETENTION_MS = 86_400_000
 export const EVENT_COUNT_MAX = 100_000
 
 /**
- * Removes executions and flows whose retention is over, and events that are too old or too many. It comes by its interval alone:
- * a page a minute is cheaper than one call for every execution that ends, and nobody waits for a removal.
+ * Removes executions and flows whose retention is over, and events that are too old or too many. Follows no timers: a
+ * removal is not urgent, and a page a minute is cheaper than one call for every execution that ends.
  */
 export const retentionTrimmer: Scanner<'retention_trimmer', Position> = scanner({
   name: 'retention_trimmer',
   everyMs: 60_000,
   scan: async (partition, { filter, skip, from }) => {
     const purge = await partition.run('purgeExecutions', { filter, skip, from })
-    // The log is everyone's, so it is trimmed whatever the filter: once, behind the last page.
+    // Tenants share the event log, so it is trimmed regardless of the filter: once, after the last page.
     const trimmed =
       purge.next === undefined ? await partition.trimEvents(purge.at - EVENT_RETENTION_MS, EVENT_COUNT_MAX) : 0
     return {

@@ -18,16 +18,16 @@ const POLICIES = ['cancel_all', 'cancel_pending', 'flow_only'] as const
 
 export function flowCancelCommand(shell: Shell): Command {
   return new Command('cancel')
-    .description('end a flow; from then on nothing of it is begun')
+    .description('cancel a flow; no further member is started')
     .argument('<id>', "the flow's id or key")
     .option('--reason <text>', 'why, for its history', 'cancelled from the command line')
     .option(
       '--policy <policy>',
       'cancel_all: every member; cancel_pending: those that do not run; flow_only: none (default: cancel_all)',
     )
-    .option('--force', 'end running members now instead of asking their workers')
-    .option('--grace <duration>', 'how long their workers are given to stop (default: 30s)')
-    .option('--wait [duration]', 'wait until nothing is left to cancel, at most this long (default: 5m)')
+    .option('--force', 'end running members immediately, without asking their workers')
+    .option('--grace <duration>', 'how long their workers may take to stop (default: 30s)')
+    .option('--wait [duration]', 'wait until all cancels are done, at most this long (default: 5m)')
     .addHelpText(
       'after',
       examples(['flow cancel release:42 --reason "superseded by 43"', 'flow cancel release:42 --wait 30s']),
@@ -65,6 +65,6 @@ function leftText({ policy, liveCount }: FlowCancelled): string {
     case 'cancel_pending':
       return `${members} that ran may finish`
     case 'flow_only':
-      return `${members} go on`
+      return `${members} keep running`
   }
 }

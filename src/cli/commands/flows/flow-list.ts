@@ -26,7 +26,7 @@ export function flowListCommand(shell: Shell): Command {
     .option('--state <state>', `only in this state: ${publicFlowStates.join(', ')}`)
     .option('--tag <name=value>', 'only with this tag')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
-    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .addHelpText('after', examples(['flow list --state failed', 'flow list --name release --json | jq -r .items[].id']))
     .action(async (flags: FlowListFlags, command: Command) => {
       const query = queryOf(flags)

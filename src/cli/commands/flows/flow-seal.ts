@@ -5,7 +5,7 @@ import type { Shell } from '../../session/shell.ts'
 
 export function flowSealCommand(shell: Shell): Command {
   return new Command('seal')
-    .description('close the graph of a flow: what was held begins, and the flow ends with its last member')
+    .description('seal a flow: held members start, none can be added, and the flow ends with its last member')
     .argument('<id>', "the flow's id or key")
     .addHelpText('after', examples(['flow seal import:7']))
     .action(async (id: string, _flags: object, command: Command) => {

@@ -16,9 +16,9 @@ interface FlowShowFlags {
 
 export function flowShowCommand(shell: Shell): Command {
   return new Command('show')
-    .description('one flow: its state, its counts, and its graph with the state of every node')
+    .description('show one flow: its state, its counts, and its graph with the state of every node')
     .argument('<id>', "the flow's id or key")
-    .option('--members', 'every member, however many there are; with --json, a list of them')
+    .option('--members', 'show every member, also of a large graph; with --json, as a list')
     .addHelpText('after', examples(['flow show release:42', 'flow show release:42 --members --json']))
     .action(async (id: string, flags: FlowShowFlags, command: Command) => {
       const isWhole = flags.members === true
@@ -31,7 +31,7 @@ export function flowShowCommand(shell: Shell): Command {
         }
         const members = await readMembers(fabric.try, view.flow.id)
         await output.answer(document(description, members), () => pageText(description, members, isWhole, output))
-        if (isFolded(members, isWhole)) output.remark('The graph is folded: --members shows every member.')
+        if (isFolded(members, isWhole)) output.remark('The graph is collapsed: --members shows every member.')
       })
     })
 }

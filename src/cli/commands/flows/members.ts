@@ -4,7 +4,7 @@ import type { Calls, Client } from '../../../client/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { ExecutionId, FlowId, MemberView, Position } from '../../../kernel/index.ts'
 
-/** All members of a flow with what leads to each, page by page. A flow that changes meanwhile is seen as it was on the way. */
+/** Reads all members of a flow with their upstreams, page by page. Not a snapshot: the flow may change meanwhile. */
 export async function readMembers(calls: Calls, flowId: FlowId): Promise<MemberView[]> {
   const members: MemberView[] = []
   let cursor: Position | undefined
@@ -16,7 +16,7 @@ export async function readMembers(calls: Calls, flowId: FlowId): Promise<MemberV
   return members
 }
 
-/** The execution that is a node of the flow. One that was added with an id of its own is looked for among all members. */
+/** Finds the execution of a node. A member that was added with its own id is searched for among all members. */
 export async function findMember(client: Client, flowId: FlowId, node: string): Promise<ExecutionId> {
   const flow = client.flow(flowId)
   const { id } = flow.member(node)

@@ -11,7 +11,7 @@ import { timeText } from '../../text/time-text.ts'
 
 export function keysListCommand(shell: Shell): Command {
   return new Command('list')
-    .description('the keys, which one signs and until when the others are good; never a secret')
+    .description('the keys: which one signs, and how long the others stay valid; never a secret')
     .option(KEYS_FILE_FLAG, KEYS_FILE_TEXT)
     .addHelpText('after', examples(['keys list', 'keys list --json']))
     .action(async (flags: KeysFlags, command: Command) => {

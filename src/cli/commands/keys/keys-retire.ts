@@ -7,7 +7,7 @@ import type { Shell } from '../../session/shell.ts'
 
 export function keysRetireCommand(shell: Shell): Command {
   return new Command('retire')
-    .description('forget a key before its grace is over: links that it signed are worthless at once')
+    .description('remove a key before its grace is over: links that it signed become invalid immediately')
     .argument('<key>', "the key's id")
     .option(KEYS_FILE_FLAG, KEYS_FILE_TEXT)
     .addHelpText('after', examples(['keys retire k5f0c2a9b1e3d4786']))

@@ -16,8 +16,8 @@ interface RotateFlags extends KeysFlags {
 
 export function keysRotateCommand(shell: Shell): Command {
   return new Command('rotate')
-    .description('make a new key that signs from now on; makes the file if there is none')
-    .option('--grace <duration>', 'how long links of the key before it stay good (default: 24h)')
+    .description('create a new signing key; creates the file if it does not exist')
+    .option('--grace <duration>', 'how long links of the previous key stay valid (default: 24h)')
     .option(KEYS_FILE_FLAG, KEYS_FILE_TEXT)
     .addHelpText('after', examples(['keys rotate', 'keys rotate --grace 7d --file /etc/shop/flowfabric.keys']))
     .action(async (flags: RotateFlags, command: Command) => {
@@ -34,7 +34,7 @@ export function keysRotateCommand(shell: Shell): Command {
       await output.answer({ file, id, previous }, () =>
         previous === undefined
           ? `${id} signs from now on, the first key in ${printable(file)}.`
-          : `${id} signs from now on. Links of ${previous.id} stay good until ${timeText(previous.notAfter, now)}.`,
+          : `${id} signs from now on. Links of ${previous.id} stay valid until ${timeText(previous.notAfter, now)}.`,
       )
       if (previous === undefined) {
         output.remark(`Processes that make or check links need ${KEYS_FILE_VARIABLE}=${printable(path.resolve(file))}`)

@@ -18,14 +18,14 @@ interface ApproveFlags {
 
 export function approveCommand(shell: Shell): Command {
   return new Command('approve')
-    .description('vote where an execution waits for approval; exits with 1 if the vote does not count')
+    .description('vote on an approval that an execution waits for; exits with 1 if the vote does not count')
     .argument('<id>', "the execution's id or key")
-    .argument('<waitpoint>', 'where it waits: the name of the wait, unless its handler said otherwise')
-    .argument('[answer]', 'what is said with the vote: JSON, @file, or - for standard input')
+    .argument('<waitpoint>', 'the key of the waitpoint: the name of the wait, unless the handler set another')
+    .argument('[answer]', 'a value to send with the vote: JSON, @file, or - for standard input')
     .option('--reject', 'vote against it')
     .option('--by <name>', 'who votes (default: your login name)')
     .option('--note <text>', 'a remark, sent as { "note": … }')
-    .option('--key <key>', 'a key of your own; a vote sent twice with one key is taken once')
+    .option('--key <key>', 'an idempotency key; a vote that is sent again with it counts once')
     .addHelpText(
       'after',
       examples(['approve deploy:42 review --by ada', 'approve deploy:42 review --reject --note "not on a Friday"']),
@@ -51,5 +51,5 @@ export function approveCommand(shell: Shell): Command {
 async function answerOf(argument: string | undefined, { note }: ApproveFlags): Promise<unknown> {
   if (note === undefined) return await readInput(argument, process.stdin)
   if (argument === undefined) return { note }
-  throw invalidInput('--note', 'An answer and --note are both given: put the note into the answer.')
+  throw invalidInput('--note', 'Give either an answer or --note; the answer can contain the note.')
 }

@@ -15,12 +15,12 @@ interface ReissueFlags {
 
 export function reissueCommand(shell: Shell): Command {
   return new Command('reissue')
-    .description('new tokens for a waitpoint; every token handed out for it before is worthless from then on')
+    .description('create new tokens for a waitpoint; revokes all its earlier tokens')
     .argument('<id>', "the execution's id or key")
     .argument('<waitpoint>', "the waitpoint's key")
-    .option('--for <name>', 'whom a token is made for; can be repeated, one token each', collect)
-    .option('--expires <duration>', 'how long they are good')
-    .option('--name <signal>', 'the only name of signals that may be sent with them; can be repeated', collect)
+    .option('--for <name>', 'the holder of a token; can be repeated, one token each', collect)
+    .option('--expires <duration>', 'how long the tokens are valid')
+    .option('--name <signal>', 'a signal name that the tokens may send, and no other; can be repeated', collect)
     .addHelpText('after', examples(['reissue deploy:42 review --for ada --for bob --expires 2d']))
     .action(async (id: string, waitpoint: string, flags: ReissueFlags, command: Command) => {
       const expires = given(flags.expires, (text) => parseDurationFlag(text, '--expires', 1))
@@ -35,12 +35,12 @@ export function reissueCommand(shell: Shell): Command {
     })
 }
 
-/** Without a name there is one token, whose holder is nobody in particular. */
+/** Without --for there is one token without a named holder. */
 function holdersOf(flags: ReissueFlags): readonly (TokenOptions['for'] | undefined)[] {
   return flags.for ?? [undefined]
 }
 
-/** Alone on its line, a token can be piped on. */
+/** Prints a token without a holder alone, so that it can be piped. */
 function tokenLine({ for: holder, token }: { readonly for?: string | undefined; readonly token: string }): string {
   return holder === undefined ? token : `${holder}\t${token}`
 }

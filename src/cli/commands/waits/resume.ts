@@ -14,10 +14,10 @@ interface ResumeFlags {
 
 export function resumeCommand(shell: Shell): Command {
   return new Command('resume')
-    .description('let a suspended execution go on without what it waits for; its handler is told')
+    .description('end the wait of a suspended execution; its handler gets the reason "resumed"')
     .argument('<id>', "the execution's id or key")
-    .option('--by <name>', 'who says so (default: your login name)')
-    .option('--reason <text>', 'why, for its handler and its history')
+    .option('--by <name>', 'the operator (default: your login name)')
+    .option('--reason <text>', 'the reason, for its handler and its history')
     .option('--step <name>', 'only if it is in this wait')
     .addHelpText('after', examples(['resume deploy:42 --reason "approved by phone"']))
     .action(async (id: string, { by = loginName(), reason, step }: ResumeFlags, command: Command) => {
@@ -25,7 +25,7 @@ export function resumeCommand(shell: Shell): Command {
         const result = accept(await fabric.try.resume(id, { by, ...defined({ reason, step }) }))
         const executionId = fabric.try.resolve(id)
         await output.answer({ id: executionId, ...result }, () =>
-          printable(`${executionId} goes on; its wait '${result.step}' has ended (${result.state})`),
+          printable(`${executionId} resumed; its wait '${result.step}' has ended (${result.state})`),
         )
       })
     })

@@ -27,16 +27,16 @@ interface SentSignal extends Omit<SignalFlags, 'token'> {
 
 export function signalCommand(shell: Shell): Command {
   return new Command('signal')
-    .description('tell an execution something; what it does not wait for yet is kept')
+    .description('send a signal to an execution; buffers a signal that the execution does not wait for yet')
     .argument('<id>', "the execution's id or key")
     .argument('<name>', 'the name of the signal')
-    .argument('[value]', 'what is said: JSON, @file, or - for standard input')
-    .option('--waitpoint <key>', 'send it to this waitpoint, and not to the execution by its name')
-    .option('--by <name>', `who says it (default: "${COMMAND_LINE}")`)
-    .option('--key <key>', 'a key of your own; a signal sent twice with one key is taken once')
+    .argument('[value]', 'the value of the signal: JSON, @file, or - for standard input')
+    .option('--waitpoint <key>', 'send it to this waitpoint instead of the execution')
+    .option('--by <name>', `the sender (default: "${COMMAND_LINE}")`)
+    .option('--key <key>', 'an idempotency key; a signal that is sent again with it counts once')
     .option(
       '--token [token]',
-      `speak for whom a token was made for; without a value, ${TOKEN_VARIABLE} or standard input`,
+      `send as the holder of this token; without a value, reads ${TOKEN_VARIABLE} or standard input`,
     )
     .addHelpText(
       'after',
@@ -58,7 +58,7 @@ export function signalCommand(shell: Shell): Command {
     })
 }
 
-/** Everything is read before the store is opened. */
+/** Reads everything before the store is opened. */
 async function sentSignal(
   id: string,
   name: string,
@@ -67,7 +67,7 @@ async function sentSignal(
 ): Promise<SentSignal> {
   if (token === undefined) return { ...flags, id, name, value: await readInput(argument, process.stdin), token }
   if (flags.by !== undefined || flags.waitpoint !== undefined) {
-    throw invalidInput('--token', '--token says by whom and to which waitpoint: leave out --by and --waitpoint.')
+    throw invalidInput('--token', '--token determines the sender and the waitpoint: leave out --by and --waitpoint.')
   }
   if (argument === '-') {
     throw invalidInput(
@@ -83,7 +83,7 @@ async function send({ fabric }: Session, sent: SentSignal): Promise<SignalReceip
   const { id, name, value, waitpoint, by = COMMAND_LINE, key, token } = sent
   const options = defined({ key })
   if (token !== undefined) {
-    // A token of another execution would tell that one, and not the one that was named.
+    // A token of another execution would send the signal there.
     if (fabric.tokens.verify(token).executionId !== fabric.try.resolve(id)) throw new EngineError('invalid_token')
     return await fabric.answer(token, name, value, options)
   }

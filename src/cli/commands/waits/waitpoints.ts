@@ -18,15 +18,15 @@ interface WaitpointsFlags {
 
 export function waitpointsCommand(shell: Shell): Command {
   return new Command('waitpoints')
-    .description('where executions can be told something, longest open first; never the tokens')
-    .argument('[id]', 'only those of this execution: its id or key')
-    .option('--all', 'with an execution: closed ones and mailboxes too')
+    .description('open waitpoints, oldest first; never their tokens')
+    .argument('[id]', 'only of this execution: its id or key')
+    .option('--all', 'with an execution: also closed waitpoints and mailboxes')
     .option('--limit <number>', 'at most this many, up to 200 (default: 50)')
-    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .addHelpText('after', examples(['waitpoints', 'waitpoints deploy:42 --all', 'waitpoints --json | jq .items[].key']))
     .action(async (id: string | undefined, flags: WaitpointsFlags, command: Command) => {
       const { all, cursor } = flags
-      if (all === true && id === undefined) throw invalidInput('--all', '--all goes with an execution: name one.')
+      if (all === true && id === undefined) throw invalidInput('--all', '--all needs an execution: name one.')
       const page = defined({ limit: given(flags.limit, (text) => parseInteger(text, '--limit')), cursor })
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const options = { ...page, ...defined({ all }) }
