@@ -18,7 +18,9 @@ test('a dash reads standard input, and a token is used as given', async () => {
 })
 
 test('without a token, the error names where to pass one', async () => {
-  await expect(readToken(true, {}, stdin('\n'))).rejects.toThrow('set FLOWFABRIC_TOKEN, or send the token to standard input')
+  await expect(readToken(true, {}, stdin('\n'))).rejects.toThrow(
+    'set FLOWFABRIC_TOKEN, or send the token to standard input',
+  )
 })
 
 test('standard input is read no further than a token can be long', async () => {
