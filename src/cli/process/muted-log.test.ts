@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Log } from '../../runtime/index.ts'
-import { OpeningLog } from './buffered-log.ts'
+import { OpeningLog } from './muted-log.ts'
 
 test('a log drops lines while the store is opened, and passes on all later ones', () => {
   const lines: string[] = []
