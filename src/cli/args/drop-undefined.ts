@@ -1,11 +1,11 @@
 /** Drops fields that are undefined, so that an absent flag is an absent option. */
-export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function dropUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>
   }
 }
 
 /** Parses a flag if it is present. */
-export function given<T>(text: string | undefined, read: (text: string) => T): T | undefined {
+export function parseGiven<T>(text: string | undefined, read: (text: string) => T): T | undefined {
   return text === undefined ? undefined : read(text)
 }

@@ -3,7 +3,7 @@ import { eventTypes, publicStates } from '../../kernel/index.ts'
 import type { EventType, PublicState } from '../../kernel/index.ts'
 import { checkTagName, invalidInput, parseDuration, show } from '../../client/index.ts'
 import type { RetryOptions } from '../../client/index.ts'
-import { defined } from './drop-undefined.ts'
+import { dropUndefined } from './drop-undefined.ts'
 
 /** Collects the values of a flag that can be repeated. */
 export function collect(value: string, earlier: readonly string[] = []): string[] {
@@ -49,7 +49,7 @@ export function parseBackoff(text: string): NonNullable<RetryOptions['backoff']>
   const [kind, ...times] = text.split(':')
   const [first, longest] = times.map((time) => parseDurationFlag(time, '--backoff'))
   if (kind === 'fixed' && times.length <= 1) return first === undefined ? 'fixed' : { kind, delay: first }
-  if (kind === 'exponential' && times.length <= 2) return { kind, ...defined({ initial: first, max: longest }) }
+  if (kind === 'exponential' && times.length <= 2) return { kind, ...dropUndefined({ initial: first, max: longest }) }
   throw invalidInput(
     '--backoff',
     `--backoff is ${show(text)}, but must be fixed[:wait] or exponential[:first wait[:longest wait]], such as fixed:30s or exponential:1s:5m.`,

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { accept } from '../../client/index.ts'
 import type { CancelResult, Refused } from '../../kernel/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
-import { defined, given } from '../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
 import type { Shell } from '../session/shell.ts'
 import { timeText } from '../text/time-text.ts'
@@ -27,9 +27,9 @@ export function cancelCommand(shell: Shell): Command {
     )
     .action(async (id: string, flags: CancelFlags, command: Command) => {
       const { reason, force } = flags
-      const grace = given(flags.grace, (text) => parseDurationFlag(text, '--grace'))
+      const grace = parseGiven(flags.grace, (text) => parseDurationFlag(text, '--grace'))
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const options = { by: COMMAND_LINE, ...defined({ force, grace }) }
+        const options = { by: COMMAND_LINE, ...dropUndefined({ force, grace }) }
         const result = accept(await fabric.try.cancel(id, reason, options))
         const executionId = fabric.try.resolve(id)
         await output.answer({ id: executionId, ...result }, () => answerText(executionId, result, shell.runtime.now()))

@@ -5,7 +5,7 @@ import type { Fabric } from '../../fabric/fabric.ts'
 import type { WorkerOptions } from '../../worker/worker-options.ts'
 import type { Worker } from '../../worker/worker.ts'
 import type { WorkerSummary } from '../../worker/worker-stats.ts'
-import { defined, given } from '../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { subscriptionText } from '../text/event-text.ts'
 import { exitCodes } from '../process/exit-codes.ts'
 import { collect, parseInteger } from '../args/flags.ts'
@@ -36,8 +36,8 @@ export function devCommand(shell: Shell): Command {
     .addHelpText('after', ENDING)
     .addHelpText('after', examples(['dev handlers.ts', 'dev handlers.ts --concurrency 4', 'dev --store memory:']))
     .action(async (file: string | undefined, flags: DevFlags, command: Command) => {
-      const options = defined({
-        concurrency: given(flags.concurrency, (text) => parseInteger(text, '--concurrency')),
+      const options = dropUndefined({
+        concurrency: parseGiven(flags.concurrency, (text) => parseInteger(text, '--concurrency')),
         lanes: flags.lane,
       })
       shell.runsForeignCode = file !== undefined
@@ -64,7 +64,7 @@ async function runUntilInterrupted(
     {
       signal: tail.signal,
       onTrouble: (error) => fabric.log.warn({ code: error.code }, error.message),
-      ...defined({ namespace }),
+      ...dropUndefined({ namespace }),
     },
     (item) => output.answer(item, () => subscriptionText(item, output)),
   )

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { ExecutionPage, ExecutionSummary, ListOptions } from '../../client/index.ts'
-import { defined, given } from '../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { parseInteger, parseSince, parseState, parseTag } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
 import { printable } from '../text/output.ts'
@@ -37,20 +37,20 @@ export function listCommand(shell: Shell): Command {
     .action(async (flags: ListFlags, command: Command) => {
       const query = queryOf(flags, shell.runtime.now())
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
-        const page = await fabric.list({ ...query, ...defined({ namespace }) })
+        const page = await fabric.list({ ...query, ...dropUndefined({ namespace }) })
         await answerPage(page, output)
       })
     })
 }
 
 function queryOf(flags: ListFlags, now: number): ListOptions {
-  return defined({
+  return dropUndefined({
     lane: flags.lane,
     task: flags.task,
-    state: given(flags.state, parseState),
-    tag: given(flags.tag, parseTag),
-    createdFrom: given(flags.since, (text) => parseSince(text, '--since', now)),
-    limit: given(flags.limit, (text) => parseInteger(text, '--limit')),
+    state: parseGiven(flags.state, parseState),
+    tag: parseGiven(flags.tag, parseTag),
+    createdFrom: parseGiven(flags.since, (text) => parseSince(text, '--since', now)),
+    limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')),
     cursor: flags.cursor,
   })
 }

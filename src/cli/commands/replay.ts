@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { accept, invalidInput } from '../../client/index.ts'
 import type { ReplayOptions } from '../../client/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
-import { defined } from '../args/drop-undefined.ts'
+import { dropUndefined } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
 import type { Shell } from '../session/shell.ts'
 
@@ -26,7 +26,7 @@ export function replayCommand(shell: Shell): Command {
       examples(['replay report:2026-01 --reason "the database is back"', 'replay report:2026-01 --from write']),
     )
     .action(async (id: string, flags: ReplayFlags, command: Command) => {
-      const options = { by: COMMAND_LINE, ...defined({ reason: flags.reason, from: fromOf(flags) }) }
+      const options = { by: COMMAND_LINE, ...dropUndefined({ reason: flags.reason, from: fromOf(flags) }) }
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const result = accept(await fabric.try.replay(id, options))
         const executionId = fabric.try.resolve(id)

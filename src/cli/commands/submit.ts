@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { accept, checkKey, invalidInput, mintExecutionId, prepareSubmit, task } from '../../client/index.ts'
 import type { RetryOptions, SubmitItem, SubmitOptions } from '../../client/index.ts'
 import type { CreateResult, Refused } from '../../kernel/index.ts'
-import { defined, given } from '../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { collect, oneOf, parseBackoff, parseDurationFlag, parseInteger, parseTags } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
 import { readInput } from '../args/input-argument.ts'
@@ -64,24 +64,27 @@ export function submitCommand(shell: Shell): Command {
 }
 
 function optionsOf(flags: SubmitFlags): Omit<SubmitOptions, 'tx'> {
-  return defined({
+  return dropUndefined({
     id: flags.id,
     lane: flags.lane,
-    priority: given(flags.priority, (text) => parseInteger(text, '--priority')),
-    delay: given(flags.delay, (text) => parseDurationFlag(text, '--delay')),
+    priority: parseGiven(flags.priority, (text) => parseInteger(text, '--priority')),
+    delay: parseGiven(flags.delay, (text) => parseDurationFlag(text, '--delay')),
     retry: retryOf(flags),
-    timeout: defined({
-      attempt: given(flags.timeout, (text) => parseDurationFlag(text, '--timeout', 1)),
-      total: given(flags.deadline, (text) => parseDurationFlag(text, '--deadline', 1)),
+    timeout: dropUndefined({
+      attempt: parseGiven(flags.timeout, (text) => parseDurationFlag(text, '--timeout', 1)),
+      total: parseGiven(flags.deadline, (text) => parseDurationFlag(text, '--deadline', 1)),
     }),
-    ifExists: given(flags.ifExists, (text) => oneOf(['join', 'reject', 'replace'], text, '--if-exists')),
+    ifExists: parseGiven(flags.ifExists, (text) => oneOf(['join', 'reject', 'replace'], text, '--if-exists')),
     tags: parseTags(flags.tag ?? []),
   })
 }
 
 function retryOf({ attempts, backoff }: SubmitFlags): RetryOptions | undefined {
   if (attempts !== undefined) {
-    return { attempts: parseInteger(attempts, '--attempts'), ...defined({ backoff: given(backoff, parseBackoff) }) }
+    return {
+      attempts: parseInteger(attempts, '--attempts'),
+      ...dropUndefined({ backoff: parseGiven(backoff, parseBackoff) }),
+    }
   }
   if (backoff === undefined) return undefined
   throw invalidInput(

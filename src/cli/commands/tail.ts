@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { accept } from '../../client/index.ts'
-import { defined } from '../args/drop-undefined.ts'
+import { dropUndefined } from '../args/drop-undefined.ts'
 import { subscriptionText } from '../text/event-text.ts'
 import { collect, parseEventType } from '../args/flags.ts'
 import { followEvents } from './follow-events.ts'
@@ -44,7 +44,7 @@ export function tailCommand(shell: Shell): Command {
         const options = {
           signal: interruption.signal,
           onTrouble: (error: EngineError) => output.remark(`${error.code}: ${error.message} Retrying.`),
-          ...defined({ executionId: id, flowId: flow, namespace, fromStart, cursor, types }),
+          ...dropUndefined({ executionId: id, flowId: flow, namespace, fromStart, cursor, types }),
         }
         const position = await followEvents(fabric, options, (item) =>
           output.answer(item, () => subscriptionText(item, output)),

@@ -4,17 +4,17 @@
  */
 import type { Log } from '../../runtime/index.ts'
 
-export class OpeningLog implements Log {
+export class MutedLog implements Log {
   readonly #log: Log
-  #isOpen = false
+  #isMuted = true
 
   constructor(log: Log) {
     this.#log = log
   }
 
   /** Passes on all lines from now on. */
-  end(): void {
-    this.#isOpen = true
+  unmute(): void {
+    this.#isMuted = false
   }
 
   debug(...line: Parameters<Log['debug']>): void {
@@ -34,6 +34,6 @@ export class OpeningLog implements Log {
   }
 
   #write(level: keyof Log, line: Parameters<Log['info']>): void {
-    if (this.#isOpen) this.#log[level](...line)
+    if (!this.#isMuted) this.#log[level](...line)
   }
 }

@@ -6,13 +6,13 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { parseLocation } from '../../stores/open/location.ts'
 import type { StoreLocation } from '../../stores/open/location.ts'
 import type { Fabric } from '../../fabric/fabric.ts'
-import { defined } from '../args/drop-undefined.ts'
+import { dropUndefined } from '../args/drop-undefined.ts'
 import { exitCodes } from '../process/exit-codes.ts'
 import type { ExitCode } from '../process/exit-codes.ts'
 import { globalsOf } from '../args/globals.ts'
 import { findKeys, keysFileOf, makeKeys } from './keys-place.ts'
 import type { CommandKeys, KeysFlags } from './keys-place.ts'
-import { OpeningLog } from '../process/muted-log.ts'
+import { MutedLog } from '../process/muted-log.ts'
 import { Output } from '../text/output.ts'
 import { accessFrom } from './store-access.ts'
 import type { StoreAccess } from './store-access.ts'
@@ -81,7 +81,7 @@ export class Shell {
     const { location, parsed, access, output } = await this.place(command, options)
     const { runtime } = this
     const terminal = terminalLog(output, runtime)
-    const log = new OpeningLog(terminal)
+    const log = new MutedLog(terminal)
     // Loaded lazily: help and usage errors need no engine, which takes most of the load time.
     const { createFabric } = await import('../../fabric/fabric.ts')
     const collect = options.makeKeys === true ? makeKeys : findKeys
@@ -95,9 +95,9 @@ export class Shell {
       create,
       keys: keys.source,
       ...access,
-      ...defined({ namespace }),
+      ...dropUndefined({ namespace }),
     })
-    log.end()
+    log.unmute()
     await use({ fabric, output, namespace, keys })
   }
 }

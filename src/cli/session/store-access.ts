@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { StoreLocation } from '../../stores/open/location.ts'
 import type { FabricOptions } from '../../fabric/fabric.ts'
-import { defined } from '../args/drop-undefined.ts'
+import { dropUndefined } from '../args/drop-undefined.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 export type StoreAccess = Pick<FabricOptions, 'valkey' | 'postgres'>
@@ -39,7 +39,7 @@ async function userFrom(
   variables: Variables,
 ): Promise<{ username?: string; password?: string }> {
   if (password !== undefined) return {}
-  return defined({
+  return dropUndefined({
     username: username ?? valueOf(environment, variables.username),
     password: await passwordFrom(environment, variables),
   })

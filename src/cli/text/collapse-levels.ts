@@ -13,15 +13,15 @@ const BLOCKED_HEAD_COUNT = 3
 /** In a deeper graph, adjacent levels without named members are counted together. */
 const LEVEL_MAX = 20
 
-export interface FoldedLevel {
+export interface CollapsedLevel {
   readonly heading: string
   readonly named: readonly MemberView[]
 }
 
-export function foldedLevels({ levels }: Graph, painter: Painter): FoldedLevel[] {
+export function collapsedLevels({ levels }: Graph, painter: Painter): CollapsedLevel[] {
   const named = namedOf(levels)
   const isUnnamed = (level: number) => level < levels.length && named[level]?.length === 0
-  const folded: FoldedLevel[] = []
+  const folded: CollapsedLevel[] = []
   let from = 0
   while (from < levels.length) {
     let end = from + 1

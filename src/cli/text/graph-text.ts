@@ -4,14 +4,14 @@
  */
 import type { Instant, MemberView } from '../../kernel/index.ts'
 import { graphOf } from './flow-levels.ts'
-import { foldedLevels } from './collapse-levels.ts'
+import { collapsedLevels } from './collapse-levels.ts'
 import { memberRow } from './member-text.ts'
 import type { Scene } from './member-text.ts'
 import type { Painter } from './state-text.ts'
 import { table } from './table.ts'
 
 /** A graph with more members is collapsed. */
-const FOLD_ABOVE_COUNT = 60
+const COLLAPSE_ABOVE_COUNT = 60
 
 export interface GraphOptions {
   readonly at: Instant
@@ -20,14 +20,14 @@ export interface GraphOptions {
   readonly isWhole?: boolean
 }
 
-export function isFolded(members: readonly MemberView[], isWhole: boolean): boolean {
-  return !isWhole && members.length > FOLD_ABOVE_COUNT
+export function isCollapsed(members: readonly MemberView[], isWhole: boolean): boolean {
+  return !isWhole && members.length > COLLAPSE_ABOVE_COUNT
 }
 
 export function graphText(members: readonly MemberView[], options: GraphOptions): string {
   const { at, painter, isWhole = false } = options
   const scene = { graph: graphOf(members), at, painter }
-  const lines = isFolded(members, isWhole) ? foldedLines(scene) : wholeLines(scene)
+  const lines = isCollapsed(members, isWhole) ? collapsedLines(scene) : wholeLines(scene)
   return lines.length === 0 ? '' : drawn(lines, scene)
 }
 
@@ -41,9 +41,9 @@ function wholeLines({ graph }: Scene): Line[] {
   return joined(graph.levels.map((members) => members.map((view) => ({ kind: 'member', view }))))
 }
 
-function foldedLines({ graph, painter }: Scene): Line[] {
+function collapsedLines({ graph, painter }: Scene): Line[] {
   return joined(
-    foldedLevels(graph, painter).map(({ heading, named }) => [
+    collapsedLevels(graph, painter).map(({ heading, named }) => [
       { kind: 'heading', text: heading },
       ...named.map((view): Line => ({ kind: 'named', view })),
     ]),

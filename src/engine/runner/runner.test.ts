@@ -248,7 +248,7 @@ describe('more than one step', () => {
     const { bind, visits } = visitor({
       everyMs: 1_000,
       followsTimers: true,
-      goesOn: 'next_cycle',
+      continues: 'next_cycle',
       examinedPerPass: 100,
       answer: (visit) => ({ counts: {}, examined: 40, next: visit }),
     })
@@ -265,7 +265,7 @@ describe('more than one step', () => {
     const { bind, visits } = visitor({
       everyMs: 1_000,
       followsTimers: true,
-      goesOn: 'next_cycle',
+      continues: 'next_cycle',
       stepsPerPass: 2,
       answer: (visit) => ({ counts: {}, next: visit }),
     })

@@ -136,7 +136,7 @@ export class Runner<Cursor> {
   /** Schedules the next visit. A partition that failed as a whole waits for the next cycle. */
   #plan(name: Partition, pass: PartitionPass<Cursor>): void {
     if (pass.at !== undefined) this.#schedule.readClock(pass.at)
-    if (pass.hasMore && this.#scanner.goesOn === 'at_once') this.#schedule.visitIn(name, 0)
+    if (pass.hasMore && this.#scanner.continues === 'at_once') this.#schedule.visitIn(name, 0)
     if (pass.nextDueAt !== undefined && this.#scanner.followsTimers) this.#schedule.visitAt(name, pass.nextDueAt)
   }
 

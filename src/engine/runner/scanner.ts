@@ -58,7 +58,7 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
   /** Also visits a partition whenever one of its timers is due. The first pass starts immediately. */
   readonly followsTimers: boolean
   /** When a partition that exceeded the bounds of one pass is continued. */
-  readonly goesOn: 'at_once' | 'next_cycle'
+  readonly continues: 'at_once' | 'next_cycle'
   /** The most steps of one pass in one partition. */
   readonly stepsPerPass: number
   /** The number of examined items after which a pass stops in one partition. */
@@ -73,7 +73,7 @@ export interface Scanner<Name extends string = string, Cursor = unknown> {
 
 const STEPS_PER_PASS = 50
 
-type Optional = 'followsTimers' | 'goesOn' | 'stepsPerPass' | 'examinedPerPass' | 'counters' | 'backlog'
+type Optional = 'followsTimers' | 'continues' | 'stepsPerPass' | 'examinedPerPass' | 'counters' | 'backlog'
 type ScannerDefinition<Name extends string, Cursor> = Omit<Scanner<Name, Cursor>, Optional> &
   Partial<Pick<Scanner<Name, Cursor>, Optional>>
 
@@ -82,7 +82,7 @@ export function scanner<Name extends string, Cursor>(
 ): Scanner<Name, Cursor> {
   return {
     followsTimers: false,
-    goesOn: 'at_once',
+    continues: 'at_once',
     stepsPerPass: STEPS_PER_PASS,
     examinedPerPass: Infinity,
     counters: {},

@@ -9,7 +9,7 @@ const PAGES_PER_PASS = 100
 export const dependencyReconciler: Scanner<'dependency_reconciler', DependencyCursor> = scanner({
   name: 'dependency_reconciler',
   everyMs: 30_000,
-  goesOn: 'next_cycle',
+  continues: 'next_cycle',
   stepsPerPass: PAGES_PER_PASS,
   scan: async (partition, { filter, skip, from, log }) => {
     const page = await partition.run('reconcileDependencies', { filter, skip, cursor: from })

@@ -17,7 +17,7 @@ const counters: Record<SiblingCancelOutcome, CaseCounter> = {
 export const edgeCancelReconciler: Scanner<'edge_cancel_reconciler', Position> = scanner({
   name: 'edge_cancel_reconciler',
   everyMs: 10_000,
-  goesOn: 'next_cycle',
+  continues: 'next_cycle',
   counters,
   scan: async (partition, { filter, skip, from, log }) => {
     const page = await partition.run('reconcileSiblingCancels', { filter, skip, from })

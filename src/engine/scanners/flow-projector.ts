@@ -12,7 +12,7 @@ const PAGES_PER_PASS = 200
 export const flowProjector: Scanner<'flow_projector', AuditCursor> = scanner({
   name: 'flow_projector',
   everyMs: 60_000,
-  goesOn: 'next_cycle',
+  continues: 'next_cycle',
   stepsPerPass: PAGES_PER_PASS,
   scan: async (partition, { filter, from, log }) => {
     const page = await partition.run('auditFlows', { filter, cursor: from })

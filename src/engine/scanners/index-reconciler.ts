@@ -12,7 +12,7 @@ const ENTRIES_PER_PASS = 2_000
 export const indexReconciler: Scanner<'index_reconciler', ReconcileCursor> = scanner({
   name: 'index_reconciler',
   everyMs: 45_000,
-  goesOn: 'next_cycle',
+  continues: 'next_cycle',
   stepsPerPass: PAGES_PER_PASS,
   examinedPerPass: ENTRIES_PER_PASS,
   scan: async (partition, { filter, skip, from, log }) => {

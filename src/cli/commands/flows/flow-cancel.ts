@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { FlowCancelled } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
-import { defined, given } from '../../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
 import { oneOf, parseDurationFlag } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
 import type { Shell } from '../../session/shell.ts'
@@ -36,10 +36,10 @@ export function flowCancelCommand(shell: Shell): Command {
       const { reason, force } = flags
       const options = {
         by: COMMAND_LINE,
-        ...defined({
+        ...dropUndefined({
           force,
-          policy: given(flags.policy, (text) => oneOf(POLICIES, text, '--policy')),
-          grace: given(flags.grace, (text) => parseDurationFlag(text, '--grace')),
+          policy: parseGiven(flags.policy, (text) => oneOf(POLICIES, text, '--policy')),
+          grace: parseGiven(flags.grace, (text) => parseDurationFlag(text, '--grace')),
           wait: typeof flags.wait === 'string' ? parseDurationFlag(flags.wait, '--wait') : flags.wait,
         }),
       }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { publicFlowStates } from '../../../kernel/index.ts'
 import type { FlowPage, FlowSummary, ListFlowsOptions } from '../../../client/index.ts'
-import { defined, given } from '../../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
 import { oneOf, parseInteger, parseTag } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
 import { printable } from '../../text/output.ts'
@@ -31,17 +31,17 @@ export function flowListCommand(shell: Shell): Command {
     .action(async (flags: FlowListFlags, command: Command) => {
       const query = queryOf(flags)
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
-        await answerPage(await fabric.flows({ ...query, ...defined({ namespace }) }), output)
+        await answerPage(await fabric.flows({ ...query, ...dropUndefined({ namespace }) }), output)
       })
     })
 }
 
 function queryOf(flags: FlowListFlags): ListFlowsOptions {
-  return defined({
+  return dropUndefined({
     name: flags.name,
-    state: given(flags.state, (text) => oneOf(publicFlowStates, text, '--state')),
-    tag: given(flags.tag, parseTag),
-    limit: given(flags.limit, (text) => parseInteger(text, '--limit')),
+    state: parseGiven(flags.state, (text) => oneOf(publicFlowStates, text, '--state')),
+    tag: parseGiven(flags.tag, parseTag),
+    limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')),
     cursor: flags.cursor,
   })
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { accept } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
-import { defined } from '../../args/drop-undefined.ts'
+import { dropUndefined } from '../../args/drop-undefined.ts'
 import { findMember } from './members.ts'
 import { examples } from '../../args/help.ts'
 import type { Shell } from '../../session/shell.ts'
@@ -25,7 +25,7 @@ export function flowReplayCommand(shell: Shell): Command {
         const flowId = fabric.try.resolveFlow(id)
         const executionId = await findMember(fabric, flowId, node)
         const result = accept(
-          await fabric.try.replay(executionId, { by: COMMAND_LINE, subtree, ...defined({ reason }) }),
+          await fabric.try.replay(executionId, { by: COMMAND_LINE, subtree, ...dropUndefined({ reason }) }),
         )
         await output.answer(
           { flowId, node, id: executionId, ...result },

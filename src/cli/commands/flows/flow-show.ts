@@ -4,7 +4,7 @@ import type { FlowDescription } from '../../../client/index.ts'
 import type { MemberView } from '../../../kernel/index.ts'
 import { graphOf, nameOf } from '../../text/flow-levels.ts'
 import { flowText } from '../../text/flow-text.ts'
-import { graphText, isFolded } from '../../text/graph-text.ts'
+import { graphText, isCollapsed } from '../../text/graph-text.ts'
 import { examples } from '../../args/help.ts'
 import type { Output } from '../../text/output.ts'
 import { readMembers } from './members.ts'
@@ -31,7 +31,7 @@ export function flowShowCommand(shell: Shell): Command {
         }
         const members = await readMembers(fabric.try, view.flow.id)
         await output.answer(document(description, members), () => pageText(description, members, isWhole, output))
-        if (isFolded(members, isWhole)) output.remark('The graph is collapsed: --members shows every member.')
+        if (isCollapsed(members, isWhole)) output.remark('The graph is collapsed: --members shows every member.')
       })
     })
 }

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { Command } from 'commander'
 import { KEYS_FILE_VARIABLE, KEY_GRACE_DEFAULT_MS, KeyRing, changeKeyFile, mintKey } from '../../../client/index.ts'
-import { given } from '../../args/drop-undefined.ts'
+import { parseGiven } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
 import { KEYS_FILE_FLAG, KEYS_FILE_TEXT } from '../../session/keys-place.ts'
 import type { KeysFlags } from '../../session/keys-place.ts'
@@ -21,7 +21,7 @@ export function keysRotateCommand(shell: Shell): Command {
     .option(KEYS_FILE_FLAG, KEYS_FILE_TEXT)
     .addHelpText('after', examples(['keys rotate', 'keys rotate --grace 7d --file /etc/shop/flowfabric.keys']))
     .action(async (flags: RotateFlags, command: Command) => {
-      const graceMs = given(flags.grace, (text) => parseDurationFlag(text, '--grace')) ?? KEY_GRACE_DEFAULT_MS
+      const graceMs = parseGiven(flags.grace, (text) => parseDurationFlag(text, '--grace')) ?? KEY_GRACE_DEFAULT_MS
       const { file, output } = shell.keysPlace(command, flags)
       const now = shell.runtime.now()
       let before: KeyRing | undefined

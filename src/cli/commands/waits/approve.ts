@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { APPROVE, REJECT, invalidInput } from '../../../client/index.ts'
 import { loginName } from '../../args/operator-identity.ts'
-import { defined } from '../../args/drop-undefined.ts'
+import { dropUndefined } from '../../args/drop-undefined.ts'
 import { exitCodes } from '../../process/exit-codes.ts'
 import { examples } from '../../args/help.ts'
 import { readInput } from '../../args/input-argument.ts'
@@ -36,7 +36,7 @@ export function approveCommand(shell: Shell): Command {
         const name = flags.reject === true ? REJECT : APPROVE
         const by = flags.by ?? loginName()
         await shell.withFabric(command, {}, async ({ fabric, output }) => {
-          const options = { by, as: 'operator', ...defined({ key: flags.key }) } as const
+          const options = { by, as: 'operator', ...dropUndefined({ key: flags.key }) } as const
           const receipt = await fabric.signalAt(id, waitpoint, name, value, options)
           const executionId = fabric.try.resolve(id)
           if (receipt.effect === 'not_awaited') shell.exitCode = exitCodes.failed

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { accept } from '../../../client/index.ts'
 import type { TokenOptions } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
-import { defined, given } from '../../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
 import { collect, parseDurationFlag } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
 import type { Shell } from '../../session/shell.ts'
@@ -23,8 +23,8 @@ export function reissueCommand(shell: Shell): Command {
     .option('--name <signal>', 'a signal name that the tokens may send, and no other; can be repeated', collect)
     .addHelpText('after', examples(['reissue deploy:42 review --for ada --for bob --expires 2d']))
     .action(async (id: string, waitpoint: string, flags: ReissueFlags, command: Command) => {
-      const expires = given(flags.expires, (text) => parseDurationFlag(text, '--expires', 1))
-      const wanted = holdersOf(flags).map((holder) => defined({ for: holder, expires, names: flags.name }))
+      const expires = parseGiven(flags.expires, (text) => parseDurationFlag(text, '--expires', 1))
+      const wanted = holdersOf(flags).map((holder) => dropUndefined({ for: holder, expires, names: flags.name }))
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         for (const options of wanted) fabric.try.checkTokenOptions(options)
         const { waitpoint: view } = accept(await fabric.try.reissueWaitpoint(id, waitpoint, COMMAND_LINE))

@@ -3,7 +3,7 @@ import { accept, invalidInput } from '../../../client/index.ts'
 import type { SignalReceipt } from '../../../client/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
-import { defined } from '../../args/drop-undefined.ts'
+import { dropUndefined } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
 import { readInput } from '../../args/input-argument.ts'
 import { printable } from '../../text/output.ts'
@@ -81,7 +81,7 @@ async function sentSignal(
 
 async function send({ fabric }: Session, sent: SentSignal): Promise<SignalReceipt> {
   const { id, name, value, waitpoint, by = COMMAND_LINE, key, token } = sent
-  const options = defined({ key })
+  const options = dropUndefined({ key })
   if (token !== undefined) {
     // A token of another execution would send the signal there.
     if (fabric.tokens.verify(token).executionId !== fabric.try.resolve(id)) throw new EngineError('invalid_token')

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { invalidInput } from '../../../client/index.ts'
 import type { WaitpointPage, WaitpointSummary } from '../../../client/index.ts'
-import { defined, given } from '../../args/drop-undefined.ts'
+import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
 import { parseInteger } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
 import { printable } from '../../text/output.ts'
@@ -27,9 +27,9 @@ export function waitpointsCommand(shell: Shell): Command {
     .action(async (id: string | undefined, flags: WaitpointsFlags, command: Command) => {
       const { all, cursor } = flags
       if (all === true && id === undefined) throw invalidInput('--all', '--all needs an execution: name one.')
-      const page = defined({ limit: given(flags.limit, (text) => parseInteger(text, '--limit')), cursor })
+      const page = dropUndefined({ limit: parseGiven(flags.limit, (text) => parseInteger(text, '--limit')), cursor })
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const options = { ...page, ...defined({ all }) }
+        const options = { ...page, ...dropUndefined({ all }) }
         const found = id === undefined ? await fabric.waitpoints(page) : await fabric.waitpoints(id, options)
         await answerPage(found, output, shell.runtime.now())
       })
