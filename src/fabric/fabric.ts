@@ -8,7 +8,7 @@ import type { KeySource } from '../client/tokens/key-ring.ts'
 import { KEYS_FILE_VARIABLE, openKeys } from '../client/tokens/keys-option.ts'
 import type { KeysOption } from '../client/tokens/keys-option.ts'
 import { checkOptions } from '../client/checks/names.ts'
-import type { LogLevel } from '../client/define/log.ts'
+import type { LogLevel } from './create-log.ts'
 import type { Handler } from '../client/define/task.ts'
 import { Tokens } from '../client/tokens/token.ts'
 import { startEngine } from '../engine/index.ts'
@@ -90,7 +90,7 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
 export async function openLog(log: Log | LogLevel = 'warn'): Promise<Log> {
   if (typeof log !== 'string') return quietLog(checkLog(log))
   // Loads the logging library only when the fabric uses it.
-  const { createLog } = await import('../client/define/log.ts')
+  const { createLog } = await import('./create-log.ts')
   return quietLog(createLog(log))
 }
 

@@ -2,6 +2,7 @@
  * A fabric for tests: the real kernel, worker and engine on the memory store, with a virtual clock. The test advances time,
  * triggers retries and crashes the worker.
  */
+import type { LogLevel } from '../fabric/create-log.ts'
 import { APPROVE, FlowHandle, parseDuration } from '../client/index.ts'
 import type {
   Duration,
