@@ -4,7 +4,6 @@ import { nameText } from './trials/canonical-text.ts'
 import { flowId, nodeName } from './trials/flow-world.ts'
 import { storedEntries, storedRecord } from './trials/memory.ts'
 import type { Memory } from './trials/memory.ts'
-import { trialName } from './trials/table.ts'
 import type { Outcome, Saying } from './trials/table.ts'
 import { START_AT, executionId } from './trials/world.ts'
 import { journalResultText, journalText, suspensionText } from './journal-line.ts'
@@ -254,14 +253,18 @@ function flowText(memory: Memory): string {
   return `; flow ${flow.state.phase}${walk}: ${counts.join(' ')}`
 }
 
-export function goldenLine(outcome: Outcome): string {
-  const { trial, situation, first, again } = outcome
+/** The answers to the first call and to its repetition. */
+export function answersText({ first, again }: Outcome): string {
   const firstText = sayingText(first)
   const againText = sayingText(again)
-  const events =
-    again.events.length === 0
-      ? eventText(first.events)
-      : `${eventText(first.events)}; again: ${eventText(again.events)}`
-  const repeated = againText === firstText ? 'same' : againText
-  return `${trialName(trial)} × ${situation.name}: ${firstText}; again: ${repeated} → ${storedText(outcome)}; events: ${events}`
+  return `${firstText}; again: ${againText === firstText ? 'same' : againText}`
+}
+
+/** What both calls stored and the events they emitted; undefined if they changed nothing. */
+export function effectText(outcome: Outcome): string | undefined {
+  const { storedBefore, first, again } = outcome
+  const isUnchanged = first.stored === storedBefore && again.stored === storedBefore
+  if (isUnchanged && first.events.length === 0 && again.events.length === 0) return undefined
+  const repeated = again.events.length === 0 ? '' : `; again: ${eventText(again.events)}`
+  return `${storedText(outcome)}; events: ${eventText(first.events)}${repeated}`
 }

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { entriesOf, isReadOperation, operations } from '../../src/kernel/index.ts'
 import type { EventType, OperationName, OperationResult, RefusalDetail } from '../../src/kernel/index.ts'
@@ -8,11 +9,14 @@ import { storedEntries, storedRecord, storedRecords } from './trials/memory.ts'
 import { runTrial, situationsOf, trialName, trials } from './trials/table.ts'
 import type { Outcome, Saying } from './trials/table.ts'
 import { executionId } from './trials/world.ts'
-import { goldenLine } from './golden-line.ts'
+import { goldenText } from './golden-text.ts'
 
 const rows = trials.map((trial) => situationsOf(trial).map((situation) => runTrial(trial, situation)))
 const outcomes = rows.flat()
 const operationNames = Object.keys(operations) as OperationName[]
+
+const UPDATE_ADVICE =
+  'If the change is intended, run `npx vitest run --project table -u` and review each line of the diff of test/table/golden.'
 
 /** Operations whose every saying is a new one: the later counts. */
 const overwriting: OperationName[] = ['renewLease', 'updateProgress', 'reissueWaitpoint']
@@ -63,10 +67,16 @@ describe('the table of operations and phases', () => {
     expect(new Set(outcomes.map((outcome) => outcome.phaseBefore))).toEqual(new Set(places))
   })
 
-  test('is line by line as it was reviewed', async () => {
-    // A change that is meant is accepted with `vitest run --project table -u`, and each line of its diff is reviewed.
-    const text = rows.map((row) => row.map(goldenLine).join('\n')).join('\n\n')
-    await expect(`${text}\n`).toMatchFileSnapshot('table.golden.txt')
+  test.each(operationNames)('%s answers and writes as in its golden file', async (name) => {
+    const text = goldenText(rows.filter((row) => row.some(({ trial }) => trial.operation === name)))
+
+    await expect(text, UPDATE_ADVICE).toMatchFileSnapshot(`golden/${name}.txt`)
+  })
+
+  test('has no golden file of an operation that is gone', () => {
+    const files = readdirSync(new URL('golden/', import.meta.url))
+
+    expect(files.filter((file) => !operationNames.some((name) => file === `${name}.txt`))).toEqual([])
   })
 
   test.each(operationNames)('%s leads where its transitions say, and is refused as they say', (name) => {
