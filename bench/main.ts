@@ -8,6 +8,7 @@ import type { BenchStore } from './bench-store.ts'
 import { helpText } from './help.ts'
 import { optionNames, parseCount, parseOptions } from './options.ts'
 import type { OptionName } from './options.ts'
+import { missingPeerPackages } from './peer-packages.ts'
 import { printReport } from './report.ts'
 import { scenarios } from './scenarios/index.ts'
 import type { ScenarioEntry } from './scenarios/index.ts'
@@ -45,6 +46,7 @@ function readArguments() {
   if (options.delay !== undefined && store !== 'valkey') throw new Error('--delay needs --store valkey.')
   return {
     name,
+    needsPeers: entry.peersOn?.includes(store) === true,
     load: entry.load,
     store,
     count: countOf(values.count, '--count'),
@@ -54,8 +56,10 @@ function readArguments() {
   }
 }
 
+type Request = NonNullable<ReturnType<typeof readArguments>>
+
 /** Prints the help text if it is asked for, or if the command line is wrong. */
-function readOrExplain(): ReturnType<typeof readArguments> {
+function readOrExplain(): Request | undefined {
   try {
     const request = readArguments()
     if (request === undefined) console.log(helpText())
@@ -67,9 +71,21 @@ function readOrExplain(): ReturnType<typeof readArguments> {
   }
 }
 
+/** Prints what to install if the scenario needs packages that are missing. */
+function hasPackages({ name, store, needsPeers }: Request): boolean {
+  const missing = needsPeers ? missingPeerPackages() : []
+  if (missing.length === 0) return true
+  console.error(
+    `Scenario '${name}' on ${store} needs packages that are not installed: ${missing.join(', ')}.\n` +
+      'Install them with: npm ci --prefix bench',
+  )
+  process.exitCode = EXIT_WRONG_USE
+  return false
+}
+
 const request = readOrExplain()
-if (request !== undefined) {
-  const { name, load, isJson, ...asked } = request
+if (request !== undefined && hasPackages(request)) {
+  const { name, load, isJson, needsPeers: _, ...asked } = request
   const scenario = await load()
   console.error(`${name} on ${asked.store}: ${scenario.summary}`)
   const measurement = await scenario.run({ ...asked, say: (line) => console.error(line) })

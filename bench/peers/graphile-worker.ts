@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
-import type { Runner } from 'graphile-worker'
+import type { Runner, RunnerOptions } from 'graphile-worker'
 import { Pool } from 'pg'
 import { TASK_NAME } from '../workload.ts'
 import type { Load } from '../workload.ts'
@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 1
 const LEFT = 'select count(*)::int as count from graphile_worker._private_jobs'
 const IS_LEFT = 'select 1 from graphile_worker._private_jobs limit 1'
 
-type WorkerOptions = NonNullable<GraphileConfig.Preset['worker']>
+type WorkerOptions = NonNullable<NonNullable<RunnerOptions['preset']>['worker']>
 
 const FINISHED = 'deleted by it, counted as gone; no results stored'
 

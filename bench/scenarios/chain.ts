@@ -69,7 +69,7 @@ async function run({ store, options, say, ...request }: ScenarioRequest): Promis
     delayMs: options.delay,
     rows: store === 'sqlite' ? await chainRows(length) : undefined,
   }
-  const others = chainPeersOn[store] ?? []
+  const others = await chainPeersOn(store)
   const peers = [flowfabricChains, ...others]
   say('warming up')
   await measureRound(peers, size)

@@ -1,4 +1,4 @@
-/** Every scenario by its name. A new one is a file and an entry here; it is loaded only when somebody asks for it. */
+/** Every scenario by its name. A new one is a file and an entry here; it is loaded only when it is run. */
 import type { BenchStore } from '../bench-store.ts'
 import type { OptionName } from '../options.ts'
 import type { Scenario } from '../scenario.ts'
@@ -8,6 +8,8 @@ export interface ScenarioEntry {
   readonly stores: readonly [BenchStore, ...BenchStore[]]
   /** The options that it takes besides those of every scenario. */
   readonly options?: readonly OptionName[]
+  /** The stores on which it also runs peers, so that it needs their packages. */
+  readonly peersOn?: readonly BenchStore[]
   readonly load: () => Promise<Scenario>
 }
 
@@ -19,16 +21,19 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   peers: {
     stores: ['valkey', 'postgres'],
     options: ['delay'],
+    peersOn: ['valkey', 'postgres'],
     load: async () => (await import('./peers.ts')).peers,
   },
   fleet: {
     stores: ['valkey'],
     options: ['processes', 'delayed', 'retry', 'delay'],
+    peersOn: ['valkey'],
     load: async () => (await import('./fleet.ts')).fleet,
   },
   chain: {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
     options: ['length', 'flows', 'delay'],
+    peersOn: ['valkey', 'postgres'],
     load: async () => (await import('./chain.ts')).chain,
   },
   fanout: {
@@ -52,6 +57,7 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
   },
   memory: {
     stores: ['valkey'],
+    peersOn: ['valkey'],
     load: async () => (await import('./memory.ts')).memory,
   },
   longest: {
