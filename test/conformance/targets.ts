@@ -21,7 +21,7 @@ export const memory: StoreTarget = inMemory('memory', (runtime, indexedTags) =>
 )
 
 /** The same records, loaded and committed under conditions as across a network, with conflicts that nothing caused. */
-const conditional: StoreTarget = {
+export const conditional: StoreTarget = {
   ...inMemory('memory, with conflicts', openConditional({ failEvery: FAIL_EVERY })),
   steady: inMemory('memory, conditional', openConditional({})),
 }
