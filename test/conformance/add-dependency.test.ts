@@ -22,7 +22,7 @@ conforms('addDependency', ({ fabric, flows, given, clock }) => {
     expect(await graph.state('b')).toBe('waiting')
   })
 
-  test('said again answers as the edge stands, and writes nothing', async () => {
+  test('repeated answers as the edge stands, and writes nothing', async () => {
     const graph = await flows.open(['a', 'b'])
     await graph.link('a', 'b')
     await graph.complete('a')
@@ -147,7 +147,7 @@ conforms('addDependency', ({ fabric, flows, given, clock }) => {
     expect(answers.map((answer) => ('code' in answer ? answer.code : answer.kind))).toEqual(['added', 'cycle_detected'])
   })
 
-  test('says that a graph is too large to look through, rather than that it has a cycle', async () => {
+  test('reports a graph that is too large to search, rather than a cycle', async () => {
     const links = names('n', GRAPH_SEARCH_MAX + 2)
     const graph = await flows.open([...links, 'first', 'second'])
     for (const [i, name] of links.entries()) if (i > 0) await graph.link(links[i - 1]!, name)
@@ -193,7 +193,7 @@ conforms('addDependency', ({ fabric, flows, given, clock }) => {
     expect((await refusal(fabric, () => graph.link(payload('b'), 'q'))).code).toBe('invalid_input')
   })
 
-  test('adds only to the graph as its caller has seen it, if the caller says so', async () => {
+  test('adds only to the graph that its caller has read, if the caller asks for that', async () => {
     const graph = await flows.open(['a', 'b', 'c'])
     const { revision } = await graph.view()
 
@@ -239,7 +239,7 @@ conforms('addDependency by the holder of the downstream', ({ fabric, flows, give
     expect((await refusal(fabric, () => graph.link('other', 'parent', { fence }))).code).toBe('lease_expired')
   })
 
-  test('keeps nothing held back that it waits for, while the flow is let go over several calls', async () => {
+  test('keeps no upstream held while the flow is released over several calls', async () => {
     const roots = names('r', 240)
     const { graph, calls } = flows.draw(nodes(roots), { drafts: { r0: { class: 'first' } }, class: CLASS })
     for (const call of calls) await fabric.run('submitFlow', call)

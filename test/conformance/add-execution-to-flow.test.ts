@@ -22,7 +22,7 @@ conforms('addExecutionToFlow', ({ fabric, flows, given, clock }) => {
     expect(await graph.state('b')).toBe('waiting')
   })
 
-  test('said again answers as the graph stands, and counts nothing twice', async () => {
+  test('repeated answers as the graph stands, and counts nothing twice', async () => {
     const graph = await flows.open(['a'])
     await graph.add('b', { after: ['a'] })
     const before = await fabric.dump()
@@ -130,7 +130,7 @@ conforms('addExecutionToFlow', ({ fabric, flows, given, clock }) => {
     expect((await refusal(fabric, () => graph.add('c', { ...ended, after }))).code).toBe('execution_ended')
   })
 
-  test('refuses more edges than one call may bring, one of them twice, and payloads that nobody could choose from', async () => {
+  test('refuses more edges than one call may bring, one of them twice, and more than one payload', async () => {
     const many = names('n', RESOLVE_PAGE_COUNT + 1)
     const graph = await flows.open(many)
 
@@ -195,7 +195,7 @@ conforms('addExecutionToFlow on behalf of a running member', ({ fabric, flows, g
     }
   })
 
-  test('refuses a quorum of a sealed flow that is larger than its group, since nobody could make it larger', async () => {
+  test('refuses a quorum of a sealed flow that is larger than its group, since the group can no longer grow', async () => {
     const graph = await flows.graph({ parent: [], other: [] })
     const holder = await graph.claim('parent')
 
@@ -229,7 +229,7 @@ conforms('addExecutionToFlow on behalf of a running member', ({ fabric, flows, g
     expect((await refusal(fabric, () => graph.add('c', { holder }))).code).toBe('lease_expired')
   })
 
-  test('refuses what nobody waits for to be awaited, and a group that has chosen already', async () => {
+  test('refuses to await without a waiting holder, and a group that is already decided', async () => {
     const graph = await flows.graph({ a: [], parent: ['a'] }, { policies: { parent: anyOf } })
     await graph.complete('a')
     const holder = await graph.claim('parent')

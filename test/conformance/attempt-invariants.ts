@@ -40,7 +40,7 @@ function historyProblems(execution: Execution, history: readonly Attempt[]): str
   return problems
 }
 
-/** All that ended, except one that completed last: the execution's own record tells of it. */
+/** All that ended, except one that completed last: the execution's own record holds it. */
 function expectedNumbers(execution: Execution): number[] {
   const { attempt, state, next } = execution
   if (attempt === undefined) return []

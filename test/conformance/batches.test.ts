@@ -67,7 +67,7 @@ conformsOnServers('a batch', ({ fabric, given, clock }) => {
     })
   })
 
-  test('shows no fresh entry again to whoever goes on behind it', async () => {
+  test('shows no fresh entry again to a reader that continues after it', async () => {
     const [first, second] = [given.newId(), given.newId()]
 
     const answers = await fabric.batch(
@@ -189,7 +189,7 @@ conformsOnServers('a batch', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('the caller of a faulty operation is told that data is corrupt; the others get their answers', async () => {
+  test('the caller of a faulty operation gets an error for corrupt data; the others get their answers', async () => {
     const fault = fabric.run('createExecution', {
       ...given.createInput(),
       payload: { blob: 7, size: 1, encoding: 'bytes' },
@@ -209,7 +209,7 @@ conformsOnServers('a batch', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('stops starting operations when it has done enough, and says which did not run', async () => {
+  test('stops starting operations at its work limit, and returns which did not run', async () => {
     await given.executions(6 * CLAIM_COUNT_MAX)
     const claims = Array.from({ length: 6 }, () => call('claimForWorker', given.claimInput({ count: CLAIM_COUNT_MAX })))
 
@@ -240,7 +240,7 @@ conformsOnServers('a batch', ({ fabric, given, clock }) => {
     expect(new Set(taken).size).toBe(total)
   })
 
-  test('large replies are sent again in parts until everybody has his own bytes', async () => {
+  test('large replies are split until every caller has its own bytes', async () => {
     const submitted = await given.executions(12, (i) => ({ bytes: new Uint8Array(CALL_REPLY_BYTES / 4).fill(i) }))
 
     const replies = await Promise.all(

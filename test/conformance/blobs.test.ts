@@ -61,7 +61,7 @@ conformsOnServers('stored bytes', ({ fabric, given }) => {
     }
   })
 
-  test('executions with and without a payload are told apart in one claim', async () => {
+  test('one claim distinguishes executions with and without a payload', async () => {
     await given.eligibleExecution({ priority: 3 })
     await given.eligibleExecution({ priority: 2, bytes: Uint8Array.of(2) })
     await given.eligibleExecution({ priority: 1 })
@@ -72,7 +72,7 @@ conformsOnServers('stored bytes', ({ fabric, given }) => {
     expect(blobs).toHaveLength(1)
   })
 
-  test('do not change when the caller goes on using its own memory', async () => {
+  test('do not change when the caller reuses its own memory', async () => {
     const bytes = Uint8Array.of(1, 2, 3)
     const { executionId } = await given.eligibleExecution({ bytes })
     bytes.fill(9)

@@ -34,7 +34,7 @@ conforms('cancelExecution', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('asks the holder of a running execution first, who may go on within the grace', async () => {
+  test('asks the holder of a running execution first, which may continue within the grace', async () => {
     const held = await given.activeExecution()
     clock.advance(10)
 
@@ -69,7 +69,7 @@ conforms('cancelExecution', ({ fabric, given, clock }) => {
     expect(await fabric.attemptsOf(held.executionId)).toMatchObject([{ number: 1, outcome: 'cancelled' }])
   })
 
-  test('asked twice, keeps the first wish, its reason and its grace', async () => {
+  test('repeated, keeps the first request, its reason and its grace', async () => {
     const held = await given.activeExecution()
     const first = await fabric.run('cancelExecution', { executionId: held.executionId, ...politeCancel })
     const before = await fabric.dump()
@@ -78,7 +78,7 @@ conforms('cancelExecution', ({ fabric, given, clock }) => {
     const again = await fabric.run('cancelExecution', {
       executionId: held.executionId,
       reason: 'another reason',
-      by: 'somebody else',
+      by: 'another caller',
       force: false,
       graceMs: 60_000,
     })
@@ -124,7 +124,7 @@ conforms('cancelExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('by a holder that somebody has replaced, is refused and leaves the new holder alone', async () => {
+  test('by a holder that was replaced, is refused and does not affect the new holder', async () => {
     const old = await given.abandonedExecution()
     const current = await given.claimOf(old)
 
@@ -132,7 +132,7 @@ conforms('cancelExecution', ({ fabric, given, clock }) => {
     expect(await fabric.run('completeExecution', current)).toMatchObject({ kind: 'completed' })
   })
 
-  test('by a holder that has let go, is refused', async () => {
+  test('by a holder that has released, is refused', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(2, 5_000) })
     await fabric.run('failExecution', { ...held, ...transientFailure })
 
@@ -142,7 +142,7 @@ conforms('cancelExecution', ({ fabric, given, clock }) => {
     expect((await fabric.look(held.executionId)).state.phase).toBe('delayed')
   })
 
-  test('said twice, cancels once', async () => {
+  test('repeated, cancels once', async () => {
     const submitted = await given.eligibleExecution()
     await fabric.run('cancelExecution', { ...submitted, ...politeCancel })
     const before = await fabric.dump()
@@ -168,7 +168,7 @@ conforms('cancelExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('of an execution whose holder has gone silent, need ask nobody', async () => {
+  test('of an execution whose lease has expired, takes effect at once', async () => {
     const held = await given.abandonedExecution()
 
     expect(await fabric.run('cancelExecution', { executionId: held.executionId, ...politeCancel })).toEqual({

@@ -80,7 +80,7 @@ conforms('cancelFlow', ({ fabric, flows, clock }) => {
     expect(await graph.endOf('n0')).toBe('cancelled,not needed,operator')
   })
 
-  test('of the flow alone leaves its members to run to their end as their edges say', async () => {
+  test('of the flow alone lets its members run to their end by their edges', async () => {
     const graph = await flows.graph({ a: [], b: ['a'], c: ['b'] })
 
     expect(await graph.cancel({ policy: 'flow_only' })).toMatchObject({ policy: 'flow_only', liveCount: 3 })
@@ -92,7 +92,7 @@ conforms('cancelFlow', ({ fabric, flows, clock }) => {
     expect(await graph.view()).toMatchObject({ state: 'cancelled', settled: true })
   })
 
-  test('of the flow alone lets a held flow go, since nobody could seal it any more', async () => {
+  test('of the flow alone releases a held flow, since it can no longer be sealed', async () => {
     const graph = await flows.held(['a'])
     await graph.add('b', { after: ['a'] })
 
@@ -102,7 +102,7 @@ conforms('cancelFlow', ({ fabric, flows, clock }) => {
     await graph.complete('a', 'b')
   })
 
-  test('of the flow alone leaves nobody waiting for an edge that cannot come any more', async () => {
+  test('of the flow alone leaves no member waiting for an edge that can no longer come', async () => {
     const graph = await flows.open(['a'])
     await graph.add('q', { after: ['a'], policy: quorum(2, 'let_run') })
 
@@ -113,7 +113,7 @@ conforms('cancelFlow', ({ fabric, flows, clock }) => {
     expect((await graph.view()).settled).toBe(true)
   })
 
-  test('said again with force ends those that were only asked before', async () => {
+  test('repeated with force ends those that were only asked before', async () => {
     const graph = await flows.graph({ a: [], b: ['a'] })
     await graph.claim('a')
     await graph.cancel({ policy: 'cancel_all', force: false, graceMs: 1_000 })
@@ -123,7 +123,7 @@ conforms('cancelFlow', ({ fabric, flows, clock }) => {
     expect(await graph.states()).toEqual(['cancelled', 'cancelled'])
   })
 
-  test('said again answers with the first policy and reason, and changes nothing', async () => {
+  test('repeated answers with the first policy and reason, and changes nothing', async () => {
     const graph = await flows.graph({ a: [] })
     await graph.claim('a')
     await graph.cancel({ policy: 'cancel_pending', reason: 'first' })
@@ -161,7 +161,7 @@ conforms('cancelFlow', ({ fabric, flows, clock }) => {
     })
   })
 
-  test('skips nobody and cancels nobody twice where groups would have decided meanwhile', async () => {
+  test('skips no member and cancels none twice where groups would have decided meanwhile', async () => {
     const graph = await flows.graph({ a: [], b: [], any: ['a', 'b'], c: ['any'] }, { policies: { any: anyOf } })
 
     await graph.cancel()
@@ -195,7 +195,7 @@ conforms('the backlog of a cancelled flow', ({ fabric, flows, given }) => {
     expect(await graph.cancel()).toMatchObject({ kind: 'already_cancelled', settled: true })
   })
 
-  test('is drained by its reconciler alone, which says how deep it is', async () => {
+  test('is drained by its reconciler alone, which returns its depth', async () => {
     const graph = await large()
     const steps = []
     for (let step = 0; step < 10; step++) {

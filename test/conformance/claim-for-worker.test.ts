@@ -66,7 +66,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     })
   })
 
-  test('tells of the attempt that begins', async () => {
+  test('emits an event for the attempt that begins', async () => {
     const held = await given.activeExecution({}, { workerId: 'pool', workerInstanceId: 'pool-7' })
 
     expect(await given.eventsOf(held, 'attempt_started')).toEqual([
@@ -150,7 +150,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     expect(idsOf(executions)).toEqual(idsOf(submitted))
   })
 
-  test('takes no more than it was asked for and says whether more is there', async () => {
+  test('takes no more than it was asked for and returns whether there is more', async () => {
     await given.executions(3)
 
     expect(await given.claim({ count: 2 })).toMatchObject({ executions: { length: 2 }, more: true })
@@ -182,7 +182,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     expect(await given.claim({ count: 2 })).toMatchObject({ executions: { length: 1 }, more: false })
   })
 
-  test('sees to what is due before it looks for work', async () => {
+  test('handles what is due before it looks for work', async () => {
     const abandoned = await given.activeExecution()
     const delayed = await given.eligibleExecution({ delayMs: LEASE_TTL_MS })
     clock.advance(LEASE_TTL_MS)
@@ -193,7 +193,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     expect(executions.map((one) => one.attemptKind).sort()).toEqual(['initial', 'reclaim'])
   })
 
-  test('sees to a bounded number of due records, so that a backlog cannot stop the workers', async () => {
+  test('handles a bounded number of due records, so that a backlog cannot stop the workers', async () => {
     await given.executions(CLAIM_DUE_COUNT + 10, () => ({ delayMs: 1_000 }))
     clock.advance(1_000)
 
@@ -248,7 +248,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('remembers when an execution was first started, whoever runs it later', async () => {
+  test('keeps the time of the first start, whichever worker runs it later', async () => {
     const held = await given.activeExecution()
     const startedAt = clock.now()
     clock.advance(LEASE_TTL_MS)
@@ -269,7 +269,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
     expect(claims.map((claim) => claim.executions.length)).toEqual([30, 30, 0])
   })
 
-  test('a claimed execution can be ended by nobody but its holder', async () => {
+  test('a claimed execution can be ended only by its holder', async () => {
     await given.executions(2)
     const [mine, other] = (await given.claim({ count: 2 })).executions.map(heldOf)
 

@@ -1,4 +1,4 @@
-/** A waitpoint that closed before its wait came: what was sent there in time is heard, and nobody waits where nothing can come. */
+/** A waitpoint that closed before its wait: signals sent in time are delivered, and no wait opens where no signal can come. */
 import { expect, test } from 'vitest'
 import type { ReplayFrom, TimeoutBehaviour } from '../../src/kernel/index.ts'
 import { count, either, every, one } from './condition-nodes.ts'
@@ -7,19 +7,19 @@ import type { Held } from './given.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
-type End = 'expired' | 'expired and seen to' | 'closed'
+type End = 'expired' | 'expired and handled' | 'closed'
 
-const ends: readonly End[] = ['expired', 'expired and seen to', 'closed']
+const ends: readonly End[] = ['expired', 'expired and handled', 'closed']
 
 conforms('a wait that comes after its waitpoint has closed', ({ fabric, given, journal, clock }) => {
-  /** A holder whose waitpoint `reply` was told something so many times, and is over. */
+  /** A holder whose waitpoint `reply` received so many signals, and is closed. */
   const closed = async (end: End, signalCount: number): Promise<Held> => {
     const held = await given.activeExecution({}, { leaseTtlMs: 600_000 })
     await journal.open(held, 'reply', { expiresInMs: 1_000 })
     for (let i = 0; i < signalCount; i++) await journal.signal(held, 'reply')
     if (end === 'closed') await close(held)
     else clock.advance(1_000)
-    if (end === 'expired and seen to') await fabric.duePass()
+    if (end === 'expired and handled') await fabric.duePass()
     return held
   }
   const close = ({ executionId }: Held) =>
@@ -38,7 +38,7 @@ conforms('a wait that comes after its waitpoint has closed', ({ fabric, given, j
     expect((await fabric.look(held.executionId)).state.phase).toBe('active')
   })
 
-  test.each(ends)('is told so at once if that was not enough and nothing can come any more: %s', async (end) => {
+  test.each(ends)('ends at once if that was not enough and no more can come: %s', async (end) => {
     const held = await closed(end, 1)
     const answer = await journal.wait(held, { for: count(2, ['reply']), opens: [], timeoutMs: 60_000 })
 
@@ -61,7 +61,7 @@ conforms('a wait that comes after its waitpoint has closed', ({ fabric, given, j
     ['resume_with_signal', { phase: 'eligible' }],
     ['escalate', { phase: 'suspended', reason: 'operator_review' }],
   ])('lets happen at once what was asked for when time is up: %s', async (onTimeout, state) => {
-    for (const end of ['expired', 'expired and seen to'] as const) {
+    for (const end of ['expired', 'expired and handled'] as const) {
       const held = await closed(end, 0)
       const wait = { opens: [], timeoutMs: 60_000, onTimeout }
       expect(await journal.wait(held, wait)).toMatchObject({ kind: 'suspended', until: clock.now() })
@@ -72,7 +72,7 @@ conforms('a wait that comes after its waitpoint has closed', ({ fabric, given, j
     }
   })
 
-  test('goes on whatever was to happen in time, if somebody closed it by hand', async () => {
+  test('continues, whatever its timeout would do, if an operator closed it', async () => {
     const held = await closed('closed', 0)
 
     expect(await journal.wait(held, { opens: [], onTimeout: 'fail' })).toMatchObject({
@@ -125,7 +125,7 @@ conforms('a wait that comes after its waitpoint has closed', ({ fabric, given, j
     }
   })
 
-  test('is refused where nobody has opened one, and writes nothing', async () => {
+  test('is refused where none was opened, and writes nothing', async () => {
     const held = await given.activeExecution()
     const wait = () => journal.wait(held, { for: every(one('own'), one('unknown')), opens: ['own'] })
 
@@ -144,7 +144,7 @@ conforms('a waitpoint over which its execution ended', ({ fabric, given, journal
     return given.claimOf(held)
   }
 
-  test('goes on after a replay: the same tokens, and what was kept there', async () => {
+  test('stays valid after a replay: the same tokens, and the buffered signals', async () => {
     const held = await given.activeExecution()
     const view = await journal.opened(held, 'reply', { keyId: 'key-1' })
     const token = journal.tokenOf(view)
@@ -164,7 +164,7 @@ conforms('a waitpoint over which its execution ended', ({ fabric, given, journal
     })
   })
 
-  test('goes on for a wait that comes for it and does not open one of its own', async () => {
+  test('stays open for a wait that names it and does not open one of its own', async () => {
     const held = await given.activeExecution()
     const token = journal.tokenOf(await journal.opened(held, 'reply'))
     await journal.signal(held, 'reply')
@@ -178,7 +178,7 @@ conforms('a waitpoint over which its execution ended', ({ fabric, given, journal
     expect((await journal.step(held, 'answer')).wait).toMatchObject({ satisfiers: [1, 2] })
   })
 
-  test('goes on for the wait that had opened it', async () => {
+  test('stays open for the wait that had opened it', async () => {
     const held = await given.activeExecution()
     const first = await journal.wait(held)
     if (first.kind !== 'suspended') throw new Error(first.kind)
@@ -191,7 +191,7 @@ conforms('a waitpoint over which its execution ended', ({ fabric, given, journal
   })
 
   test.each(['early', 'in time'] as const)(
-    'goes on with the votes that came %s, each of them counted once',
+    'continues with the votes that came %s, each of them counted once',
     async (when) => {
       const held = await given.activeExecution()
       await journal.open(held, 'reply')
@@ -211,7 +211,7 @@ conforms('a waitpoint over which its execution ended', ({ fabric, given, journal
     },
   )
 
-  test('is nothing to another wait that opens one under its name', async () => {
+  test('does not affect another wait that opens one under its name', async () => {
     const held = await given.activeExecution()
     const token = journal.tokenOf(await journal.opened(held, 'reply'))
     await journal.signal(held, 'reply')
@@ -238,7 +238,7 @@ conforms('a waitpoint over which its execution ended', ({ fabric, given, journal
     expect(await journal.wait(next, { opens: [] })).toMatchObject({ kind: 'suspended' })
   })
 
-  test('takes nothing as long as nobody has opened it again', async () => {
+  test('accepts nothing until it is opened again', async () => {
     const held = await given.activeExecution()
     const token = journal.tokenOf(await journal.opened(held, 'reply'))
     const next = await endAndReplay(held)

@@ -51,7 +51,7 @@ conforms('completeExecution', ({ fabric, given, clock }) => {
     expect(Buffer.compare(blobs[0]!, large)).toBe(0)
   })
 
-  test('tells of the end in one event', async () => {
+  test('emits one event for the end', async () => {
     const held = await given.endedExecution('completed')
 
     expect(await given.eventsOf(held, 'execution_ended')).toEqual([
@@ -65,7 +65,7 @@ conforms('completeExecution', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('said twice with one fence, ends the execution once', async () => {
+  test('is idempotent per fence', async () => {
     const held = await given.activeExecution()
 
     const first = await fabric.run('completeExecution', { ...held, result }, [done])
@@ -117,7 +117,7 @@ conforms('completeExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('is refused at the instant of expiry, although nobody took over', async () => {
+  test('is refused at the instant of expiry, even if no other worker has claimed', async () => {
     const held = await given.activeExecution()
     clock.advance(LEASE_TTL_MS)
     const before = await fabric.dump()
@@ -136,7 +136,7 @@ conforms('completeExecution', ({ fabric, given, clock }) => {
     expect(await fabric.run('completeExecution', held)).toMatchObject({ kind: 'completed' })
   })
 
-  test('is refused as stale after somebody else has claimed, whose work goes on', async () => {
+  test('is refused as stale after another claim, whose holder is not affected', async () => {
     const old = await given.abandonedExecution()
     const current = await given.claimOf(old, { workerInstanceId: 'worker-2' })
 
@@ -167,7 +167,7 @@ conforms('completeExecution', ({ fabric, given, clock }) => {
     },
   )
 
-  test('wins over a wish to cancel that has not run out', async () => {
+  test('wins over a cancel request within its grace', async () => {
     const held = await given.activeExecution()
     await fabric.run('cancelExecution', { executionId: held.executionId, ...politeCancel })
 
@@ -200,7 +200,7 @@ conforms('completeExecution', ({ fabric, given, clock }) => {
     expect(await fabric.run('completeExecution', held)).toMatchObject({ code: 'stale_lease' })
   })
 
-  test('after a forced cancel is told that the execution was cancelled', async () => {
+  test('after a forced cancel is refused because the execution was cancelled', async () => {
     const held = await given.activeExecution()
     await fabric.run('cancelExecution', { executionId: held.executionId, ...forcedCancel })
 

@@ -1,5 +1,5 @@
 /**
- * What a condition means, said once more and otherwise than the kernel says it: over all signals at once, from the root
+ * A second definition of what a condition means, independent of the kernel: over all signals at once, from the root
  * down, with nothing counted on the way. Whether it is met depends on nothing but which signals there are.
  */
 import type { ConditionNode, SignalFacts } from '../../src/kernel/index.ts'
@@ -25,7 +25,7 @@ export function meets(nodes: readonly ConditionNode[], signals: readonly AskedSi
   }
 }
 
-/** What a leaf counts, each once. One person is one sender, however he sends; the engine is nobody's namesake. */
+/** What a leaf counts, each once. One person is one sender, whatever the channel; the engine is a sender of its own. */
 function distinct(leaf: ConditionNode, signals: readonly AskedSignal[]): Set<string> {
   return new Set(signals.filter((signal) => wants(leaf, signal)).map((signal) => standsFor(leaf, signal)))
 }

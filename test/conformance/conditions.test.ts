@@ -109,7 +109,7 @@ conforms('a condition', ({ fabric, given, flows, journal, clock }) => {
     },
   )
 
-  test('hears what came early at many mailboxes, in the order of arrival', async () => {
+  test('consumes what came early at many mailboxes, in the order of arrival', async () => {
     const places = Array.from({ length: OPEN_WAITPOINT_MAX }, (_, i) => `@m${i}`)
     const held = await given.activeExecution()
     for (const place of places.toReversed()) await journal.signal(held, place)
@@ -132,7 +132,7 @@ conforms('an approval', ({ fabric, given, journal, clock }) => {
     opens: ['review'],
   })
 
-  test('is given by as many as it needs, each once, and tells who said what and when', async () => {
+  test('is given by as many as it needs, each once, and returns who voted what and when', async () => {
     const held = await journal.waiting(review(2, 1))
     const cast = (name: string, by: string) =>
       journal.effect(held, 'review', { name, source: { type: 'token', identity: by } })
@@ -152,7 +152,7 @@ conforms('an approval', ({ fabric, given, journal, clock }) => {
     ])
   })
 
-  test('is refused by as many as that takes, whoever had agreed before', async () => {
+  test('is refused by as many as that takes, whatever approvals came before', async () => {
     const held = await journal.waiting(review(2, 2))
     const effects = []
     for (const [name, by] of [
@@ -168,7 +168,7 @@ conforms('an approval', ({ fabric, given, journal, clock }) => {
     expect((await journal.step(held, 'review')).state).toMatchObject({ how: 'satisfied', by: 'eve', reason: 'reject' })
   })
 
-  test('that nobody gives in time is escalated, reminded of, and can still be given', async () => {
+  test('that is not given in time is escalated, reminded of, and can still be given', async () => {
     const held = await journal.waiting({
       ...review(2, 1),
       timeoutMs: 5_000,

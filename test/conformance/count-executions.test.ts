@@ -86,7 +86,7 @@ conforms('countExecutions', (bench) => {
 })
 
 conforms('inspectPartition', ({ fabric, given, clock }) => {
-  test('tells how much is there and what has come due that nobody has seen to', async () => {
+  test('returns how much is there and what is overdue', async () => {
     await given.endedExecution('completed', { retentionMs: 3_000 })
     await given.delayedExecution({ delayMs: 1_000 })
     await given.delayedExecution({ delayMs: 2_000 })

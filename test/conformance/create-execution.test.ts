@@ -59,7 +59,7 @@ conforms('createExecution', ({ fabric, given, clock }) => {
     })
   })
 
-  test('tells of a new execution in one event', async () => {
+  test('emits one event for a new execution', async () => {
     const created = await given.eligibleExecution({
       namespace: 'acme',
       tags: [{ name: 'plan', value: 'pro', indexed: false }],
@@ -77,7 +77,7 @@ conforms('createExecution', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('registers the queue of a lane that nobody has named before', async () => {
+  test('registers the queue of a new lane', async () => {
     await given.eligibleExecution({ lane: 'never seen', class: 'tool.call' })
     await given.eligibleExecution({ lane: 'never seen', class: 'tool.call' })
 

@@ -53,7 +53,7 @@ conforms('createExecution of an id that exists', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test.each(reachablePhases)('reject refuses while it is %s and says how it stands', async (phase) => {
+  test.each(reachablePhases)('reject refuses while it is %s and returns its state', async (phase) => {
     const existing = await given.inPhase(phase)
     const before = await fabric.dump()
 
@@ -151,7 +151,7 @@ conforms('createExecution of an id that exists', ({ fabric, given, clock }) => {
     expect(result).toMatchObject({ kind: 'refused', code: 'execution_in_progress' })
   })
 
-  test('replace begins an ended execution again, its epoch going on', async () => {
+  test('replace begins an ended execution again, with the next epoch', async () => {
     const ended = await given.endedExecution('failed', { bytes: bytes('old') })
     clock.advance(500)
 

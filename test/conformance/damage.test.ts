@@ -13,7 +13,7 @@ const unreadable = { kind: 'fault', reason: 'the record cannot be read' } as con
 conforms(
   'a record that was damaged outside',
   ({ fabric, given, clock }) => {
-    test.each(damages)('is named by whoever asks for it: %s', async (damage) => {
+    test.each(damages)('is named by a call that reads it: %s', async (damage) => {
       const held = await given.activeExecution()
       const { executionId } = held
       const heal = await fabric.damage(executionId, damage)
@@ -32,7 +32,7 @@ conforms(
       expect(await fabric.run('completeExecution', held)).toMatchObject({ kind: 'completed' })
     })
 
-    test.each(damages)('keeps nobody from the others: %s', async (damage) => {
+    test.each(damages)('does not block the others: %s', async (damage) => {
       const damaged = await given.eligibleExecution({ priority: 10 })
       const healthy = await given.eligibleExecution()
       const heal = await fabric.damage(damaged.executionId, damage)
@@ -113,7 +113,7 @@ conformsOnServers('an index that was damaged', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('names nothing that can be claimed, and keeps nobody from what can', async () => {
+  test('names nothing that can be claimed, and does not block what can', async () => {
     const held = await given.activeExecution()
     const waiting = await given.eligibleExecution()
     await fabric.setEntry(readyIndex(LANE, CLASS), held.executionId, 1)

@@ -3,7 +3,7 @@ import { LEASE_TTL_MS, politeCancel } from './given.ts'
 import { conforms } from './harness.ts'
 
 conforms('delayExecution', ({ fabric, given, clock }) => {
-  test('parks the execution; nobody can claim it before the time', async () => {
+  test('parks the execution; it cannot be claimed before the time', async () => {
     const held = await given.activeExecution()
 
     const result = await fabric.run('delayExecution', { ...held, delayMs: 5_000 })
@@ -19,7 +19,7 @@ conforms('delayExecution', ({ fabric, given, clock }) => {
     expect((await given.claim()).executions).toHaveLength(1)
   })
 
-  test('the same attempt goes on afterwards, under a new lease', async () => {
+  test('the same attempt continues afterwards, under a new lease', async () => {
     const held = await given.activeExecution()
     await fabric.run('delayExecution', { ...held, delayMs: 5_000 })
     clock.advance(5_000)
@@ -38,7 +38,7 @@ conforms('delayExecution', ({ fabric, given, clock }) => {
     expect((await fabric.look(held.executionId)).state).toEqual({ phase: 'eligible' })
   })
 
-  test('said twice with one fence, is answered with the first time', async () => {
+  test('is idempotent per fence: answers with the first time', async () => {
     const held = await given.activeExecution()
     const first = await fabric.run('delayExecution', { ...held, delayMs: 5_000 })
     const before = await fabric.dump()
@@ -50,7 +50,7 @@ conforms('delayExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('said again after somebody has claimed, is stale', async () => {
+  test('repeated after another claim, is stale', async () => {
     const held = await given.activeExecution()
     await fabric.run('delayExecution', { ...held, delayMs: 0 })
     await given.claimOf(held)
@@ -58,7 +58,7 @@ conforms('delayExecution', ({ fabric, given, clock }) => {
     expect(await fabric.run('delayExecution', { ...held, delayMs: 0 })).toMatchObject({ code: 'stale_lease' })
   })
 
-  test('tells until when it is parked', async () => {
+  test('returns until when it is parked', async () => {
     const held = await given.activeExecution()
     await fabric.run('delayExecution', { ...held, delayMs: 5_000 })
 

@@ -1,4 +1,4 @@
-/** It proves that nobody waits for what has happened: it finds nothing after ordinary lives, and what was damaged. */
+/** Proves that no member waits for what has happened: finds nothing after ordinary lives, and finds what was damaged. */
 import { expect, test } from 'vitest'
 import type { DependencyCursor, DependencyProblem, EdgeGroup, Execution } from '../../src/kernel/index.ts'
 import { FLOW_RECONCILE_COUNT } from '../../src/kernel/index.ts'
@@ -44,7 +44,7 @@ conforms('reconcileDependencies', (bench) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('looks at every lane, page by page, so that nobody starves behind others', async () => {
+  test('looks at every lane, page by page, so that no member starves', async () => {
     const fan = names('w', FLOW_RECONCILE_COUNT + 20)
     await flows.graph({ a: [], ...nodes(fan, ['a']) }, { class: CLASS })
     await flows.graph({ a: [], b: ['a'] }, { drafts: { b: { lane: 'another' }, a: { lane: 'main-2' } } })
@@ -66,7 +66,7 @@ conforms('reconcileDependencies', (bench) => {
     expect((await graph.view()).flow.counts.waiting).toBe(120)
   })
 
-  test('resolves edges that were not told of the end of their upstream, and what follows from them', async () => {
+  test('resolves edges that missed the end of their upstream, and what follows from them', async () => {
     const fan = names('w', 120)
     const graph = await flows.graph({ a: [], ...nodes(fan, ['a']), z: ['w119'] }, { class: CLASS })
     await graph.fail('a')
@@ -116,7 +116,7 @@ conforms('reconcileDependencies', (bench) => {
     await graph.complete('a', 'b')
   })
 
-  test('leaves alone what it is told to leave, and what its filter does not name', async () => {
+  test('skips what its input excludes, and what its filter does not name', async () => {
     const graph = await flows.held(['a'])
     await graph.add('b', { after: ['a'] })
     await graph.cancelMember('a')

@@ -5,7 +5,7 @@ import { conforms } from './harness.ts'
 const bytes = new Uint8Array([1, 2, 3])
 
 conforms('describeExecution', ({ fabric, given, clock }) => {
-  test.each(reachablePhases)('tells the public state of a %s execution and reads without writing', async (phase) => {
+  test.each(reachablePhases)('returns the public state of a %s execution and writes nothing', async (phase) => {
     const { executionId } = await given.inPhase(phase)
     const before = await fabric.dump()
 
@@ -34,7 +34,7 @@ conforms('describeExecution', ({ fabric, given, clock }) => {
     expect(both.blobs).toEqual([bytes, new TextEncoder().encode('{}')])
   })
 
-  test('tells every attempt that ended, oldest first, the completed one included', async () => {
+  test('returns every attempt that ended, oldest first, the completed one included', async () => {
     const submitted = await given.eligibleExecution({ retry: fixedRetry(3, 0) })
     await fabric.run('failExecution', { ...(await given.claimOf(submitted)), ...transientFailure })
     await given.claimOf(submitted)

@@ -5,7 +5,7 @@ import { LEASE_TTL_MS, fixedRetry } from './given.ts'
 import { conforms } from './harness.ts'
 
 conforms('runDue', ({ fabric, given, clock }) => {
-  test('with nothing due, does nothing and says when something will be', async () => {
+  test('with nothing due, does nothing and returns when something will be', async () => {
     await given.delayedExecution({ delayMs: 5_000 })
     await given.delayedExecution({ delayMs: 3_000 })
     const before = await fabric.dump()
@@ -21,13 +21,13 @@ conforms('runDue', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('with no timer at all, says that nothing will be due', async () => {
+  test('with no timer at all, returns that nothing will be due', async () => {
     await given.eligibleExecution()
 
     expect((await fabric.duePass()).nextDueAt).toBeUndefined()
   })
 
-  test('sees to everything that is due, earliest first, and says how late it was', async () => {
+  test('handles everything that is due, earliest first, and returns how late it was', async () => {
     const later = await given.delayedExecution({ delayMs: 2_000 })
     const earlier = await given.delayedExecution({ delayMs: 1_000 })
     const dueAt = clock.now() + 1_000
@@ -57,7 +57,7 @@ conforms('runDue', ({ fabric, given, clock }) => {
     expect(await given.eventTypesOf(submitted)).toEqual(['execution_created', 'execution_promoted'])
   })
 
-  test('said twice, does each thing once', async () => {
+  test('repeated, does each thing once', async () => {
     const abandoned = await given.activeExecution()
     const delayed = await given.delayedExecution({ delayMs: 1_000 })
     clock.advance(LEASE_TTL_MS)
@@ -69,7 +69,7 @@ conforms('runDue', ({ fabric, given, clock }) => {
     expect(await given.eventsOf(delayed, 'execution_promoted')).toHaveLength(1)
   })
 
-  test('looks at no more than it was asked to, and goes on from there', async () => {
+  test('looks at no more than it was asked to, and continues from there', async () => {
     await given.executions(25, () => ({ delayMs: 1_000 }))
     clock.advance(1_000)
 
@@ -129,7 +129,7 @@ conforms('runDue', ({ fabric, given, clock }) => {
     expect(pass.handled).toMatchObject([{ executionId: mine.executionId }])
   })
 
-  test('leaves alone what it is told to skip', async () => {
+  test('skips what its input excludes', async () => {
     const poisoned = await given.delayedExecution({ delayMs: 1_000 })
     const fine = await given.delayedExecution({ delayMs: 1_000 })
     clock.advance(1_000)

@@ -9,7 +9,7 @@ conforms('setEdgeGroupPolicy', ({ fabric, flows, given }) => {
   const set = (graph: Graph, name: string, policy: PolicyInput) =>
     fabric.run('setEdgeGroupPolicy', { flowId: graph.flowId, executionId: graph.id(name), policy })
 
-  test('says how a group will be judged, before it has an edge', async () => {
+  test('sets how a group will be judged, before it has an edge', async () => {
     const graph = await flows.open(['a', 'b', 'c'])
 
     expect(await set(graph, 'c', anyOf)).toEqual({ kind: 'policy_set' })
@@ -21,7 +21,7 @@ conforms('setEdgeGroupPolicy', ({ fabric, flows, given }) => {
     expect(await graph.state('a')).toBe('cancelled')
   })
 
-  test('may be said anew until the first edge; only the very same is nothing new', async () => {
+  test('may change until the first edge; the same policy again is a no-op', async () => {
     const graph = await flows.open(['a', 'c'])
     await set(graph, 'c', quorum(2))
 

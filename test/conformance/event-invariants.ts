@@ -1,5 +1,5 @@
 /**
- * The log tells each execution's life without a gap: replayed from its first event, it leads by legal steps to exactly
+ * The log holds each execution's life without a gap: replayed from its first event, it leads by legal steps to exactly
  * the phase and the epoch of the record. So nothing happens untold, twice, or to something that does not exist. The same
  * holds of flows, see flow-event-invariants.ts.
  */
@@ -8,19 +8,19 @@ import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
 import { flowEventProblems, isOfFlow } from './flow-event-invariants.ts'
 
-/** One execution as the log has told of it so far. */
+/** One execution as replayed from the log so far. */
 interface Life {
   phase: Phase
   epoch: number
   attempt: number
   isCancelRequested: boolean
-  /** A member may begin, or begin again, held back by what it depends on: the log tells only when it no longer is. */
+  /** A member may begin, or begin again, held back by what it depends on: the log has an event only when it no longer is. */
   mayBeBlocked: boolean
 }
 
 export function eventProblems(dump: PartitionDump, firstSequence: number): string[] {
   const problems = orderProblems(dump.events, firstSequence)
-  // What was trimmed cannot be told again; the order of the rest still counts.
+  // Trimmed events cannot be replayed; the order of the rest is still checked.
   if (firstSequence > 1) return problems
   const lives = new Map<string, Life>()
   for (const event of dump.events) {
@@ -33,7 +33,7 @@ export function eventProblems(dump: PartitionDump, firstSequence: number): strin
     problems.push(...disagreements(execution, lives.get(execution.id)))
     lives.delete(execution.id)
   }
-  for (const id of lives.keys()) problems.push(`the log tells of ${id}, which does not exist`)
+  for (const id of lives.keys()) problems.push(`the log has events of ${id}, which does not exist`)
   return [...problems, ...flowEventProblems(dump)]
 }
 
@@ -47,7 +47,7 @@ function orderProblems(events: readonly StoredEvent[], firstSequence: number): s
   return problems
 }
 
-/** Takes one step of one life; says what is wrong with it, if anything. */
+/** Applies one event to one life. Returns what is wrong with it, if anything. */
 function follow(lives: Map<string, Life>, event: StoredEvent): string | undefined {
   const life = lives.get(event.executionId)
   if (event.type === 'execution_created') {
@@ -165,7 +165,7 @@ function start(life: Life, event: StoredEvent): string | undefined {
 }
 
 function disagreements(execution: Execution, life: Life | undefined): string[] {
-  if (life === undefined) return [`no event tells of ${execution.id}`]
+  if (life === undefined) return [`the log has no event of ${execution.id}`]
   const isBlocked = life.mayBeBlocked && life.phase !== 'ended' && execution.state.phase === 'blocked'
   const told = `${isBlocked ? 'blocked' : life.phase}, epoch ${life.epoch}, attempt ${life.attempt}`
   const found = `${execution.state.phase}, epoch ${execution.epoch}, attempt ${execution.attempt?.number ?? 0}`

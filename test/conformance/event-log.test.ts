@@ -46,7 +46,7 @@ conformsOnServers('the event log', (bench) => {
     expect(events.map((event) => event.sequence)).toEqual(Array.from({ length: 57 }, (_, i) => i + 1))
   })
 
-  test('read from its end has nothing to tell, until something happens', async () => {
+  test('read from its end returns nothing, until something happens', async () => {
     await given.executions(3)
     expect((await fabric.store.readEvents(fabric.partition, 3, 10)).events).toEqual([])
     expect((await fabric.store.readEvents(fabric.partition, 99, 10)).events).toEqual([])
@@ -56,7 +56,7 @@ conformsOnServers('the event log', (bench) => {
     expect((await fabric.store.readEvents(fabric.partition, 3, 10)).events).toMatchObject([{ sequence: 4 }])
   })
 
-  test('tells what a reader needs to filter without a look-up', async () => {
+  test('carries what a reader needs to filter without a look-up', async () => {
     const { executionId } = await given.eligibleExecution({
       namespace: 'acme',
       task: 'write',
@@ -89,7 +89,7 @@ conformsOnServers('the event log', (bench) => {
     expect(await fabric.events()).toEqual(before)
   })
 
-  test('trimmed by count keeps the newest and says from where on it tells', async () => {
+  test('trimmed by count keeps the newest and returns the first sequence it holds', async () => {
     await given.executions(20)
 
     expect(await fabric.store.trimEvents(fabric.partition, 0, 5)).toBe(15)
@@ -109,7 +109,7 @@ conformsOnServers('the event log', (bench) => {
     expect((await fabric.store.readEvents(fabric.partition, 0, 100)).firstSequence).toBe(6)
   })
 
-  test('trimmed to nothing goes on counting', async () => {
+  test('trimmed to nothing keeps counting', async () => {
     await given.executions(5)
     clock.advance(1)
 

@@ -13,7 +13,7 @@ conforms('explainExecution', ({ fabric, given, clock }) => {
     return result.explanation
   }
 
-  test('of a waiting one tells how many are ahead and whether anybody serves the lane', async () => {
+  test('of a waiting one returns how many are ahead and whether a worker serves the lane', async () => {
     await given.activeExecution()
     await given.executions(2, () => ({ priority: 5 }))
     const { executionId } = await given.eligibleExecution()
@@ -32,7 +32,7 @@ conforms('explainExecution', ({ fabric, given, clock }) => {
     })
   })
 
-  test('of one delayed by its submitter tells until when', async () => {
+  test('of one delayed by its submitter returns until when', async () => {
     const { executionId } = await given.delayedExecution({ delayMs: 5_000 })
 
     expect(await why(executionId)).toMatchObject({
@@ -45,7 +45,7 @@ conforms('explainExecution', ({ fabric, given, clock }) => {
     expect(await why(executionId)).toMatchObject({ isOverdue: true })
   })
 
-  test('of one that waits for a retry tells what went wrong and what is left', async () => {
+  test('of one that waits for a retry returns the failure and the attempts left', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(3, 5_000) })
     await fabric.run('failExecution', { ...held, ...transientFailure })
 
@@ -58,7 +58,7 @@ conforms('explainExecution', ({ fabric, given, clock }) => {
     })
   })
 
-  test('of a running one tells who has it, since when, and whether that is still true', async () => {
+  test('of a running one returns its holder, since when, and whether the lease is valid', async () => {
     const { executionId } = await given.activeExecution()
     const since = clock.now()
     await fabric.run('cancelExecution', { executionId, ...politeCancel })
@@ -78,7 +78,7 @@ conforms('explainExecution', ({ fabric, given, clock }) => {
   })
 
   test.each(['completed', 'failed', 'cancelled', 'expired'] as const)(
-    'of one that %s tells how and when',
+    'of one that %s returns how and when',
     async (outcome) => {
       const { executionId } = await given.endedExecution(outcome)
 

@@ -56,7 +56,7 @@ export class TestFabric {
     return this.#opened.runtime
   }
 
-  /** From here on the listeners of the store hear of everything. */
+  /** From here on the listeners of the store are notified of everything. */
   async untilListening(): Promise<void> {
     let isDecided = false as boolean
     const listening = this.#opened.target.untilListening().finally(() => {
@@ -126,7 +126,7 @@ export class TestFabric {
   /** Damages the stored form of an execution; the answer puts it back as it was. */
   async damage(executionId: ExecutionId, damage: Damage): Promise<Heal> {
     const { target } = this.#opened
-    if (target.damage === undefined) throw new Error('nobody but this store can reach its records')
+    if (target.damage === undefined) throw new Error('no other program can reach the records of this store')
     return target.damage(this.partition, 'execution', executionId, damage)
   }
 
@@ -135,7 +135,7 @@ export class TestFabric {
     return this.#opened.target.plant(this.partition, record)
   }
 
-  /** Sets or removes an index entry, whatever its record says. */
+  /** Sets or removes an index entry, regardless of its record. */
   setEntry(index: string, id: string, score: number | undefined): Promise<void> {
     return this.#opened.target.setEntry(this.partition, index, id, score)
   }

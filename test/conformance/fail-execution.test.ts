@@ -52,7 +52,7 @@ conforms('failExecution', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('the next attempt has the next number and says that it is a retry', async () => {
+  test('the next attempt has the next number and is marked as a retry', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(2, 1_000) })
     await fabric.run('failExecution', { ...held, ...transientFailure })
     clock.advance(1_000)
@@ -134,7 +134,7 @@ conforms('failExecution', ({ fabric, given, clock }) => {
     expect(await fabric.run('failExecution', { ...unlisted, ...transientFailure })).toEqual({ kind: 'failed' })
   })
 
-  test('said twice, is answered with the wait that was decided the first time', async () => {
+  test('repeated, is answered with the wait that was decided the first time', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(3, 2_000) })
     const first = await fabric.run('failExecution', { ...held, ...transientFailure })
     const before = await fabric.dump()
@@ -147,7 +147,7 @@ conforms('failExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('said twice, is still recognised when the wait is over and nobody has claimed', async () => {
+  test('repeated, is still recognised when the wait is over and no worker has claimed', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(3, 2_000) })
     const first = await fabric.run('failExecution', { ...held, ...transientFailure })
     clock.advance(2_000)
@@ -159,7 +159,7 @@ conforms('failExecution', ({ fabric, given, clock }) => {
     })
   })
 
-  test('said twice when final, fails the execution once', async () => {
+  test('repeated when final, fails the execution once', async () => {
     const held = await given.activeExecution()
     await fabric.run('failExecution', { ...held, ...permanentFailure })
     const before = await fabric.dump()
@@ -168,7 +168,7 @@ conforms('failExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('said again after the retry was claimed, is stale', async () => {
+  test('repeated after the retry was claimed, is stale', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(3, 0) })
     await fabric.run('failExecution', { ...held, ...transientFailure })
     await given.claimOf(held)
@@ -191,7 +191,7 @@ conforms('failExecution', ({ fabric, given, clock }) => {
     expect(await fabric.attemptsOf(held.executionId)).toMatchObject([{ number: 1, outcome: 'cancelled' }])
   })
 
-  test('tells of the failed attempt, and of the end when it is final', async () => {
+  test('emits an event for the failed attempt, and for the end when it is final', async () => {
     const submitted = await given.eligibleExecution({ retry: fixedRetry(2, 500) })
     const first = await given.claimOf(submitted)
     await fabric.run('failExecution', { ...first, ...transientFailure })

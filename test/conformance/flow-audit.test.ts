@@ -1,4 +1,4 @@
-/** Counts everything anew and compares: it finds nothing after ordinary lives, says what differs, and changes nothing. */
+/** Recounts everything and compares: finds nothing after ordinary lives, returns what differs, and writes nothing. */
 import { expect, test } from 'vitest'
 import type { AuditCursor, FlowDrift } from '../../src/kernel/index.ts'
 import { anyOf, names, nodes, quorum } from './given-flow.ts'
@@ -55,7 +55,7 @@ conforms('auditFlows', (bench) => {
     expect([unsteady, audited]).toEqual([1, 0])
   })
 
-  test('says what differs, flow by flow', async () => {
+  test('returns what differs, flow by flow', async () => {
     const graph = await flows.graph({ a: [], b: ['a'] })
     const { flow } = await graph.view()
     const counts = { ...flow.counts, waiting: 0, completed: 1 }
@@ -74,7 +74,7 @@ conforms('auditFlows', (bench) => {
     expect(drifts.every(({ flowId }) => flowId === graph.flowId)).toBe(true)
   })
 
-  test('says that a sealed flow should have ended', async () => {
+  test('reports a sealed flow that should have ended', async () => {
     const graph = await flows.graph({ a: [] })
     await graph.complete('a')
     const { flow } = await graph.view()

@@ -65,7 +65,7 @@ conforms('the counts of a flow', ({ fabric, flows, given, clock }) => {
     expect(found.size).toBe(1)
   })
 
-  test('count a failed sink that is put before somebody no more', async () => {
+  test('no longer count a failed sink once another member depends on it', async () => {
     const graph = await flows.graph({ parent: [] }, { flow: { outcomeRule: 'sinks' } })
     const holder = await graph.claim('parent')
     const lost = await given.endedExecution('failed')
@@ -95,7 +95,7 @@ conforms('the counts of a flow', ({ fabric, flows, given, clock }) => {
 })
 
 conforms('a race in a flow', ({ fabric, flows }) => {
-  test('of two that complete at once is won by one; the other hears that it lost', async () => {
+  test('of two that complete at once is won by one; the other is refused', async () => {
     const graph = await flows.graph({ a: [], b: [], z: ['a', 'b'] }, { policies: { z: anyOf } })
     const [a, b] = await Promise.all([graph.claim('a'), graph.claim('b')])
 

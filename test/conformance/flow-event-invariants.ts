@@ -1,11 +1,11 @@
-/** The log tells each flow's life without a gap, and leads by legal steps to how its record says that it stands. */
+/** The log holds each flow's life without a gap, and leads by legal steps to the state of its record. */
 import type { Flow } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 
-/** How a flow stands as far as the log tells: its members have the rest. */
+/** How a flow stands by the log: its members have the rest. */
 type Standing = 'live' | 'ended' | 'cancelled'
 
-/** Whether an event tells of a flow itself, and not of one of its members. */
+/** Whether an event is of a flow itself, and not of one of its members. */
 export function isOfFlow({ executionId, flowId }: StoredEvent): boolean {
   return flowId === executionId
 }
@@ -27,7 +27,7 @@ export function flowEventProblems(dump: PartitionDump): string[] {
     if (told !== found) problems.push(`the log leads ${record.id} to ${told}, but it stands at ${found}`)
     standings.delete(record.id)
   }
-  for (const id of standings.keys()) problems.push(`the log tells of ${id}, which does not exist`)
+  for (const id of standings.keys()) problems.push(`the log has events of ${id}, which does not exist`)
   return problems
 }
 
@@ -35,7 +35,7 @@ function standingOf({ state }: Flow): Standing {
   return state.phase === 'ended' || state.phase === 'cancelled' ? state.phase : 'live'
 }
 
-/** Takes one step of one flow's life; says what is wrong with it, if anything. */
+/** Applies one event to one flow's life. Returns what is wrong with it, if anything. */
 function follow(standings: Map<string, Standing>, { type, executionId }: StoredEvent): string | undefined {
   const from = standings.get(executionId)
   if (type === 'flow_created') {
@@ -61,6 +61,6 @@ function follow(standings: Map<string, Standing>, { type, executionId }: StoredE
     case 'tags_set':
       return undefined
     default:
-      return 'it tells of no flow'
+      return 'it belongs to no flow'
   }
 }

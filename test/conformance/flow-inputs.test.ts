@@ -74,7 +74,7 @@ conforms('inputs of a member', ({ fabric, flows, given }) => {
     expect(taken.sort()).toEqual([...readers].sort())
   })
 
-  test('put a result in the place of the payload, if an edge says so', async () => {
+  test('put a result in the place of the payload, if an edge asks for it', async () => {
     const drafts = { b: { bytes: bytes('own') }, c: { bytes: bytes('own') } }
     const graph = await flows.graph({ a: [], b: [payload('a')], c: ['a'] }, { drafts })
     await graph.completeWith('a', bytes('handed'))

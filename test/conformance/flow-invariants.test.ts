@@ -66,7 +66,7 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'a flow forgets that a group cancels': (dump) => flow(dump, () => ({ cancelsLosers: false })),
   'a flow has ended before its members': (dump) =>
     flow(dump, () => ({ state: { phase: 'ended', outcome: 'failed', at: 1 } })),
-  'a flow that nobody cancelled cancels': (dump) =>
+  'a flow that was not cancelled cancels': (dump) =>
     flow(dump, () => ({ walk: { purpose: 'cancel', fromRank: undefined, fromId: undefined, rootId: undefined } })),
   'an edge leads backward': (dump) => member(dump, 'a', { rank: 2_000_000_000 }),
   'an edge leads to another flow': (dump) => edges(dump, 'open', { flowId: 'f0-other' as Edge['flowId'] }),
@@ -76,13 +76,14 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'an edge is impossible by what completed': (dump) => edges(dump, 'satisfied', { state: 'impossible' }),
   'an edge is counted twice': (dump) => group(dump, 'any', { completed: 2 }),
   'a group has more edges than lead to it': (dump) => group(dump, 'last', { total: 2 }),
-  'a verdict is not what the edges say': (dump) => group(dump, 'last', { verdict: 'satisfied', decidedAt: 1 }),
-  'a group that has decided says that it has not': (dump) =>
+  'a verdict does not follow from the edges': (dump) => group(dump, 'last', { verdict: 'satisfied', decidedAt: 1 }),
+  'a decided group is marked as undecided': (dump) =>
     group(dump, 'ready', { verdict: 'pending', decidedAt: undefined }),
   'a member runs before its group is satisfied': (dump) => node(dump, 'last', () => ({ state: { phase: 'eligible' } })),
   'a member waits though its group is satisfied': (dump) =>
     node(dump, 'ready', () => ({ state: { phase: 'blocked', by: 'dependencies' } })),
-  'a member is held back by nobody': (dump) => node(dump, 'ready', () => ({ state: { phase: 'blocked', by: 'hold' } })),
+  'a member is held back without a reason': (dump) =>
+    node(dump, 'ready', () => ({ state: { phase: 'blocked', by: 'hold' } })),
   'a member is skipped without a reason': (dump) =>
     node(dump, 'last', () => ({
       state: { phase: 'ended', outcome: 'skipped', at: 1, reason: undefined, by: undefined },

@@ -40,7 +40,7 @@ function flowRules(flow: Flow, members: readonly Execution[], edges: readonly Ed
   const live = LIVE.reduce((sum, bucket) => sum + counted[bucket], 0)
   const outcome = outcomeOf(flow, counted, members, edges)
   const groups = members.map(({ member }) => member?.group).filter((group) => group !== undefined)
-  // One that has ended waits for nobody, however few led to it.
+  // One that has ended waits for no member, however few led to it.
   const shortMembers = members.filter(({ state: { phase }, member }) => {
     const group = member?.group
     return phase !== 'ended' && group !== undefined && group.policy !== 'all_of' && group.need > group.total
@@ -50,7 +50,7 @@ function flowRules(flow: Flow, members: readonly Execution[], edges: readonly Ed
     'it counts its members': flow.memberCount === members.length,
     'it counts its edges': flow.edgeCount === edges.length,
     'it counts members whose group is too small': flow.shortGroupCount === shortMembers.length,
-    'once sealed, nobody waits in a group that is too small':
+    'once sealed, no member waits in a group that is too small':
       !isClosed || walk !== undefined || shortMembers.every((execution) => execution.state.phase !== 'blocked'),
     'it knows whether any group cancels':
       flow.cancelsLosers || groups.every(({ policy, losers }) => policy === 'all_of' || losers === 'let_run'),

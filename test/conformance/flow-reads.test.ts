@@ -8,7 +8,7 @@ import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
 conforms('describeFlow', ({ fabric, flows, clock }) => {
-  test('tells of a flow with its counts, its state and what it owes', async () => {
+  test('returns a flow with its counts, its state and what it owes', async () => {
     const graph = await flows.graph({ a: [], b: ['a'], c: [] }, { flow: { key: 'order 7' } })
     await graph.claim('a')
 
@@ -32,7 +32,7 @@ conforms('describeFlow', ({ fabric, flows, clock }) => {
 })
 
 conforms('listFlows', ({ fabric, flows, clock }) => {
-  test('tells newest first, page by page, and keeps those that have ended', async () => {
+  test('returns newest first, page by page, and keeps those that have ended', async () => {
     const made: string[] = []
     for (let i = 0; i < 5; i++) {
       const graph = await flows.graph({ a: [] })
@@ -48,7 +48,7 @@ conforms('listFlows', ({ fabric, flows, clock }) => {
     expect(second.cursor).toBeUndefined()
   })
 
-  test('tells only of what was asked for', async () => {
+  test('returns only what was asked for', async () => {
     const tags = [{ name: 'team', value: 'core', indexed: false }]
     const done = await flows.graph({ a: [] }, { flow: { name: 'nightly', tags } })
     await done.complete('a')
@@ -86,7 +86,7 @@ conforms('listFlowMembers', ({ fabric, flows }) => {
     return { members, pages }
   }
 
-  test('tells of members in the order of the graph, with what leads to them', async () => {
+  test('returns members in the order of the graph, with what leads to them', async () => {
     const graph = await flows.graph({ a: [], b: ['a'], c: ['a', 'b'] })
     await graph.complete('a')
 
@@ -106,7 +106,7 @@ conforms('listFlowMembers', ({ fabric, flows }) => {
     expect((await allOf(graph, 10, false)).members.map(({ upstreams }) => upstreams)).toEqual([[], [], []])
   })
 
-  test('tells of 450 members in pages of a bounded size, each once', async () => {
+  test('returns 450 members in pages of a bounded size, each once', async () => {
     const all = names('n', 450)
     const graph = await flows.graph(nodes(all), { class: CLASS })
 
@@ -117,7 +117,7 @@ conforms('listFlowMembers', ({ fabric, flows }) => {
     expect(MEMBER_PAGE_MAX).toBe(200)
   })
 
-  test('ends a page early when it has told of enough edges', async () => {
+  test('ends a page early when it has enough edges', async () => {
     const upper = names('u', 40)
     const lower = names('v', 40)
     const graph = await flows.graph({ ...nodes(upper), ...nodes(lower, upper) }, { class: CLASS })
@@ -136,7 +136,7 @@ conforms('listFlowMembers', ({ fabric, flows }) => {
 })
 
 conforms('listEdges', ({ fabric, flows, given }) => {
-  test('tells of the edges of one member in both directions, open ones first', async () => {
+  test('returns the edges of one member in both directions, open ones first', async () => {
     const graph = await flows.graph({ a: [], b: [], c: [input('a', 'x'), 'b'], d: ['c'] })
     await graph.complete('a')
     const list = async (direction: 'inbound' | 'outbound') => {
@@ -151,7 +151,7 @@ conforms('listEdges', ({ fabric, flows, given }) => {
     expect(await list('outbound')).toMatchObject([{ downstreamId: graph.id('d'), state: 'open' }])
   })
 
-  test('tells of many in pages', async () => {
+  test('returns many in pages', async () => {
     const many = names('u', 45)
     const graph = await flows.graph({ ...nodes(many), z: many }, { class: CLASS })
     const input = { executionId: graph.id('z'), direction: 'inbound' } as const
@@ -166,7 +166,7 @@ conforms('listEdges', ({ fabric, flows, given }) => {
     expect(new Set([...first.edges, ...second.edges].map((edge) => edge.upstreamId)).size).toBe(45)
   })
 
-  test('tells of none where there are none, and refuses what does not exist', async () => {
+  test('returns none where there are none, and refuses what does not exist', async () => {
     const { executionId } = await given.eligibleExecution()
     const of = (id: typeof executionId) => fabric.run('listEdges', { executionId: id, direction: 'inbound', limit: 10 })
 

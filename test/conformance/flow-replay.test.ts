@@ -1,4 +1,4 @@
-/** Replays inside a flow: a member, what was skipped behind it, and the flow that had ended with them. */
+/** Replays inside a flow: a member, what was skipped after it, and the flow that had ended with them. */
 import { expect, test } from 'vitest'
 import { REPLAY_CAP } from '../../src/kernel/index.ts'
 import { anyOf, anyOfLettingRun, chain, names, nodes, quorum } from './given-flow.ts'
@@ -7,7 +7,7 @@ import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
 conforms('replayExecution of a member', ({ fabric, flows, given }) => {
-  test('runs it again and leaves what came of it before: edges tell once', async () => {
+  test('runs it again and keeps its earlier effects: an edge resolves once', async () => {
     const graph = await flows.graph({ a: [], b: ['a'] })
     await graph.complete('a')
 
@@ -113,7 +113,7 @@ conforms('replayExecution of a member', ({ fabric, flows, given }) => {
     expect((await graph.view()).state).toBe('completed')
   })
 
-  test('said twice replays once; in a cancelled flow it is refused', async () => {
+  test('repeated replays once; in a cancelled flow it is refused', async () => {
     const graph = await flows.graph({ a: [], b: [] })
     await graph.fail('a')
     const requestId = given.requestId()
@@ -210,7 +210,7 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
     expect((await graph.view()).flow.counts).toMatchObject({ completed: 4, failed: 1 })
   })
 
-  test('of more members than one call replays goes on in the due pass, and its root waits until all are back', async () => {
+  test('of more members than one call replays continues in the due pass, and its root waits until all are back', async () => {
     const fan = names('w', 150)
     const graph = await flows.graph({ a: [], ...nodes(fan, ['a']), z: fan }, { class: CLASS })
     await graph.fail('a')
@@ -229,7 +229,7 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
     expect((await graph.look('a')).state).toEqual({ phase: 'eligible' })
   })
 
-  test('keeps nothing held back while the flow itself is being let go', async () => {
+  test('keeps no member held while the flow itself is being released', async () => {
     const { graph, calls } = flows.draw(nodes(names('r', 240)), { class: CLASS })
     for (const call of calls) await fabric.run('submitFlow', call)
     await graph.cancelMember('r0')

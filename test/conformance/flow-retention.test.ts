@@ -51,7 +51,7 @@ conforms('the retention of a flow', ({ fabric, flows, given, clock }) => {
     expect([records, entries, blobKeys]).toEqual([[], [], []])
   })
 
-  test('removes a large flow over several calls, during which it is gone for everybody', async () => {
+  test('removes a large flow over several calls, during which no caller sees it', async () => {
     const links = names('n', 130)
     const graph = await flows.graph(
       { ...nodes(links), z: links.slice(0, 100) },

@@ -148,7 +148,7 @@ export class GivenFlow {
     return graph
   }
 
-  /** Does everything that is due now, until nothing is. Says what was done. */
+  /** Does everything that is due now, until nothing is. Returns what was done. */
   async drain(): Promise<DueCaseName[]> {
     const handled: DueCaseName[] = []
     for (let pass = 0; pass < DRAIN_LIMIT; pass++) {

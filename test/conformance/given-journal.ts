@@ -1,4 +1,4 @@
-/** Builders of what executions remember and wait for: steps, waits, waitpoints and signals, ordinary unless a test says otherwise. */
+/** Builders of what executions remember and wait for: steps, waits, waitpoints and signals, ordinary unless a test overrides them. */
 import type {
   CreateWaitpointInput,
   CreateWaitpointResult,
@@ -124,7 +124,7 @@ export class GivenJournal {
     return this.record(held, name, { outcome: { kind: 'completed', value } }, [bytes])
   }
 
-  /** What a verified token of a waitpoint says. */
+  /** The content of a verified token of a waitpoint. */
   tokenOf({ waitpointId, generation, createdAt }: WaitpointView): TokenBinding {
     return { waitpointId, generation, openedAt: createdAt }
   }

@@ -30,7 +30,7 @@ export interface Submitted {
   readonly executionId: ExecutionId
 }
 
-/** An execution in a worker's hands: spread into an operation's input, it says which and by what right. */
+/** An execution in a worker's hands: spread into an operation's input, it names the execution and its fence. */
 export interface Held extends Submitted {
   readonly fence: Fence
 }
@@ -109,7 +109,7 @@ export class Given {
     })
   }
 
-  /** Held by a worker whose lease has run out; nobody has taken note yet. */
+  /** Held by a worker whose lease has run out; the expiry is not handled yet. */
   async abandonedExecution(draft: Draft = {}): Promise<Held> {
     const held = await this.activeExecution(draft)
     this.#clock.advance(LEASE_TTL_MS)

@@ -1,6 +1,6 @@
 /**
  * What a flow's members and edges must agree on: every edge leads forward and is counted once, every group is judged by
- * its edges alone, and nobody waits for what has happened, or runs before what it waits for has.
+ * its edges alone, and no member waits for what has happened, or runs before what it waits for has.
  */
 import type { Edge, EdgeGroup, Execution, Flow, GroupVerdict, Membership, Phase } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
@@ -108,7 +108,7 @@ function groupRules(flow: Flow, group: EdgeGroup | undefined, inbound: readonly 
     'a group has as many edges as lead to its member': group.total === inbound.length,
     'each edge is counted once':
       group.completed === inState('satisfied') && group.failed + group.skipped === inState('impossible'),
-    'a verdict is what the edges say': group.verdict === expected || (!isDecided && mayLag),
+    'a verdict follows from the edges': group.verdict === expected || (!isDecided && mayLag),
     'a decision has a time': isDecided === (group.decidedAt !== undefined),
     'only what is decided or has ended owes cancels': group.owedFrom === undefined || isDecided || phase === 'ended',
     'only a group that chooses has a number': group.policy === 'all_of' ? group.losers === 'let_run' : group.need >= 1,

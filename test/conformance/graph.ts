@@ -138,7 +138,7 @@ export class Graph {
     return executions.length > 0
   }
 
-  /** The one who holds a member, who claims it first if nobody does. */
+  /** The holder of a member. Claims the member first if it is not held. */
   async holderOf(name: string): Promise<Held> {
     const held = this.#held.get(name)
     if (held === undefined) return this.claim(name)
@@ -186,7 +186,7 @@ export class Graph {
     return (await this.look(name)).member?.group
   }
 
-  /** Why a member has ended, and by whom: another member is told by its name. */
+  /** Why a member has ended, and by whom: another member by its name. */
   async endOf(name: string): Promise<string> {
     const { state } = await this.look(name)
     if (state.phase !== 'ended') return state.phase

@@ -1,6 +1,6 @@
 /**
  * What must be true of a partition whatever was done to it. Each check derives what it expects on its own, from the
- * rules rather than from the kernel's helpers, and says in words what it found instead.
+ * rules rather than from the kernel's helpers, and describes what it found instead.
  */
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { attemptProblems } from './attempt-invariants.ts'

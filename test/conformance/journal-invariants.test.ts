@@ -11,7 +11,7 @@ import { problemsOf } from './invariants.ts'
 import { journalProblems } from './journal-invariants.ts'
 import { memory } from './targets.ts'
 
-/** An execution that has recorded, was answered once and waits again, with signals that nobody has heard. */
+/** An execution that has recorded, was answered once and waits again, with signals that no wait has consumed. */
 async function healthyJournal(): Promise<PartitionDump> {
   const fabric = new TestFabric(memory)
   await fabric.open()
@@ -74,12 +74,12 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'a position is of the future': (dump) => journal(dump, () => ({ nextPosition: 3 })),
   'signals are miscounted': (dump) => journal(dump, ({ signalCount }) => ({ signalCount: signalCount + 1 })),
   'a number is missing': (dump) => signal(dump, 2, { sequence: 9 }),
-  'what nobody heard is miscounted': (dump) => journal(dump, () => ({ bufferedCount: 0 })),
-  'what nobody heard at a place is miscounted': (dump) => waitpoint(dump, '@go', { bufferedCount: 2 }),
+  'the buffered signals are miscounted': (dump) => journal(dump, () => ({ bufferedCount: 0 })),
+  'the buffered signals at a place are miscounted': (dump) => waitpoint(dump, '@go', { bufferedCount: 2 }),
   'what was kept is lost': (dump) => signal(dump, 2, { isWaiting: false }),
   'what has counted is kept': (dump) => signal(dump, 1, { isWaiting: true }),
   'what was never early is kept': (dump) => signal(dump, 3, { isWaiting: true }),
-  'a place was opened after it was told': (dump) => waitpoint(dump, '@go', { openedAfter: 2 }),
+  'a place was opened after it received a signal': (dump) => waitpoint(dump, '@go', { openedAfter: 2 }),
   'a sender is counted who has sent nothing': (dump) =>
     waitpoint(dump, 'reply', { senders: [{ identity: 'nobody', count: 1 }] }),
   'a sender is counted twice': (dump) =>
@@ -95,12 +95,12 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'what is open was closed': (dump) => waitpoint(dump, 'spare', { closedAt: 1 }),
   'what is not closed is not open': (dump) => journal(dump, ({ open }) => ({ open: open.slice(1) })),
   'a waitpoint is open twice': (dump) => journal(dump, ({ open }) => ({ open: [...open, open[0]!] })),
-  'nobody waits in an open wait': (dump) => execution(dump, () => ({ state: { phase: 'eligible' } })),
+  'no execution waits in an open wait': (dump) => execution(dump, () => ({ state: { phase: 'eligible' } })),
   'a wait is answered while its execution waits': (dump) =>
     step(dump, 'answer', () => ({
       state: { phase: 'closed', at: 1, how: 'operator', by: undefined, reason: undefined },
     })),
-  'a wait ends when nobody says': (dump) => wait(dump, 'answer', { until: 77 }),
+  'a wait ends at another time than its step': (dump) => wait(dump, 'answer', { until: 77 }),
   'a wait has forgotten what it waits for': (dump) => step(dump, 'answer', () => ({ wait: undefined })),
   'who waits does not know how its lease ended': (dump) => execution(dump, () => ({ lastLease: undefined })),
   'who waits would begin anew': (dump) => execution(dump, () => ({ next: 'retry' })),
@@ -110,7 +110,7 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'a satisfier does not exist': (dump) => wait(dump, 'first', { satisfiers: [1, 40], closer: 40 }),
   'a satisfier was sent elsewhere': (dump) => wait(dump, 'first', { satisfiers: [1, 3], closer: 3 }),
   'a wait does not know what closed it': (dump) => wait(dump, 'first', { closer: undefined }),
-  'a wait goes on that was met': (dump) =>
+  'a wait that was met stays open': (dump) =>
     step(dump, 'answer', ({ wait: old }) => ({ wait: { ...old!, nodes: [{ ...old!.nodes[0]!, need: 1 }] } })),
 }
 

@@ -125,10 +125,10 @@ function waitRules(execution: Execution, journal: Journal, { steps }: Stored): R
     'who waits has one open wait, or a step to be tried again':
       isRetry || (open.length === 1 && open[0]?.id === step?.id),
     'while a step is to be tried again nothing else is waited for': !isRetry || open.length === 0,
-    'the wait ends when its step says':
+    'the wait ends with its step':
       step?.state.phase === 'retrying' ? step.state.until === state.until : step?.wait?.until === state.until,
     'who waits holds no lease and knows how the last one ended': lastLease?.how === 'suspended',
-    'who waits goes on with its attempt': attempt !== undefined && next === 'continue',
+    'a waiting execution continues its attempt': attempt !== undefined && next === 'continue',
   }
 }
 
@@ -144,7 +144,7 @@ function openRules(execution: Execution, journal: Journal, { waitpoints }: Store
       records.length === targets.length && records.every((waitpoint) => waitpoint.closedAt === undefined),
     'what is not open is closed, unless its execution ended over it':
       execution.state.phase === 'ended' || isReplayed || unclosed.length === targets.length,
-    'an execution that has ended is told nothing more': execution.state.phase !== 'ended' || targets.length === 0,
+    'an execution that has ended accepts no signal': execution.state.phase !== 'ended' || targets.length === 0,
     'no more is open than may be': targets.length <= OPEN_WAITPOINT_MAX,
   }
 }
@@ -170,7 +170,7 @@ function waitpointProblems(waitpoint: Waitpoint, { signals }: Stored): string[] 
         count <= SENDER_SIGNAL_MAX &&
         count <= present.filter((signal) => signal.source.identity === identity).length,
     ),
-    [`${target} was opened before it was told anything`]: sent.every((signal) => signal.round <= round),
+    [`${target} was opened before it received anything`]: sent.every((signal) => signal.round <= round),
     [`${target} is a mailbox and is not closed`]: !isMailbox || closedAt === undefined,
     [`tokens of ${target} are of an opening`]: waitpoint.generation >= round,
   })
@@ -195,7 +195,7 @@ function satisfierProblems(step: Step, { signals }: Stored): string[] {
   if (wait === undefined) return []
   const satisfiers = wait.satisfiers.flatMap((sequence) => signals.filter((signal) => signal.sequence === sequence))
   const isSatisfied = step.state.phase === 'closed' && step.state.how === 'satisfied'
-  // That time was up is told like any other signal, but it is no answer.
+  // A timeout is recorded like any other signal, but it is no answer.
   const byTime = satisfiers.filter((signal) => signal.source.type === 'engine')
   const answers = satisfiers.filter((signal) => !byTime.includes(signal))
   return broken({

@@ -25,7 +25,7 @@ conforms('the purge of what an execution remembers', ({ fabric, given, flows, jo
     throw new Error('there is always something to purge')
   }
 
-  test('leaves no record, no entry and no byte, also of waits, waitpoints that nobody came for and what was set aside', async () => {
+  test('leaves no record, no entry and no byte, also of waits, unused waitpoints and what was set aside', async () => {
     const held = await given.activeExecution({ bytes: Uint8Array.of(1) })
     const { executionId } = held
     await journal.open(held, 'unused')
@@ -42,7 +42,7 @@ conforms('the purge of what an execution remembers', ({ fabric, given, flows, jo
     expect(await isEmpty()).toBe(true)
   })
 
-  test('takes several calls for much, says what is left in each, and is past every replay from the first on', async () => {
+  test('takes several calls for much, returns what is left in each, and rules out a replay from the first on', async () => {
     const held = await given.activeExecution({}, { leaseTtlMs: 600_000 })
     await fill(held, 120)
     await fabric.run('completeExecution', held)

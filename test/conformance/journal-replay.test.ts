@@ -21,7 +21,7 @@ conforms('a replay of what was recorded', ({ fabric, given, flows, journal }) =>
     fabric.run('replayExecution', { executionId: held.executionId, requestId: given.requestId(), from })
   const names = async (held: Held) => (await journal.views(held)).map(({ step }) => step.name)
 
-  test('keeps all of it unless told otherwise', async () => {
+  test('keeps all of it by default', async () => {
     const held = await recorded()
     await replay(held)
     const { executions } = await given.claim()
@@ -82,7 +82,7 @@ conforms('a replay of what was recorded', ({ fabric, given, flows, journal }) =>
     expect((await refusal(fabric, () => replay(held, { kind: 'step', name: 'c' }))).code).toBe('step_not_found')
   })
 
-  test('said twice sets aside once', async () => {
+  test('repeated sets aside once', async () => {
     const held = await recorded()
     const input = { executionId: held.executionId, requestId: 'same', from: { kind: 'step', name: 'b' } } as const
     await fabric.run('replayExecution', input)
@@ -163,7 +163,7 @@ conforms('a replay of what was recorded', ({ fabric, given, flows, journal }) =>
     expect((await graph.view()).state).toBe('completed')
   })
 
-  test('what was not heard in a mailbox is heard by the run that follows', async () => {
+  test('what was not consumed in a mailbox is consumed by the run that follows', async () => {
     const held = await given.activeExecution()
     await journal.signal(held, '@go')
     await fabric.run('completeExecution', held)

@@ -28,7 +28,7 @@ conforms('a lease that expires', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('is left alone a millisecond earlier', async () => {
+  test('does not happen a millisecond earlier', async () => {
     const held = await given.activeExecution()
     clock.advance(LEASE_TTL_MS - 1)
 
@@ -82,7 +82,7 @@ conforms('a lease that expires', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('the holder of the last permitted lease is told that it expired', async () => {
+  test('the holder of the last permitted lease is refused because it expired', async () => {
     const submitted = await given.eligibleExecution()
     for (let i = 0; i < RECLAIM_CAP; i++) {
       await given.claimOf(submitted)

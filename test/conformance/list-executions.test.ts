@@ -156,7 +156,7 @@ conformsOnServers('listExecutions', (bench) => {
     expect(sizes).toEqual([0, 0, 1])
   })
 
-  test('a full page says where to go on only if there is more to look at', async () => {
+  test('a full page has a cursor only if there is more to look at', async () => {
     await given.executions(10)
 
     expect((await fabric.run('listExecutions', { limit: 10 })).cursor).toBeUndefined()

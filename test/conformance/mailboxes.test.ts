@@ -66,7 +66,7 @@ conforms('a mailbox', ({ fabric, given, journal }) => {
     expect(await kept(held)).toEqual([1, 3])
   })
 
-  test('keeps what comes while it is waited at and does not count, without waking anybody', async () => {
+  test('keeps signals that do not count towards its wait, without waking the execution', async () => {
     const held = await given.activeExecution()
     await waitFor(held, 'ada', count(2, ['@go'], { from: ['ada', 'bob'], by: 'sources' }))
     const effects = []

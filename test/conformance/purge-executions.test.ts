@@ -38,7 +38,7 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
     expect((await given.eventTypesOf(held)).at(-1)).toBe('execution_purged')
   })
 
-  test('leaves it alone a millisecond earlier, and says when it will be due', async () => {
+  test('does nothing a millisecond earlier, and returns when it will be due', async () => {
     const held = await given.endedExecution('completed')
     const dueAt = clock.now() + RETENTION_MS
     clock.advance(RETENTION_MS - 1)
@@ -82,7 +82,7 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
     expect(await given.purgeAt(held)).toBe(clock.now() + RETENTION_MS)
   })
 
-  test('a purged execution is unknown to everybody', async () => {
+  test('a purged execution is unknown to every call', async () => {
     const held = await given.endedExecution('completed', { retentionMs: 0 })
     await purge()
 
@@ -91,7 +91,7 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
     expect((await purge()).purged).toEqual([])
   })
 
-  test('takes the oldest first, a bounded number at a time, and goes on until all are gone', async () => {
+  test('takes the oldest first, a bounded number at a time, until all are gone', async () => {
     const total = 2 * PURGE_COUNT_MAX + 7
     const submitted = await given.executions(total, () => ({ retentionMs: 0 }))
     await Promise.all(submitted.map((one) => fabric.run('cancelExecution', { ...one, ...forcedCancel })))
@@ -148,7 +148,7 @@ conformsOnServers('purgeExecutions', ({ fabric, given, clock }) => {
     expect(await fabric.exists(others[0]!.executionId)).toBe(true)
   })
 
-  test('leaves alone what it is told to skip', async () => {
+  test('skips what its input excludes', async () => {
     const poisoned = await given.endedExecution('completed', { retentionMs: 0 })
     const fine = await given.endedExecution('completed', { retentionMs: 0 })
 

@@ -118,7 +118,7 @@ conforms('a group that needs some', ({ fabric, flows, clock }) => {
     expect(await fabric.attemptsOf(loser.executionId)).toMatchObject([{ outcome: 'cancelled' }])
   })
 
-  test('answers the winner that repeats its completion as before, and cancels nobody again', async () => {
+  test('answers the winner that repeats its completion as before, and cancels nothing again', async () => {
     const graph = await flows.graph({ a: [], b: [], z: ['a', 'b'] }, { policies: { z: anyOf } })
     const winner = await graph.claim('a')
     await fabric.run('completeExecution', winner)
@@ -138,7 +138,7 @@ conforms('a group that needs some', ({ fabric, flows, clock }) => {
     expect(await graph.state('x')).toBe('skipped')
   })
 
-  test('gives its member the inputs of those that completed, and of nobody else', async () => {
+  test('gives its member the inputs of those that completed, and no others', async () => {
     const graph = await flows.graph(
       { a: [], b: [], c: [], z: [input('a'), input('b'), input('c')] },
       { policies: { z: quorum(2) } },

@@ -1,4 +1,4 @@
-/** Two callers want different things of one execution at once. Whichever comes first, one of them wins and both are told. */
+/** Two callers race for one execution. In either order, one of them wins and both get the right answer. */
 import { expect, test } from 'vitest'
 import { LEASE_TTL_MS, fixedRetry, forcedCancel, heldOf, permanentFailure } from './given.ts'
 import type { Held } from './given.ts'
@@ -7,7 +7,7 @@ import { conformsOnServers } from './harness.ts'
 
 type Move = (held: Held) => Promise<{ readonly kind: string }>
 
-/** Sends both without waiting in between, in the order given, and says how each was answered. */
+/** Sends both without waiting in between, in the order given. Returns both answers. */
 async function race(held: Held, first: Move, second: Move): Promise<string[]> {
   const answers = await Promise.all([first(held), second(held)])
   return answers.map((answer) => ('code' in answer ? String(answer.code) : answer.kind))
@@ -37,7 +37,7 @@ conformsOnServers('a race', (bench) => {
     ['fail before complete', fail, complete, ['failed', 'execution_not_active'], 'failed'],
     ['complete before release', complete, release, ['completed', 'execution_not_active'], 'completed'],
     ['complete before renew', complete, renew, ['completed', 'execution_not_active'], 'completed'],
-  ] as const)('%s: one ends the execution, the other is told so', async (_, first, second, answers, outcome) => {
+  ] as const)('%s: one ends the execution, the other is refused', async (_, first, second, answers, outcome) => {
     const held = await given.activeExecution()
 
     expect(await race(held, first, second)).toEqual(answers)
@@ -52,7 +52,7 @@ conformsOnServers('a race', (bench) => {
     expect((await given.claim()).executions).toMatchObject([{ attemptKind: 'reclaim', fence: { attempt: 2 } }])
   })
 
-  test('release before complete: the result is refused and the attempt goes on elsewhere', async () => {
+  test('release before complete: the result is refused and the attempt continues elsewhere', async () => {
     const held = await given.activeExecution()
 
     expect(await race(held, release, complete)).toEqual(['released', 'execution_not_active'])

@@ -9,7 +9,7 @@ import { conformsOnServers } from './harness.ts'
 const MANY = 2 * LIST_SCAN_COUNT + 50
 
 conformsOnServers('a range of an index', ({ fabric, given, clock }) => {
-  test('goes on behind an entry that is gone, in the middle of many of one moment', async () => {
+  test('continues after an entry that is gone, in the middle of many of one moment', async () => {
     const submitted = await given.executions(MANY, () => ({ retentionMs: 0 }))
     const order = submitted.map((one) => one.executionId).toSorted()
     const gone = order[MANY - 150]!
@@ -22,7 +22,7 @@ conformsOnServers('a range of an index', ({ fabric, given, clock }) => {
     expect(executions.map((execution) => execution.id)).toEqual(order.slice(MANY - 160, MANY - 150).toReversed())
   })
 
-  test('goes on behind an entry that has moved to another place of the same index', async () => {
+  test('continues after an entry that has moved to another place of the same index', async () => {
     await given.executions(20, () => ({ delayMs: 1_000 }))
     clock.advance(1_000)
     const first = await fabric.duePass({ limit: 5, filter: { namespace: 'nobody' } })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { TestFabric } from './fabric.ts'
 
-/** The code and the detail with which an operation is refused; and nothing has changed by it, nor been told. */
+/** The code and the detail with which an operation is refused. Checks that it changed nothing and emitted no event. */
 export async function refusal(
   fabric: TestFabric,
   operation: () => Promise<{ readonly kind: string }>,

@@ -22,7 +22,7 @@ conforms('releaseExecution', ({ fabric, given, clock }) => {
     expect(await fabric.attemptsOf(held.executionId)).toEqual([])
   })
 
-  test('the next holder goes on with the same attempt under a new lease', async () => {
+  test('the next holder continues the same attempt under a new lease', async () => {
     const held = await given.activeExecution()
     const startedAt = clock.now()
     clock.advance(100)
@@ -49,7 +49,7 @@ conforms('releaseExecution', ({ fabric, given, clock }) => {
     expect(await fabric.look(submitted.executionId)).toMatchObject({ epoch: 30, attempt: { number: 1 } })
   })
 
-  test('said twice with one fence, hands back once', async () => {
+  test('is idempotent per fence: hands back once', async () => {
     const held = await given.activeExecution()
     await fabric.run('releaseExecution', { ...held, ...shutdown })
     const before = await fabric.dump()
@@ -58,7 +58,7 @@ conforms('releaseExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('said again after somebody has claimed, is stale and takes nothing away', async () => {
+  test('repeated after another claim, is stale and takes nothing away', async () => {
     const held = await given.activeExecution()
     await fabric.run('releaseExecution', { ...held, ...shutdown })
     await given.claimOf(held)
@@ -68,7 +68,7 @@ conforms('releaseExecution', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('tells who handed back and why', async () => {
+  test('records who handed back and why', async () => {
     const held = await given.activeExecution()
     await fabric.run('releaseExecution', { ...held, ...shutdown })
 

@@ -1,11 +1,11 @@
-/** Whoever is waited for is reminded, in the log alone, as often as was asked for. */
+/** Reminders of a wait are events in the log alone, as often as was asked for. */
 import { expect, test } from 'vitest'
 import { conforms } from './harness.ts'
 
 conforms('reminders of a wait', ({ fabric, given, journal, clock }) => {
   const EVERY_MS = 1_000
 
-  test('come again and again until it is answered, and are told in the log alone', async () => {
+  test('repeat until it is answered, and are events in the log alone', async () => {
     const held = await journal.waiting({ remindEveryMs: EVERY_MS, timeoutMs: 60_000 })
     expect(await fabric.duePass()).toMatchObject({ handled: [], nextDueAt: clock.now() + EVERY_MS })
     for (const reminderCount of [1, 2]) {
@@ -20,7 +20,7 @@ conforms('reminders of a wait', ({ fabric, given, journal, clock }) => {
     expect((await fabric.duePass()).handled).toEqual([])
   })
 
-  test('that nobody saw to are made up for once', async () => {
+  test('that were missed are made up for once', async () => {
     const held = await journal.waiting({ remindEveryMs: EVERY_MS })
     clock.advance(10 * EVERY_MS)
     await Promise.all([fabric.duePass(), fabric.duePass()])
@@ -29,7 +29,7 @@ conforms('reminders of a wait', ({ fabric, given, journal, clock }) => {
     expect((await fabric.look(held.executionId)).state).toMatchObject({ remindAt: clock.now() + EVERY_MS })
   })
 
-  test('go on after it was escalated, and come after what time has decided', async () => {
+  test('continue after it was escalated, and come after what time has decided', async () => {
     const held = await journal.waiting({ remindEveryMs: EVERY_MS, timeoutMs: EVERY_MS, onTimeout: 'escalate' })
     clock.advance(EVERY_MS)
     const { handled } = await fabric.duePass()

@@ -60,7 +60,7 @@ conforms('renewLease', ({ fabric, given, clock }) => {
     expect(await fabric.run('completeExecution', held)).toMatchObject({ kind: 'completed' })
   })
 
-  test('carries a wish to cancel to the holder', async () => {
+  test('carries a cancel request to the holder', async () => {
     const held = await given.activeExecution()
     await fabric.run('cancelExecution', { executionId: held.executionId, ...politeCancel })
 
@@ -102,7 +102,7 @@ conforms('renewLease', ({ fabric, given, clock }) => {
     })
   })
 
-  test('is refused at the instant of expiry, even if nobody took over, and cannot bring the lease back', async () => {
+  test('is refused at the instant of expiry, even without another claim, and cannot bring the lease back', async () => {
     const held = await given.activeExecution()
     clock.advance(LEASE_TTL_MS)
     const before = await fabric.dump()
@@ -126,7 +126,7 @@ conforms('renewLease', ({ fabric, given, clock }) => {
     })
   })
 
-  test('is refused as stale once somebody else has claimed', async () => {
+  test('is refused as stale after another claim', async () => {
     const held = await given.abandonedExecution()
     await given.claimOf(held, { workerInstanceId: 'worker-2' })
     const before = await fabric.dump()
@@ -135,7 +135,7 @@ conforms('renewLease', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('is refused once the holder itself has let go', async () => {
+  test('is refused once the holder itself has released', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(2, 1_000) })
     await fabric.run('failExecution', { ...held, ...transientFailure })
 

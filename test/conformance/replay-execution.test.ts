@@ -36,7 +36,7 @@ conforms('replayExecution', ({ fabric, given, clock }) => {
     },
   )
 
-  test('numbering, epoch and history go on', async () => {
+  test('numbering, epoch and history continue', async () => {
     const held = await given.endedExecution('completed')
     await replay(held.executionId)
     const { executions } = await given.claim()
@@ -114,7 +114,7 @@ conforms('replayExecution', ({ fabric, given, clock }) => {
     expect(await given.readyOrder()).toEqual([executionId, younger.executionId])
   })
 
-  test('said twice with one request id, replays once, also after it has run and ended', async () => {
+  test('is idempotent per request id, also after it has run and ended', async () => {
     const held = await given.endedExecution('failed')
     const requestId = given.requestId()
     await replay(held.executionId, requestId)

@@ -49,7 +49,7 @@ conforms('the end of a member', ({ fabric, flows, given, clock }) => {
     expect((await graph.view()).flow.counts.completed).toBe(10)
   })
 
-  test('that failed skips the whole chain behind it, each because of the one before', async () => {
+  test('that failed skips the whole chain after it, each because of the one before', async () => {
     const links = names('n', 6)
     const graph = await flows.graph(chain(links))
     await graph.complete('n0')
@@ -95,7 +95,7 @@ conforms('the end of a member', ({ fabric, flows, given, clock }) => {
     expect(await graph.group('b')).toMatchObject({ failed: 1, skipped: 0 })
   })
 
-  test('that was skipped counts as skipped in the groups behind it', async () => {
+  test('that was skipped counts as skipped in the groups after it', async () => {
     const graph = await flows.graph({ a: [], b: ['a'], c: ['b'] })
 
     await graph.fail('a')
@@ -104,7 +104,7 @@ conforms('the end of a member', ({ fabric, flows, given, clock }) => {
     expect(await graph.group('c')).toMatchObject({ failed: 0, skipped: 1 })
   })
 
-  test('said twice is resolved once, and the first verdict stands', async () => {
+  test('repeated is resolved once, and the first verdict stands', async () => {
     const graph = await flows.graph({ a: [], b: ['a'], c: ['a'] })
     const held = await graph.claim('a')
     await fabric.run('completeExecution', held)
@@ -162,7 +162,7 @@ conforms('the end of a member', ({ fabric, flows, given, clock }) => {
     expect((await graph.view()).state).toBe('failed')
   })
 
-  test('tells every edge once when there are more than one call may tell', async () => {
+  test('resolves every edge once when there are more than one call may resolve', async () => {
     const fan = names('w', 120)
     const graph = await flows.graph({ a: [], ...nodes(fan, ['a']) }, { class: CLASS })
 

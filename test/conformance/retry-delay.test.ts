@@ -12,7 +12,7 @@ const exponential: RetryPolicy = {
   onlyCategories: [],
 }
 
-/** Fails every attempt of one execution and says how long each wait was, the last failure left out. */
+/** Fails every attempt of one execution. Returns how long each wait was, without the last failure. */
 async function waits(bench: Bench, retry: RetryPolicy, failures: number, change: object = {}): Promise<number[]> {
   const { fabric, given, clock } = bench
   const submitted = await given.eligibleExecution({ retry })

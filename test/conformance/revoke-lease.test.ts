@@ -29,7 +29,7 @@ conforms('revokeLease', ({ fabric, given, clock }) => {
     ])
   })
 
-  test('the old holder is told that it was revoked, and changes nothing', async () => {
+  test('the old holder is refused because it was revoked, and changes nothing', async () => {
     const held = await given.activeExecution()
     await fabric.run('revokeLease', { executionId: held.executionId, ...stuck })
     const before = await fabric.dump()
@@ -41,7 +41,7 @@ conforms('revokeLease', ({ fabric, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('said twice, takes one lease away', async () => {
+  test('repeated, takes one lease away', async () => {
     const { executionId, fence } = await given.activeExecution()
     await fabric.run('revokeLease', { executionId, ...stuck })
     const before = await fabric.dump()

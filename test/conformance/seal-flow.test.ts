@@ -32,7 +32,7 @@ conforms('sealFlow', ({ fabric, flows, clock }) => {
     })
   })
 
-  test('lets go what was held: roots, delays, and what was decided meanwhile', async () => {
+  test('releases what was held: roots, delays, and what was decided meanwhile', async () => {
     const graph = await flows.held(['a', 'lost'])
     await graph.add('slow', { draft: { delayMs: 60_000 } })
     await graph.add('b', { after: ['a'] })
@@ -91,7 +91,7 @@ conforms('sealFlow', ({ fabric, flows, clock }) => {
 })
 
 conforms('the end of a flow', ({ fabric, flows, clock }) => {
-  test('comes with its last member, in the same operation, and is told once', async () => {
+  test('comes with its last member, in the same operation, and emits one event', async () => {
     const graph = await flows.graph({ a: [], b: ['a'] })
     await graph.complete('a')
     expect((await graph.view()).state).toBe('running')

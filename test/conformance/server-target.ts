@@ -1,6 +1,6 @@
 /**
- * Stores on a server that many tests share: each has keys of its own under a prefix that nobody else uses, and takes them
- * away in the end, because whoever looks through a partition walks over the keys of all others.
+ * Stores on a server that many tests share: each has keys of its own under a unique prefix, and removes them
+ * in the end, because a scan of a partition walks over the keys of all others.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'

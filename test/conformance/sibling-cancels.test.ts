@@ -1,4 +1,4 @@
-/** Those that lost are cancelled once each, as many as fit at once, the rest by the due pass; the reconciler cancels nobody. */
+/** Those that lost are cancelled once each, as many as fit at once, the rest by the due pass; the reconciler cancels none. */
 import { expect, test } from 'vitest'
 import { SIBLING_CANCELS_INDEX } from '../../src/kernel/index.ts'
 import type { Execution } from '../../src/kernel/index.ts'
@@ -33,7 +33,7 @@ conforms('cancels of those that lost', ({ fabric, flows, given }) => {
     expect((await graph.view()).flow.counts).toMatchObject({ superseded: 49, waiting: 1 })
   })
 
-  test('of 199 losers go on in the due pass, each once, and nothing stays owed', async () => {
+  test('of 199 losers continue in the due pass, each once, and nothing stays owed', async () => {
     const graph = await decidedRace(200)
     expect(await graph.state('z')).toBe('waiting')
     const first = (await graph.view()).flow.counts.superseded
@@ -91,7 +91,7 @@ conforms('cancels of those that lost', ({ fabric, flows, given }) => {
     expect(await graph.states('shared', 'z')).toEqual(['cancelled', 'skipped'])
   })
 
-  test('take one that nobody needs any more once the member that still waited for it has ended', async () => {
+  test('take one that is no longer needed once the member that still waited for it has ended', async () => {
     const graph = await flows.graph(
       { a: [], shared: [], c: [], y: ['a', 'shared'], z: ['shared', 'c'] },
       { policies: { y: anyOf } },
@@ -104,7 +104,7 @@ conforms('cancels of those that lost', ({ fabric, flows, given }) => {
     expect(await graph.states('shared', 'c', 'z')).toEqual(['cancelled', 'waiting', 'cancelled'])
   })
 
-  test('spare everybody where the groups let them run', async () => {
+  test('spare all losers where the groups let them run', async () => {
     const graph = await flows.graph(
       { a: [], shared: [], y: ['a', 'shared'], z: ['a', 'shared'] },
       { policies: { y: anyOfLettingRun, z: anyOfLettingRun } },
@@ -164,7 +164,7 @@ conforms('cancels of those that lost', ({ fabric, flows, given }) => {
     expect((await graph.group('z'))?.owedFrom).toBeUndefined()
   })
 
-  test('that nobody owes are taken off the list, and so is what is no id at all', async () => {
+  test('that are not owed are taken off the list, and so is what is no id at all', async () => {
     const graph = await flows.graph({ a: [], b: [], z: ['a', 'b'] }, { policies: { z: anyOf } })
     await fabric.setEntry(SIBLING_CANCELS_INDEX, graph.id('z'), 1)
     await fabric.setEntry(SIBLING_CANCELS_INDEX, '0-018bcfe5-6800-7000-8000-000000000000', 2)
@@ -174,7 +174,7 @@ conforms('cancels of those that lost', ({ fabric, flows, given }) => {
     expect(await outcomes()).toEqual([])
   })
 
-  test('are looked at in pages that go on from a position, so that nothing starves', async () => {
+  test('are looked at in pages that continue from a position, so that nothing starves', async () => {
     for (let i = 0; i < 60; i++) await fabric.setEntry(SIBLING_CANCELS_INDEX, `nonsense${i}`, i)
 
     const first = await fabric.run('reconcileSiblingCancels', {})

@@ -18,7 +18,7 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     return { held, token }
   }
 
-  test('lets the execution go on that it was made for', async () => {
+  test('resumes the execution that it was made for', async () => {
     const { held, token } = await awaited()
 
     expect(await journal.effect(held, 'reply', { token, source: ada })).toBe('resumed')
@@ -114,7 +114,7 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     expect(await journal.wait(held, { for: one('reply', 'early'), opens: [] })).toMatchObject({ kind: 'answered' })
   })
 
-  test('of a life that is over is nothing to the next, however equal the names', async () => {
+  test('of an earlier incarnation does not affect the next, however equal the names', async () => {
     const { held, token } = await awaited()
     const { executionId } = held
     await fabric.run('cancelExecution', { executionId, ...forcedCancel })
@@ -128,7 +128,7 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     expect(await journal.effect(next, 'reply', { token: journal.tokenOf(view) })).toBe('resumed')
   })
 
-  test('of an execution that was removed is nothing to one that was submitted under the same id', async () => {
+  test('of a removed execution does not affect one that was submitted under the same id', async () => {
     const { held, token } = await awaited()
     const { executionId } = held
     await fabric.run('cancelExecution', { executionId, ...forcedCancel })
@@ -145,7 +145,7 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     expect(await journal.effect(next, 'reply', { token: fresh })).toBe('resumed')
   })
 
-  test('an earlier lease cannot bring back a wait whose reply it never got, nor anybody with a strange one', async () => {
+  test('neither an earlier lease nor a foreign one can bring back a wait whose reply was lost', async () => {
     const { held } = await awaited()
     await journal.signal(held, 'reply')
     const next = await given.claimOf(held)
@@ -155,7 +155,7 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
   })
 })
 
-conforms('whoever holds a link', ({ fabric, given, journal }) => {
+conforms('the holder of a link', ({ fabric, given, journal }) => {
   const bob: SignalSource = { type: 'token', identity: 'bob' }
 
   test('may send so many signals to one waitpoint, and others still get through', async () => {
@@ -175,7 +175,7 @@ conforms('whoever holds a link', ({ fabric, given, journal }) => {
     expect((await journal.step(held, 'answer')).wait?.nodes).toMatchObject([{ has: SENDER_SIGNAL_MAX }])
     expect(await journal.effect(held, 'other', { token: elsewhere, source: ada })).toBe('buffered')
     expect(await journal.effect(held, 'reply', { token, source: bob })).toBe('counted')
-    // A program is trusted, whomever it speaks for.
+    // A program is trusted, whichever sender it names.
     expect(await journal.effect(held, 'reply', { by: 'ada' })).toBe('resumed')
   })
 

@@ -1,4 +1,4 @@
-/** One way to tell an execution something: early, in time, twice or too late. */
+/** Signals sent to an execution: early, in time, twice or too late. */
 import { expect, test } from 'vitest'
 import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../src/kernel/index.ts'
 import { count, one } from './condition-nodes.ts'
@@ -10,7 +10,7 @@ import { refusal } from './refusal.ts'
 conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
   const again = { key: 'again' } as const
 
-  test('meets the condition, lets the execution go on and says so', async () => {
+  test('meets the condition, resumes the execution and returns so', async () => {
     const held = await journal.waiting()
     clock.advance(7)
 
@@ -29,7 +29,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
     ])
   })
 
-  test('says of each signal what it did', async () => {
+  test('returns the effect of each signal', async () => {
     const held = await journal.waiting({
       for: count(2, ['reply'], { name: 'yes', from: ['ada', 'bob'], by: 'sources' }),
     })
@@ -122,7 +122,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
     expect(await given.eventsOf(held, 'execution_resumed')).toHaveLength(1)
   })
 
-  test('what comes for a waitpoint that no wait has come for is kept, and told when one comes', async () => {
+  test('a signal to a waitpoint without a wait is buffered, and delivered when a wait comes', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'reply')
 
@@ -134,7 +134,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
   })
 
   test.each(reachablePhases.filter((phase) => phase !== 'ended'))(
-    'a mailbox takes signals for an execution that is %s, before anybody waits',
+    'a mailbox accepts signals for an execution that is %s, before any wait',
     async (phase) => {
       const submitted = await given.inPhase(phase)
 
@@ -156,7 +156,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
     expect((await journal.step(held, 'third')).wait).toMatchObject({ satisfiers: [3, 4] })
   })
 
-  test('what a waitpoint still had when its wait was answered is nothing to the next of its name', async () => {
+  test('signals left in a waitpoint when its wait was answered do not affect the next of its name', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'reply')
     await journal.signal(held, 'reply')
@@ -180,7 +180,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
     expect(await journal.signal(held, 'reply', again)).toMatchObject({ kind: 'duplicate', effect: 'buffered' })
   })
 
-  test('refuses what comes too late, or to nobody, and writes nothing', async () => {
+  test('refuses signals that come too late, or without a target, and writes nothing', async () => {
     const held = await journal.waiting()
     expect(await refusal(fabric, () => journal.signal(held, 'nowhere'))).toMatchObject({
       code: 'waitpoint_not_found',
@@ -196,7 +196,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
     expect((await refusal(fabric, () => journal.signal(held, '@go'))).code).toBe('execution_ended')
   })
 
-  test('takes as many unheard as it may, and no more until a wait has heard them', async () => {
+  test('buffers signals up to the limit, and no more until a wait has consumed them', async () => {
     const held = await given.activeExecution()
     const sent = Array.from({ length: BUFFERED_SIGNAL_MAX }, () => journal.effect(held, '@go'))
     expect(new Set(await Promise.all(sent))).toEqual(new Set(['buffered']))
@@ -211,7 +211,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
     expect(await journal.effect(held, '@other')).toBe('buffered')
   })
 
-  test('whoever waits is told however much others have been sent', async () => {
+  test('a wait receives its signal however many others were sent elsewhere', async () => {
     const held = await given.activeExecution()
     await journal.wait(held, { for: one('@awaited'), opens: [] })
     await Promise.all(Array.from({ length: BUFFERED_SIGNAL_MAX }, () => journal.effect(held, '@go')))
@@ -235,7 +235,7 @@ conforms('deliverSignal', ({ fabric, given, journal, clock }) => {
     expect(part).toMatchObject({ signals: [{ signal: { sequence: 2 } }, { signal: { sequence: 3 } }] })
   })
 
-  test('a signal that nobody waits for does not wake a worker', async () => {
+  test('a signal without a wait does not wake a worker', async () => {
     const held = await journal.waiting({ for: one('reply', 'yes') })
     await journal.signal(held, 'reply', { name: 'no' })
     await journal.signal(held, '@yes', { name: 'yes' })

@@ -1,4 +1,4 @@
-/** What every lease-bound call answers to a holder that is one no more, or to anybody who asks for what does not exist. */
+/** What every lease-bound call answers to a stale holder, or about an execution that does not exist. */
 import { expect, test } from 'vitest'
 import type { Fence } from '../../src/kernel/index.ts'
 import { LEASE_TTL_MS, fixedRetry, forcedCancel, transientFailure } from './given.ts'
@@ -96,7 +96,7 @@ conforms('a holder that is one no more', (bench) => {
     },
   )
 
-  test('is told how the execution stands', async () => {
+  test('gets the state of the execution', async () => {
     const held = await given.endedExecution('failed')
 
     expect(await fabric.run('completeExecution', held)).toEqual({

@@ -30,7 +30,7 @@ conforms('recordStep', ({ fabric, given, journal, clock }) => {
     ])
   })
 
-  test('said again, also with another value, it answers what was recorded and writes nothing', async () => {
+  test('repeated, also with another value, it answers what was recorded and writes nothing', async () => {
     const held = await given.activeExecution()
     await journal.recordValue(held, 'fetch', bytes('first'))
     const before = await fabric.dump()
@@ -102,7 +102,7 @@ conforms('recordStep', ({ fabric, given, journal, clock }) => {
     expect(await journal.record(next, 'fetch')).toMatchObject({ kind: 'recorded' })
   })
 
-  test('a step that is to be tried again lets go of its worker until then, and the attempt goes on', async () => {
+  test('a step that is to be retried releases its worker until then, and the attempt continues', async () => {
     const held = await given.activeExecution()
     const outcome = stepRetry(5_000)
     const until = clock.now() + 5_000
@@ -154,7 +154,7 @@ conforms('recordStep', ({ fabric, given, journal, clock }) => {
     expect(await journal.record(held, 'fetch', { outcome: stepRetry(1) })).toEqual({ kind: 'already_cancelled' })
   })
 
-  test('whoever holds nothing records nothing', async () => {
+  test('a caller without a lease records nothing', async () => {
     const held = await given.abandonedExecution()
     expect((await refusal(fabric, () => journal.record(held, 'late'))).code).toBe('lease_expired')
     await fabric.duePass()
@@ -217,7 +217,7 @@ conforms('readSteps', ({ fabric, given, journal }) => {
     expect(rest.result).toMatchObject({ steps: [{ step: { name: 'c' } }] })
   })
 
-  test('of an execution that recorded nothing there is nothing to read', async () => {
+  test('an execution that recorded nothing has no steps to read', async () => {
     const { executionId } = await given.eligibleExecution()
 
     expect(await fabric.run('readSteps', { executionId })).toMatchObject({ kind: 'steps', steps: [] })

@@ -8,9 +8,9 @@ export interface OpenedTarget {
   readonly store: Store
   /** Stores a record with its index entries, as it would come about through operations of other parts of the engine. */
   readonly plant: (partition: Partition, record: AnyRecord) => Promise<void>
-  /** Sets or removes an index entry, whatever its record says. */
+  /** Sets or removes an index entry, regardless of its record. */
   readonly setEntry: (partition: Partition, index: string, id: string, score: number | undefined) => Promise<void>
-  /** Damages a stored record. Undefined if nobody but the store can reach its records. */
+  /** Damages a stored record. Undefined if no other program can reach the records. */
   readonly damage: ((partition: Partition, type: RecordType, id: string, damage: Damage) => Promise<Heal>) | undefined
   /** Returns once wake-ups of every partition reach the store's listeners. */
   readonly untilListening: () => Promise<void>

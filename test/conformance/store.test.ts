@@ -4,7 +4,7 @@ import { call, INDEXED_TAGS } from './fabric.ts'
 import { conformsOnServers } from './harness.ts'
 
 conformsOnServers('a store', ({ fabric, given }) => {
-  test('tells the settings that everyone who uses it shares', () => {
+  test('returns the settings that all its users share', () => {
     expect(fabric.store.settings.indexedTags).toEqual(INDEXED_TAGS)
     expect(fabric.store.settings.executionPartitions).toBeGreaterThanOrEqual(1)
   })

@@ -1,4 +1,4 @@
-/** A whole graph in one operation, or in several that nobody sees anything of before the last. */
+/** A whole graph in one operation, or in several that are not visible before the last. */
 import { expect, test } from 'vitest'
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, SUBMISSION_REST_MS } from '../../src/kernel/index.ts'
 import { anyOf, chain, input, names, nodes, payload, quorum } from './given-flow.ts'
@@ -50,7 +50,7 @@ conforms('submitFlow', ({ fabric, flows, given, clock }) => {
     expect((await loose.view()).state).toBe('completed')
   })
 
-  test('keeps the delay of a root, and what each node says for itself', async () => {
+  test('keeps the delay of a root, and the options of each node', async () => {
     const drafts = { a: { delayMs: 60_000, priority: 7, bytes: new Uint8Array([1, 2]) }, b: { task: 'other' } }
     const graph = await flows.graph({ a: [], b: ['a'] }, { drafts })
 
@@ -59,7 +59,7 @@ conforms('submitFlow', ({ fabric, flows, given, clock }) => {
     expect(await graph.look('b')).toMatchObject({ task: 'other', member: { group: { policy: 'all_of', total: 1 } } })
   })
 
-  test('said again by the same caller is answered as before, by another it is joined; neither writes', async () => {
+  test('repeated by the same caller is answered as before, by another it is joined; neither writes', async () => {
     const { graph, calls } = flows.draw(diamond)
     await fabric.run('submitFlow', calls[0]!)
     await graph.complete('a')
@@ -182,7 +182,7 @@ conforms('submitFlow in several calls', ({ fabric, flows, given, clock }) => {
     })
   })
 
-  test('is gone on with by whoever brings the same content, from where the answer says', async () => {
+  test('is continued by any caller with the same content, from the position in the answer', async () => {
     const { calls } = flows.draw(wide, { class: CLASS })
     await fabric.run('submitFlow', calls[0]!)
     const other = given.requestId()
@@ -213,7 +213,7 @@ conforms('submitFlow in several calls', ({ fabric, flows, given, clock }) => {
     expect((await graph.view()).flow).toMatchObject({ memberCount: 101, edgeCount: 90, state: { phase: 'held' } })
   })
 
-  test('refuses other content, members, edges, policies and a seal from anybody else', async () => {
+  test('refuses other content, members, edges, policies and a seal from any other caller', async () => {
     const { graph, calls } = flows.draw(wide, { class: CLASS })
     await fabric.run('submitFlow', calls[0]!)
     const policy = { flowId: graph.flowId, executionId: graph.id('w1'), policy: anyOf }
@@ -236,7 +236,7 @@ conforms('submitFlow in several calls', ({ fabric, flows, given, clock }) => {
     expect(code).toBe('unreachable_quorum')
   })
 
-  test('is given up when nobody goes on with it, and every member with it', async () => {
+  test('is given up when it is not continued, and every member with it', async () => {
     const { graph, calls } = flows.draw(wide, { class: CLASS })
     await fabric.run('submitFlow', calls[0]!)
     clock.advance(SUBMISSION_REST_MS - 1)

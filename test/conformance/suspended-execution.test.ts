@@ -1,4 +1,4 @@
-/** What may be done to an execution that waits, and how it is told of. */
+/** What may be done to an execution that waits, and how it is reported. */
 import { expect, test } from 'vitest'
 import { count } from './condition-nodes.ts'
 import { politeCancel } from './given.ts'
@@ -6,7 +6,7 @@ import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
 conforms('a suspended execution', ({ fabric, given, journal, clock }) => {
-  test('goes on by the hand of an operator, who is noted', async () => {
+  test('is resumed by an operator, who is recorded', async () => {
     const held = await journal.waiting({ resumeDelayMs: 5_000 })
     const resume = () => fabric.run('resumeExecution', { executionId: held.executionId, by: 'op', reason: 'by phone' })
 

@@ -41,7 +41,7 @@ conforms('a suspended member', ({ fabric, flows, journal, clock }) => {
     expect(await graph.state('a')).toBe('cancelled')
   })
 
-  test('that lost to a sibling is cancelled, and nobody can answer it any more', async () => {
+  test('that lost to a sibling is cancelled, and can no longer be answered', async () => {
     const graph = await flows.graph({ slow: [], fast: [], first: ['slow', 'fast'] }, { policies: { first: anyOf } })
     const held = await graph.claim('slow')
     await journal.wait(held)
@@ -65,7 +65,7 @@ conforms('a suspended member', ({ fabric, flows, journal, clock }) => {
     expect(await graph.claimed('a')).toMatchObject({ fence: { attempt: 1, epoch: 2 } })
   })
 
-  test('may have waited before it became one, and goes on when its flow is no longer held', async () => {
+  test('may have waited before it became one, and continues when its flow is no longer held', async () => {
     const graph = await flows.held()
     const held = await journal.waiting()
     expect(await graph.add('late', { executionId: held.executionId })).toMatchObject({ kind: 'added' })
@@ -78,7 +78,7 @@ conforms('a suspended member', ({ fabric, flows, journal, clock }) => {
     expect((await fabric.look(held.executionId)).state.phase).toBe('eligible')
   })
 
-  test('waits for nobody else while it waits', async () => {
+  test('waits for no other member while it waits', async () => {
     const graph = await flows.open(['before'])
     const held = await journal.waiting()
     const add = () => graph.add('late', { executionId: held.executionId, after: ['before'] })

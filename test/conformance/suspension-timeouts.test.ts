@@ -1,4 +1,4 @@
-/** What becomes of a wait that nobody answers: what was asked for, once, and to nobody who was answered in time. */
+/** Timeouts of waits: the behaviour asked for, once, and only for waits that were not answered in time. */
 import { expect, test } from 'vitest'
 import type { TimeoutBehaviour } from '../../src/kernel/index.ts'
 import { anyOf } from './given-flow.ts'
@@ -34,7 +34,7 @@ conforms('the timeout of a wait', ({ fabric, given, journal, flows, clock }) => 
     expect((await journal.journal(held)).open).toEqual([])
   })
 
-  test.each(goesOn)('to %s lets the same attempt go on', async (onTimeout) => {
+  test.each(goesOn)('to %s continues the same attempt', async (onTimeout) => {
     const held = await journal.waiting({ timeoutMs: TIMEOUT_MS, onTimeout, resumeDelayMs: 5_000 })
     clock.advance(TIMEOUT_MS)
     await fabric.duePass()
@@ -73,7 +73,7 @@ conforms('the timeout of a wait', ({ fabric, given, journal, flows, clock }) => 
     ])
   })
 
-  test('with a signal and no waitpoint of its own, what others have sent by that name is still heard', async () => {
+  test('with a signal and no waitpoint of its own, signals sent by that name still count', async () => {
     const held = await given.activeExecution()
     await journal.signal(held, '@timeout', { name: 'timeout' })
     await journal.wait(held, { for: one('@go'), opens: [], timeoutMs: TIMEOUT_MS, onTimeout: 'resume_with_signal' })
@@ -134,7 +134,7 @@ conforms('the timeout of a wait', ({ fabric, given, journal, flows, clock }) => 
     },
   )
 
-  test.each(behaviours)('to %s is nothing to a wait that was answered in time', async (onTimeout) => {
+  test.each(behaviours)('to %s does not affect a wait that was answered in time', async (onTimeout) => {
     const held = await journal.waiting({ timeoutMs: TIMEOUT_MS, onTimeout })
     await journal.signal(held, 'reply')
     const next = await given.claimOf(held, { leaseTtlMs: 10 * TIMEOUT_MS })
@@ -156,7 +156,7 @@ conforms('the timeout of a wait', ({ fabric, given, journal, flows, clock }) => 
     expect((await fabric.look(held.executionId)).state.phase).toBe('eligible')
   })
 
-  test('a claim sees to it by itself: no engine is needed to go on', async () => {
+  test('a claim handles it by itself: no engine is needed', async () => {
     const held = await journal.waiting({ timeoutMs: TIMEOUT_MS })
     clock.advance(TIMEOUT_MS)
 

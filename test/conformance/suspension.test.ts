@@ -1,4 +1,4 @@
-/** A holder that waits lets go of its worker; the same attempt goes on when what it waited for has come. */
+/** A holder that waits releases its worker; the same attempt continues when its condition is met. */
 import { expect, test } from 'vitest'
 import { either, every, one } from './condition-nodes.ts'
 import { LEASE_TTL_MS, fixedRetry, heldOf, politeCancel, transientFailure } from './given.ts'
@@ -6,7 +6,7 @@ import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
 conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
-  test('lets go of the lease and stands in no queue until it is told something', async () => {
+  test('releases the lease and stands in no queue until a signal comes', async () => {
     const held = await journal.waiting({ reason: 'approval', timeoutMs: 60_000 })
 
     expect(await fabric.look(held.executionId)).toMatchObject({
@@ -27,7 +27,7 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     ])
   })
 
-  test('the same attempt goes on under a later lease, and the lease before can do nothing', async () => {
+  test('the same attempt continues under a later lease, and the lease before can do nothing', async () => {
     const held = await given.activeExecution({ retry: fixedRetry(3, 0) })
     await fabric.run('failExecution', { ...held, ...transientFailure })
     const second = await given.claimOf(held)
@@ -53,7 +53,7 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     }
   })
 
-  test('a claim says why it goes on', async () => {
+  test('a claim returns why it continues', async () => {
     const held = await journal.waiting()
     await journal.signal(held, 'reply')
 
@@ -62,13 +62,13 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     ])
   })
 
-  test('said twice by one lease is answered twice and done once, also after it has gone on', async () => {
+  test('is idempotent per lease, also after it has continued', async () => {
     const held = await given.activeExecution()
     const first = await journal.wait(held, { timeoutMs: 60_000, keyId: 'key-1' })
     const before = await fabric.dump()
     clock.advance(1)
 
-    // The same waitpoints, so that whoever lost the reply can make the same tokens.
+    // The same waitpoints, so that a caller that lost the reply can make the same tokens.
     const again = await journal.wait(held, { timeoutMs: 60_000 })
     expect(again).toEqual({ ...first, kind: 'already_suspended' })
     expect(await fabric.dump()).toEqual(before)
@@ -79,14 +79,14 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     })
   })
 
-  test('nobody learns anything of a wait with a fence that is not its own', async () => {
+  test('a foreign fence gets no information about a wait', async () => {
     const held = await journal.waiting()
     const strange = { ...held, fence: { ...held.fence, leaseId: 'strange' } }
 
     expect((await refusal(fabric, () => journal.wait(strange))).code).toBe('execution_not_active')
   })
 
-  test('said again by a later holder it is answered as it ended', async () => {
+  test('repeated by a later holder it is answered as it ended', async () => {
     const held = await journal.waiting()
     await journal.signal(held, 'reply', { name: 'yes', by: 'ada' })
     const next = await given.claimOf(held)
@@ -101,7 +101,7 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     expect((await fabric.look(held.executionId)).state.phase).toBe('active')
   })
 
-  test('a worker that dies after it went on leaves the answer to the next attempt', async () => {
+  test('a worker that dies after it was resumed leaves the answer to the next attempt', async () => {
     const held = await journal.waiting()
     await journal.signal(held, 'reply')
     await given.claimOf(held)
@@ -109,7 +109,7 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     await fabric.duePass()
     const next = await given.claim()
 
-    // What brought the earlier attempt back is nothing to this one.
+    // What resumed the earlier attempt does not affect this one.
     expect(next.executions).toMatchObject([{ fence: { attempt: 2 }, attemptKind: 'reclaim' }])
     expect(await journal.journal(held)).not.toHaveProperty('resumed', expect.anything())
     expect(await journal.wait(heldOf(next.executions[0]!))).toMatchObject({ kind: 'answered' })
@@ -130,7 +130,7 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     await fabric.run('completeExecution', held)
   })
 
-  test('told to be strict, it refuses what came early and leaves it where it is', async () => {
+  test('with strict set, it refuses early signals and leaves them buffered', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'reply')
     await journal.signal(held, 'reply')
@@ -256,7 +256,7 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     expect((await fabric.look(held.executionId)).state).toMatchObject({ phase: 'ended', outcome: 'cancelled' })
   })
 
-  test('a lease that ran out lets nobody wait', async () => {
+  test('an expired lease cannot wait', async () => {
     const held = await given.abandonedExecution()
 
     expect((await refusal(fabric, () => journal.wait(held))).code).toBe('lease_expired')
@@ -293,7 +293,7 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     })
   })
 
-  test('a signal and a timeout at once: one of them ends the wait, and the other is told', async () => {
+  test('a signal and a timeout at once: one of them ends the wait, and the other is refused', async () => {
     for (const signalFirst of [true, false]) {
       const held = await journal.waiting({ timeoutMs: 1_000, onTimeout: 'fail' })
       clock.advance(1_000)

@@ -1,6 +1,6 @@
 /**
  * One row of the table of operations and phases, gone through with a store: each situation is brought about in a partition
- * of its own, the operation is said twice there, and everything is told in the words of the table.
+ * of its own, the operation is called twice there, and the outcome has the form of the table.
  */
 import { joinName, packRecord, payloadKey, resultKey, signalPayloadKey, stepValueKey } from '../../src/kernel/index.ts'
 import type { AnyRecord, Cell, OperationName, OperationResult } from '../../src/kernel/index.ts'

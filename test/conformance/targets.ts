@@ -78,7 +78,7 @@ function unsteadyTarget(name: string, location: string): StoreTarget {
 /** One of each kind, for what operations do: the kernel decides it, in the process of the test. */
 export const storeTargets: readonly StoreTarget[] = [...embeddedTargets, ...valkeyTargets, ...postgresTargets]
 
-/** Every server too, for what a server does: load, compare, write, sort, page, tell. */
+/** Every server too, for what a server does: load, compare, write, sort, page, notify. */
 export const serverTargets: readonly StoreTarget[] = [...storeTargets, ...furtherServers]
 
 /** Those that keep their data where others can reach it. */

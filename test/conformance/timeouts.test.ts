@@ -47,14 +47,14 @@ conforms('the attempt timeout', ({ fabric, given, clock }) => {
     expect((await fabric.look(held.executionId)).state).toMatchObject({ outcome: 'expired' })
   })
 
-  test('is left alone a millisecond earlier', async () => {
+  test('does not happen a millisecond earlier', async () => {
     await given.activeExecution({ attemptTimeoutMs: TIMEOUT_MS })
     clock.advance(TIMEOUT_MS - 1)
 
     expect(await fabric.duePass()).toMatchObject({ handled: [], nextDueAt: clock.now() + 1 })
   })
 
-  test('tells the holder that it is no longer the one, and refuses its result', async () => {
+  test('refuses the result of the former holder', async () => {
     const held = await given.activeExecution({ attemptTimeoutMs: TIMEOUT_MS, retry: fixedRetry(2, 3_000) })
     clock.advance(TIMEOUT_MS)
     await fabric.duePass()
@@ -65,7 +65,7 @@ conforms('the attempt timeout', ({ fabric, given, clock }) => {
     })
   })
 
-  test('counts the time an attempt has run, whoever ran it, and not the time it was parked', async () => {
+  test('counts the time an attempt has run, on any worker, and not the time it was parked', async () => {
     const held = await given.activeExecution({ attemptTimeoutMs: TIMEOUT_MS })
     clock.advance(4_000)
     await fabric.run('releaseExecution', { ...held, reason: 'shutdown' })
@@ -140,7 +140,7 @@ conforms('the total deadline', ({ fabric, given, clock }) => {
     expect((await fabric.look(executionId)).state).toMatchObject({ outcome: 'completed' })
   })
 
-  test('is left alone a millisecond earlier', async () => {
+  test('does not happen a millisecond earlier', async () => {
     await given.eligibleExecution({ totalTimeoutMs: TIMEOUT_MS })
     clock.advance(TIMEOUT_MS - 1)
 

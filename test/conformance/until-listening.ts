@@ -1,6 +1,6 @@
 import type { Partition, Store } from '../../src/stores/store.ts'
 
-/** The first wake-up of a partition says that it is listened to; from then on a test hears only of what it does itself. */
+/** The first wake-up of a partition proves that the listener is ready; from then on a test receives only its own. */
 export async function untilListening(store: Store): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const partitions = new Set<Partition>()

@@ -3,7 +3,7 @@ import { LEASE_TTL_MS, fixedRetry, politeCancel, transientFailure } from './give
 import { conforms } from './harness.ts'
 
 conforms('updateProgress', ({ fabric, given, clock }) => {
-  test('keeps what the holder says and when it said so', async () => {
+  test('keeps the progress and the time of the report', async () => {
     const held = await given.activeExecution()
     clock.advance(10)
 
@@ -32,7 +32,7 @@ conforms('updateProgress', ({ fabric, given, clock }) => {
     expect((await fabric.look(held.executionId)).progress).toMatchObject({ percent: 0, message: '' })
   })
 
-  test('said before any value is known, leaves the other absent', async () => {
+  test('reported before any value is known, leaves the other absent', async () => {
     const held = await given.activeExecution()
     await fabric.run('updateProgress', { ...held, message: 'starting' })
 
@@ -69,7 +69,7 @@ conforms('updateProgress', ({ fabric, given, clock }) => {
     expect((await fabric.look(held.executionId)).progress).toMatchObject({ percent: 40 })
   })
 
-  test('leaves a wish to cancel in place', async () => {
+  test('keeps a cancel request', async () => {
     const held = await given.activeExecution()
     await fabric.run('cancelExecution', { executionId: held.executionId, ...politeCancel })
     await fabric.run('updateProgress', { ...held, percent: 40 })

@@ -153,7 +153,7 @@ conformsOnServers('a number', ({ fabric, given, clock }) => {
     expect((await fabric.duePass()).nextDueAt).toBe(clock.now() + DURATION_MAX_MS)
   })
 
-  test('of the highest priority still tells one millisecond from the next', async () => {
+  test('of the highest priority still distinguishes one millisecond from the next', async () => {
     const order: string[] = []
     for (let i = 0; i < 5; i++) {
       order.push((await given.eligibleExecution({ priority: PRIORITY_MAX })).executionId)

@@ -1,4 +1,4 @@
-/** A running member that waits for others lets go of its worker, and goes on with the same attempt when they are done. */
+/** A running member that waits for others releases its worker, and continues the same attempt when they have ended. */
 import { expect, test } from 'vitest'
 import { anyOf, names } from './given-flow.ts'
 import { LEASE_TTL_MS, politeCancel } from './given.ts'
@@ -18,7 +18,7 @@ conforms('waitForChildren', ({ fabric, flows, given, clock }) => {
     return { graph, holder }
   }
 
-  test('parks the member, frees its lease, and goes on with the same attempt and the results', async () => {
+  test('parks the member, frees its lease, and continues the same attempt with the results', async () => {
     const { graph, holder } = await family()
 
     expect(await wait(holder)).toEqual({ kind: 'parked' })
@@ -40,7 +40,7 @@ conforms('waitForChildren', ({ fabric, flows, given, clock }) => {
     expect((await graph.view()).state).toBe('completed')
   })
 
-  test('said twice is answered twice; the lease is gone either way', async () => {
+  test('repeated is answered again; the lease is gone either way', async () => {
     const { holder } = await family()
     await wait(holder)
 
@@ -114,7 +114,7 @@ conforms('waitForChildren', ({ fabric, flows, given, clock }) => {
     expect((await graph.view()).flow.counts.completed).toBe(4)
   })
 
-  test('waits for as many as the member’s own policy says', async () => {
+  test('waits for as many as the member’s own policy needs', async () => {
     const graph = await flows.open()
     await graph.add('parent', { policy: anyOf })
     const holder = await graph.claim('parent')

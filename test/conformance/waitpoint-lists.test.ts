@@ -1,4 +1,4 @@
-/** What can be told, and to whom: of one execution, and of a whole partition. */
+/** Open waitpoints: of one execution, and of a whole partition. */
 import { expect, test } from 'vitest'
 import { every, one } from './condition-nodes.ts'
 import { forcedCancel } from './given.ts'
@@ -6,7 +6,7 @@ import type { Submitted } from './given.ts'
 import { conforms } from './harness.ts'
 
 conforms('listing waitpoints', ({ fabric, given, journal, clock }) => {
-  test('tells what is open and what is waited for, in pages', async () => {
+  test('returns what is open and what is waited for, in pages', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'early', { expiresInMs: 5_000 })
     await journal.signal(held, '@post', { name: 'post' })

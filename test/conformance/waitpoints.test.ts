@@ -23,7 +23,7 @@ conforms('createWaitpoint', ({ fabric, given, journal, clock }) => {
     ])
   })
 
-  test('said again it is the same waitpoint, and nothing is written', async () => {
+  test('repeated it is the same waitpoint, and nothing is written', async () => {
     const held = await given.activeExecution()
     const view = await journal.opened(held, 'reply', { keyId: 'key-1' })
     const before = await fabric.dump()
@@ -61,7 +61,7 @@ conforms('createWaitpoint', ({ fabric, given, journal, clock }) => {
     expect((await refusal(fabric, () => journal.wait(next, { name: 'more', opens: [] }))).code).toBe('waitpoint_closed')
   })
 
-  test('as many may be open as the limit says, and closing one makes room', async () => {
+  test('as many may be open as the limit allows, and closing one makes room', async () => {
     const held = await given.activeExecution()
     for (const name of names(OPEN_WAITPOINT_MAX)) await journal.open(held, name)
 
@@ -82,7 +82,7 @@ conforms('createWaitpoint', ({ fabric, given, journal, clock }) => {
     expect(await journal.journal(held)).toMatchObject({ open: [{ target: 'more' }] })
   })
 
-  test('whoever holds nothing opens nothing', async () => {
+  test('a caller without a lease opens nothing', async () => {
     const held = await given.abandonedExecution()
     expect((await refusal(fabric, () => journal.open(held, 'reply'))).code).toBe('lease_expired')
     await fabric.duePass()
@@ -132,7 +132,7 @@ conforms('the expiry of waitpoints', ({ fabric, given, journal, clock }) => {
     expect(await given.eventsOf(held, 'waitpoint_closed')).toHaveLength(30)
   })
 
-  test('is over once a wait has come: the wait says how long', async () => {
+  test('ends once a wait has come: the wait has its own timeout', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'reply', { expiresInMs: 1_000 })
     await journal.wait(held, { timeoutMs: 50_000 })
@@ -156,7 +156,7 @@ conforms('closeWaitpoint', ({ fabric, given, journal }) => {
   const close = (of: Submitted, target: string, changes: object = {}) =>
     fabric.run('closeWaitpoint', { executionId: of.executionId, target, reason: 'unused', by: 'op', ...changes })
 
-  test('closes for good, and says so only once', async () => {
+  test('closes for good, with one event', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'reply')
     await journal.signal(held, 'reply')
@@ -186,7 +186,7 @@ conforms('closeWaitpoint', ({ fabric, given, journal }) => {
     expect(await close(held, 'a')).toEqual({ kind: 'closed' })
   })
 
-  test('a holder closes its own with its fence, and nobody with another', async () => {
+  test('a holder closes its own with its fence, and another fence is refused', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'reply')
     const strange = { fence: { ...held.fence, leaseId: 'strange' } }
@@ -209,7 +209,7 @@ conforms('reissueWaitpoint', ({ fabric, given, journal }) => {
   const reissue = (of: Submitted, target: string) =>
     fabric.run('reissueWaitpoint', { executionId: of.executionId, target, keyId: 'new', by: 'op' })
 
-  test('tells of itself, and the wait that goes on takes the new tokens', async () => {
+  test('emits an event, and the open wait accepts the new tokens', async () => {
     const held = await journal.waiting()
     const result = await reissue(held, 'reply')
     if (result.kind === 'refused') throw new Error(result.code)

@@ -7,7 +7,7 @@ import { conformsOnServers } from './harness.ts'
 
 const READY = readyIndex(LANE, CLASS)
 
-/** What a listener hears while something is done. */
+/** The wake-ups that a listener receives during an action. */
 async function heard({ fabric }: Bench, work: () => Promise<unknown>): Promise<Wake[]> {
   const wakes: Wake[] = []
   const stop = fabric.store.onWake((wake) => wakes.push(wake))
@@ -24,19 +24,19 @@ conformsOnServers('a wake-up', (bench) => {
 
   beforeEach(() => fabric.untilListening())
 
-  test('tells which queue gained work', async () => {
+  test('names the queue that gained work', async () => {
     expect(await heard(bench, () => given.eligibleExecution())).toMatchObject([
       { partition: fabric.partition, ready: [READY], hasEvents: true },
     ])
   })
 
-  test('tells the earliest timer that was set', async () => {
+  test('carries the earliest timer that was set', async () => {
     const wakes = await heard(bench, () => given.delayedExecution({ delayMs: 5_000, totalTimeoutMs: 60_000 }))
 
     expect(wakes).toMatchObject([{ ready: [], dueAt: clock.now() + 5_000 }])
   })
 
-  test('tells of a lease, which is a timer too', async () => {
+  test('carries the end of a lease, which is a timer too', async () => {
     await given.eligibleExecution()
 
     expect(await heard(bench, () => given.claim())).toMatchObject([
@@ -44,7 +44,7 @@ conformsOnServers('a wake-up', (bench) => {
     ])
   })
 
-  test('tells whose holder has something to hear', async () => {
+  test('names the execution whose holder has a request waiting', async () => {
     const { executionId } = await given.activeExecution()
 
     const wakes = await heard(bench, () => fabric.run('cancelExecution', { executionId, ...politeCancel }))
@@ -52,7 +52,7 @@ conformsOnServers('a wake-up', (bench) => {
     expect(wakes).toMatchObject([{ holdersOf: [executionId] }])
   })
 
-  test('tells by what the log grew and what has ended, or leaves both to the log', async () => {
+  test('carries the growth of the log and what has ended, or leaves both to the log', async () => {
     const held = await given.activeExecution()
     const { lastSequence } = await fabric.store.readEvents(fabric.partition, Number.MAX_SAFE_INTEGER, 1)
 
@@ -83,7 +83,7 @@ conformsOnServers('a wake-up', (bench) => {
     expect(wakes).toEqual([])
   })
 
-  test('finds the change done: whoever looks at once sees it', async () => {
+  test('comes after the change: a reader that looks at once sees it', async () => {
     const looks: Promise<unknown>[] = []
     const stop = fabric.store.onWake(() => {
       stop()
@@ -94,7 +94,7 @@ conformsOnServers('a wake-up', (bench) => {
     expect(await Promise.all(looks)).toMatchObject([{ executions: { length: 1 } }])
   })
 
-  test('does not come to whoever has stopped listening', async () => {
+  test('does not come to a listener that has stopped', async () => {
     const wakes: Wake[] = []
     fabric.store.onWake((wake) => wakes.push(wake))()
     await given.eligibleExecution()
