@@ -14,7 +14,7 @@ export type BenchStore = (typeof benchStores)[number]
 /** How a SQLite file is written: what a process has acknowledged survives its crash, not every loss of power. */
 export const SYNCHRONOUS = 'normal'
 
-/** What somebody needs to know of a store to compare numbers taken on it. */
+/** The settings of a store that a reader needs to compare numbers taken on it. */
 export const storeSettings: Readonly<Record<BenchStore, Settings>> = {
   memory: {},
   sqlite: { synchronous: SYNCHRONOUS },
@@ -49,7 +49,7 @@ export function postgresOf({ servers }: StorePlace): PostgresServer {
   return servers.server
 }
 
-/** A store that nobody has used yet. A delay puts a proxy in front of it that adds so many milliseconds each way. */
+/** An unused store. A delay puts a proxy in front of it that adds so many milliseconds each way. */
 export async function freshStore(store: BenchStore, delayMs?: number): Promise<StorePlace> {
   if (delayMs !== undefined && store !== 'valkey') throw new Error('Only a single Valkey server can have a delay.')
   switch (store) {

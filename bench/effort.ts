@@ -4,7 +4,7 @@ import { median, rounded } from './statistics.ts'
 
 const MICROS_PER_SECOND = 1_000_000
 
-/** Of client and server together. Close to one, they did not run beside each other, and the rate says little of either. */
+/** Of client and server together. Close to one, they did not run in parallel, and the rate means little for either. */
 export function coresUsed(effort: Effort, count: number): number {
   return busyShare(effort, effort.clientMicros + serverMicros(effort, count))
 }

@@ -1,8 +1,8 @@
-/** What somebody needs to know of the machine to compare the numbers with others. */
+/** The properties of the machine that a reader needs to compare the numbers with others. */
 import { availableParallelism, loadavg } from 'node:os'
 import type { Settings } from './measurement.ts'
 
-/** To be asked for before the load begins: what the load average says then is what others do on the machine. */
+/** Read before the load begins: the load average then is the load of other programs. */
 export function machineSettings(): Settings {
   return {
     node: process.version,

@@ -1,6 +1,6 @@
 /** What a scenario answers with. */
 
-/** Everything that somebody needs to know to compare the numbers with others. */
+/** Everything that a reader needs to compare the numbers with others. */
 export type Settings = Readonly<Record<string, string | number | boolean>>
 
 export interface Measurement {

@@ -1,4 +1,4 @@
-/** What a scenario can be told on the command line besides its store, count and rounds: each option by a flag of its name. */
+/** The options of a scenario on the command line besides its store, count and rounds: a flag for each. */
 
 interface Option<T> {
   /** Stands for the value in the help text. */

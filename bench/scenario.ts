@@ -7,16 +7,16 @@ export interface ScenarioRequest {
   readonly store: BenchStore
   /** How much of it, in the scenario's own unit; undefined means the scenario's own number. */
   readonly count: number | undefined
-  /** Only those that the scenario says it takes. */
+  /** Only those that the scenario declares. */
   readonly options: ScenarioOptions
   /** Rounds that are measured, after the warm-up; undefined means the scenario's own number. */
   readonly rounds: number | undefined
-  /** Tells a waiting person how far the work has come. */
+  /** Reports progress to the user. */
   readonly say: (line: string) => void
 }
 
 export interface Scenario {
-  /** One sentence: what is done, and what the numbers say. */
+  /** One sentence: what is done, and what the numbers mean. */
   readonly summary: string
   readonly run: (request: ScenarioRequest) => Promise<Measurement>
 }

@@ -1,4 +1,4 @@
-/** What a Valkey server says of itself. */
+/** The `INFO` of a Valkey server. */
 import type { Server } from '../test/servers/server.ts'
 
 export class ServerInfo {
@@ -11,7 +11,7 @@ export class ServerInfo {
 
   number(name: string): number {
     const value = this.#fields.get(name)
-    if (value === undefined) throw new Error(`The server says nothing about ${name}.`)
+    if (value === undefined) throw new Error(`The server reports no ${name}.`)
     return Number(value)
   }
 

@@ -14,8 +14,8 @@ export const WARM_UP_COUNT = 3_000
 export const SUBMITS_IN_FLIGHT = 64
 export const CONCURRENCY = 16
 /**
- * What a worker claims beyond what its handlers run, by the store that it asks. It says how many rows one claim is worth: on
- * Postgres that decides the rate, so that everybody who can claim ahead there claims as much.
+ * What a worker claims beyond what its handlers run, by the store that it asks. It sets how many rows one claim takes: on
+ * Postgres that decides the rate, so that every peer that can claim ahead claims as much.
  */
 export const PREFETCH: Readonly<Record<BenchStore, number>> = {
   memory: 16,
@@ -42,7 +42,7 @@ export interface StagedEffort {
   readonly drain: Effort
 }
 
-/** First everything is submitted while nobody works, then everything is worked off while nobody submits. */
+/** First everything is submitted without a worker, then everything is worked off without a submitter. */
 export async function measureStages(
   peer: Peer,
   store: BenchStore,
@@ -95,7 +95,7 @@ async function submitAll(session: PeerSession, count: number): Promise<void> {
   await withInFlight(count, SUBMITS_IN_FLIGHT, (number) => session.submit(loadOf(number)))
 }
 
-/** Does the work and says what it took, for each of so many pieces. */
+/** Does the work and returns what it took for each piece. */
 export async function measured(place: StorePlace, count: number, work: () => Promise<unknown>): Promise<Effort> {
   const watch = await watchServers(place.servers)
   const cpuBefore = process.cpuUsage()

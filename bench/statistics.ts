@@ -16,7 +16,7 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** Two places after the point, which is more than any measurement here can tell. */
+/** Two places after the point, which is more than any measurement here can resolve. */
 export function rounded(value: number): number {
   return Math.round(value * 100) / 100
 }

@@ -58,7 +58,7 @@ export async function tableSizes(server: PostgresServer, schema: string): Promis
   }))
 }
 
-/** How the server goes about cleaning, where a table does not say otherwise. */
+/** The autovacuum settings of the server, where a table does not override them. */
 export async function autovacuumSettings(server: PostgresServer): Promise<Record<string, string>> {
   const rows = await server.query(
     `select name, current_setting(name) as value from pg_settings where name ~ '^autovacuum(_naptime|_max_workers|_vacuum_.*|)$'

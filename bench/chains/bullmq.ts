@@ -37,7 +37,7 @@ export const bullmqChains: ChainPeer = {
     await Promise.all([producer.waitUntilReady(), queue.waitUntilReady(), worker.waitUntilReady()])
 
     const ends = new Map<number, (answered: number) => void>()
-    // The worker says so when the store has acknowledged the result.
+    // Emitted when the store has acknowledged the result.
     worker.on('completed', ({ data }, answered) => {
       if (data.place === length - 1) ends.get(data.number)?.(answered)
     })

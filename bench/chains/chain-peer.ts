@@ -8,9 +8,9 @@ import type { Settings } from '../measurement.ts'
 export interface ChainPeer {
   /** Begins the names of its metrics. */
   readonly name: string
-  /** How it is used here, as far as somebody could have chosen otherwise. */
+  /** How it is used here, where there was a choice. */
   readonly settings: Settings
-  /** Connects to a place that nobody has used yet, with a worker that waits for chains. */
+  /** Connects to an unused place, with a worker that waits for chains. */
   readonly open: (place: StorePlace, order: ChainOrder) => Promise<ChainSession>
 }
 

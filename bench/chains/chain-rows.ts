@@ -37,7 +37,7 @@ class RecordingStore extends MemoryStore {
   #ids = new Set<string>()
 
   override async run(partition: Partition, calls: readonly Call[]): Promise<Answer[]> {
-    // All three do their work when they are called, so that nobody else writes between two of them.
+    // All three are synchronous, so that nothing is written between two of them.
     const looked = [this.dump(partition), super.run(partition, calls), this.dump(partition)] as const
     const [before, answers, after] = await Promise.all(looked)
     const rows = rowsBetween(before, after, this.#bytes)

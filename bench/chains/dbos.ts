@@ -15,7 +15,7 @@ export const dbosChains: ChainPeer = {
   name: 'dbos',
   settings: {
     dbosChain: 'one workflow of durable steps, begun in this process without a queue',
-    dbosOtherOptions: 'defaults: 10 connections, told of events, finished workflows and steps kept',
+    dbosOtherOptions: 'defaults: 10 connections, notified of events, finished workflows and steps kept',
   },
   open: async (place, { length }) => {
     DBOS.setConfig({ name: 'bench', systemDatabaseUrl: place.url, logLevel: 'error' })

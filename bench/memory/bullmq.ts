@@ -1,4 +1,4 @@
-/** Jobs of BullMQ in each state. They are held by hand, so that as many as wished are active at once. */
+/** Jobs of BullMQ in each state. They are claimed directly, so that any number can be active at once. */
 import { Queue, Worker } from 'bullmq'
 import type { Job } from 'bullmq'
 import { withInFlight } from '../load.ts'

@@ -1,4 +1,4 @@
-/** Executions of FlowFabric in each state. They are held by hand, so that as many as wished are active at once. */
+/** Executions of FlowFabric in each state. They are claimed directly, so that any number can be active at once. */
 import { task } from '../../src/client/index.ts'
 import type { Client } from '../../src/client/index.ts'
 import { CLAIM_COUNT_MAX } from '../../src/kernel/index.ts'

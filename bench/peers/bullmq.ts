@@ -1,6 +1,6 @@
 /**
  * BullMQ as its guide shows it: one queue and one worker in one process, each with connections of its own, and its safety
- * nets (lock renewal, stalled check, the event stream) as they are unless somebody switches them off.
+ * nets (lock renewal, stalled check, the event stream) at their defaults.
  */
 import { Queue, Worker } from 'bullmq'
 import type { StorePlace } from '../bench-store.ts'
@@ -62,7 +62,7 @@ function createWorker(
     { connection: bullmqConnection(place.url), concurrency, autorun: false },
   )
   let storedCount = 0
-  // The worker says so when the store has acknowledged the result.
+  // Emitted when the store has acknowledged the result.
   worker.on('completed', () => {
     if (++storedCount === count) onAllStored()
   })
@@ -74,7 +74,7 @@ function createWorker(
 function preparedWorker(worker: Worker, allStored: Promise<unknown>): PreparedWorker {
   return {
     start: async () => {
-      // Ends only when the worker closes, and has told its errors before.
+      // Settles only when the worker closes; its errors were emitted before.
       void worker.run().catch(() => undefined)
       await allStored
     },

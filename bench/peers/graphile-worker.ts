@@ -10,7 +10,7 @@ import { TASK_NAME } from '../workload.ts'
 import type { Load } from '../workload.ts'
 import type { Peer, PreparedWorker, WorkOrder } from './peer.ts'
 
-/** What it takes by itself for whoever adds jobs; with more it was slower. */
+/** Its default for adding jobs; with more it was slower. */
 const ADDING_CONNECTIONS = 10
 /** As its guide advises: two more than there are handlers. */
 const SPARE_CONNECTIONS = 2
@@ -26,7 +26,7 @@ type WorkerOptions = NonNullable<NonNullable<RunnerOptions['preset']>['worker']>
 
 const FINISHED = 'deleted by it, counted as gone; no results stored'
 
-/** One job in each fetch and each completion, which is what it does unless told otherwise. */
+/** One job in each fetch and each completion, which is the default. */
 export const graphileWorker = peerOf(
   'graphileWorker',
   {
@@ -53,7 +53,7 @@ export const graphileLocal = peerOf(
   }),
 )
 
-/** Says nothing of jobs that succeed; what goes wrong is told by events. */
+/** Logs nothing; failures are reported by events. */
 const logger = new Logger(() => () => undefined)
 
 function peerOf(name: string, settings: Peer['settings'], workerOptions: (order: WorkOrder) => WorkerOptions): Peer {
@@ -122,7 +122,7 @@ function prepareWorker(
   }
 }
 
-/** It tells nobody when the store has acknowledged the end of a job, but then the job is gone. */
+/** It emits nothing when the store has acknowledged the end of a job, but the job is gone then. */
 async function untilGone(pool: Pool): Promise<void> {
   while ((await pool.query(IS_LEFT)).rows.length > 0) await sleep(LOOK_EVERY_MS)
 }
@@ -130,7 +130,7 @@ async function untilGone(pool: Pool): Promise<void> {
 /** All of its connections are open, as they would be in a program that has run for a while. */
 async function connectedPool(connectionString: string, max: number): Promise<Pool> {
   const pool = new Pool({ connectionString, max })
-  // Whoever waits for an answer is told of a lost connection.
+  // Pending queries are rejected when a connection is lost.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => client.on('error', () => undefined))
   const clients = await Promise.all(Array.from({ length: max }, () => pool.connect()))

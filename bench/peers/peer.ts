@@ -6,16 +6,16 @@ import type { Load } from '../workload.ts'
 export interface Peer {
   /** Begins the names of its metrics. */
   readonly name: string
-  /** How it is used here, as far as somebody could have chosen otherwise. */
+  /** How it is used here, where there was a choice. */
   readonly settings: Settings
-  /** Connects to a place that nobody has used yet. */
+  /** Connects to an unused place. */
   readonly open: (place: StorePlace) => Promise<PeerSession>
 }
 
 export interface PeerSession extends AsyncDisposable {
   /** Resolves when the store has acknowledged the work. */
   readonly submit: (load: Load) => Promise<unknown>
-  /** Makes a worker ready that has not asked for work yet. Its handlers do nothing but say that they began. */
+  /** Makes a worker ready that has not asked for work yet. Its handlers do nothing but report their start. */
   readonly prepareWorker: (order: WorkOrder) => Promise<PreparedWorker>
   /** How many are completed by what the store keeps of them; of what cannot be kept, how many are gone. */
   readonly completedCount: () => Promise<number>

@@ -1,6 +1,6 @@
 /**
  * pg-boss as its guide shows it: one instance that sends and works, with its maintenance, schedules and expiration as they
- * are unless somebody switches them off. It polls; with a second setting it is also told of new jobs, which makes a start
+ * are by default. It polls; with a second setting it is also notified of new jobs, which makes a start
  * soon and everything else slower, so that it is measured both ways.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -14,7 +14,7 @@ export type Reply =
   | { readonly kind: 'done'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
 
-/** Called by the program of a child process: does what the main process asks for, until that ends or lets go of it. */
+/** Called by the program of a child process: does what the main process asks for, until that ends or disconnects. */
 export function serveParent(duties: Duties): void {
   process.once('disconnect', () => process.exit())
   process.on('message', (request: Request) => void answer(duties, request))
@@ -29,6 +29,6 @@ async function answer(duties: Duties, { id, name, input }: Request): Promise<voi
   } catch (error) {
     reply = { kind: 'failed', id, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }
-  // A main process that has let go does not wait for the answer.
+  // A main process that has disconnected does not wait for the answer.
   if (process.connected) process.send?.(reply)
 }

@@ -1,13 +1,13 @@
 /**
  * Runners that all run at once until one of them is let win, and what becomes of the others: when the handler of each is
- * told to stop, and when the store has it as cancelled.
+ * asked to stop, and when the store has it as cancelled.
  */
 import type { ExecutionId } from '../../src/kernel/index.ts'
 
 export interface RaceTime {
   /** Until the store had the last of the others as cancelled. */
   readonly cancelledMs: number
-  /** Until the handler of the last of the others was told. */
+  /** Until the handler of the last of the others was aborted. */
   readonly toldMs: number
 }
 
@@ -27,7 +27,7 @@ export class Race {
     this.#runnerCount = runnerCount
   }
 
-  /** What the handler of a runner does: it runs until it wins or is told to stop. */
+  /** What the handler of a runner does: it runs until it wins or is aborted. */
   async run(id: ExecutionId, signal: AbortSignal): Promise<void> {
     this.#winner ??= id
     this.#running.add(id)
@@ -63,7 +63,7 @@ export class Race {
   }
 }
 
-/** The last one to leave says when. */
+/** Resolved by the last one to leave. */
 function leave(group: Set<ExecutionId>, id: ExecutionId, last: PromiseWithResolvers<number>): void {
   group.delete(id)
   if (group.size === 0) last.resolve(performance.now())

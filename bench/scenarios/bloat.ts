@@ -27,7 +27,7 @@ const STEPS = 10
 const PER_SECOND = 1_000
 /**
  * How often the server looks for tables to clean. Between two looks the remains of all that passed stay where they are. By
- * itself it looks once a minute, of which this scenario would see three: too few to tell a bound from growth.
+ * itself it looks once a minute, of which this scenario would see three: too few to distinguish a bound from growth.
  */
 const AUTOVACUUM_SECONDS = 10
 const RETENTION_MS = 5_000
@@ -93,7 +93,7 @@ async function trimEvents({ batcher }: Fabric, signal: AbortSignal): Promise<voi
   }
 }
 
-/** Sizes say nothing if what was to be removed had stayed. */
+/** Sizes mean nothing if records that should be removed had stayed. */
 async function untilPurged(fabric: Fabric): Promise<void> {
   await until('all executions are removed', PURGE_LIMIT_MS, async () => {
     const [lane] = await fabric.lanes(LANE)

@@ -1,6 +1,6 @@
 /**
  * FlowFabric and the peers of its store, put through the same stages in one run. Each stage is run by all of them before
- * the next begins, and each round begins with another, so that a disturbance of the machine meets everybody.
+ * the next begins, and each round begins with another, so that a disturbance of the machine affects all of them.
  */
 import { storeSettings } from '../bench-store.ts'
 import type { BenchStore } from '../bench-store.ts'

@@ -19,7 +19,7 @@ const RUNNERS = 100
 /** Races that a round has, one after the other. */
 const COUNT = 20
 const ROUNDS = 3
-/** Without a second one there is nobody to lose. */
+/** Without a second one there is no loser. */
 const RUNNERS_MIN = 2
 /** For the node that waits for the winner. */
 const SPARE_SLOTS = 1
@@ -76,7 +76,7 @@ async function measureRound(store: BenchStore, runnerCount: number, count: numbe
   return times
 }
 
-/** Where races are held, one at a time: the worker that has them run, and whoever watches the store for their ends. */
+/** Where races are held, one at a time: the worker that runs them, and the watcher of the store for their ends. */
 class Course {
   readonly #fabric: Fabric
   readonly #over = new AbortController()

@@ -1,5 +1,5 @@
 /**
- * How long it takes to let go of an execution and to have it again: its handler waits, what it waits for is sent as soon as
+ * How long it takes to suspend an execution and to resume it: its handler waits, what it waits for is sent as soon as
  * it is parked, and its handler runs on. One at a time, so that nothing but the way there and back is measured.
  */
 import { signal, task } from '../../src/client/index.ts'

@@ -1,4 +1,4 @@
-/** Holds what the submitters were told and what the handlers did against what the store says. */
+/** Compares what submitters were answered and what handlers did with the store. */
 import type { Execution } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import type { Fabric } from '../../src/fabric/index.ts'

@@ -25,7 +25,7 @@ const STRIKING_LIMIT_MS = 60_000
 const ACKNOWLEDGED_LEAST = 500
 /** The time between two kills or pauses is drawn from here. */
 const BETWEEN_BLOWS_MS = { least: 100, most: 500 }
-/** How many blows are pauses: a dead worker says nothing any more, a paused one comes back with a lease that is gone. */
+/** The share of blows that are pauses: a dead worker is silent, a paused one resumes with a lost lease. */
 const PAUSED_SHARE = 0.25
 /** Longer than a lease. */
 const PAUSE_MS = { least: 1_200, most: 2_000 }
@@ -58,7 +58,7 @@ function dumpOf(fabric: Fabric): Promise<PartitionDump> {
   return fabric.store.dump(executionPartition(0))
 }
 
-/** What somebody hears who has no lease any more. */
+/** The answers to a caller that has lost its lease. */
 const leaseLosses = ['lease_expired', 'stale_lease', 'execution_not_active']
 const endStates = ['completed', 'failed', 'cancelled', 'expired']
 
@@ -101,14 +101,14 @@ async function strike(
 async function backUp(from: string, to: string): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true })
   try {
-    // In one step: whoever copies in several begins again whenever somebody writes in between.
+    // In one step: a copy in several steps starts over whenever another process writes in between.
     await backup(source, to, { rate: BACKUP_PAGES_MAX })
   } finally {
     source.close()
   }
 }
 
-/** Copies a store that nobody has open, with the part of it that still lies in the log. */
+/** Copies a store that no process has open, with its write-ahead log. */
 function copyStore(from: string, to: string): void {
   for (const suffix of ['', '-wal']) if (existsSync(from + suffix)) copyFileSync(from + suffix, to + suffix)
 }
@@ -191,7 +191,7 @@ test('processes that are killed while they open a fresh file leave one that work
   say('killed while opening', { kills: killCount, acknowledged: acknowledgedCount })
 })
 
-test('many processes share one file, and nobody hears that it is locked', async () => {
+test('many processes share one file, and none gets an error that it is locked', async () => {
   using site = new Site()
   await using fleet = newFleet(seededRandom(SEED))
   startAll(fleet, site, ORDINARY_LEASE_MS, 200)

@@ -1,4 +1,4 @@
-/** Processes that are killed at any moment and started again, until they are told to stop. */
+/** Processes that are killed at any moment and started again, until they are asked to stop. */
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
@@ -38,7 +38,7 @@ export class Member {
     this.#isReady = Promise.race([firstLine, this.#exited.then(() => false)])
   }
 
-  /** Resolves once the process has said that it is ready; false if it ended before. */
+  /** Resolves once the process has reported that it is ready; false if it ended before. */
   get isReady(): Promise<boolean> {
     return this.#isReady
   }
@@ -71,12 +71,12 @@ export class Member {
     await this.#exited
   }
 
-  /** Stops it in the middle of whatever it does. */
+  /** Stops the process at any point, by SIGSTOP. */
   halt(): void {
     this.#process.kill('SIGSTOP')
   }
 
-  /** Lets it go on as if nothing had happened. */
+  /** Resumes it after a stop. */
   goOn(): void {
     this.#process.kill('SIGCONT')
   }
@@ -130,7 +130,7 @@ export class Fleet implements AsyncDisposable {
     await Promise.all([...this.#running.values()].map((member) => member.isReady))
   }
 
-  /** Kills one process, whatever it is doing, and starts it again. */
+  /** Kills one process at any point and restarts it. */
   async killAny(): Promise<void> {
     const member = this.#random.pick([...this.#running.values()])
     await this.kill(member)
@@ -169,7 +169,7 @@ export class Fleet implements AsyncDisposable {
     await Promise.all(members.map((member) => member.kill()))
   }
 
-  /** Waits for one that ends when it has done what it was told. */
+  /** Waits for one that ends by itself when its work is done. */
   async leave(member: Member): Promise<void> {
     this.#running.delete(member.plan.name)
     await member.exited

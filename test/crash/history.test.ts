@@ -71,7 +71,7 @@ const spoiled: readonly { what: string; fault: string; spoil: (dump: PartitionDu
   },
   {
     what: 'an execution without a beginning',
-    fault: 'its creation is not told',
+    fault: 'its creation is not in the log',
     spoil: (dump) => withEvents(dump, (events) => events.slice(1)),
   },
   {
@@ -80,8 +80,8 @@ const spoiled: readonly { what: string; fault: string; spoil: (dump: PartitionDu
     spoil: (dump) => withEvents(dump, (events) => [...events, events.at(-1)!]),
   },
   {
-    what: 'an end that the log does not tell',
-    fault: 'its events say no end',
+    what: 'an end that is not in the log',
+    fault: 'its events have no end',
     spoil: (dump) => withEvents(dump, (events) => events.slice(0, -1)),
   },
   {
@@ -96,7 +96,7 @@ const spoiled: readonly { what: string; fault: string; spoil: (dump: PartitionDu
       withEvents(dump, (events) => events.map((event) => (event.epoch === 2 ? { ...event, epoch: 1 } : event))),
   },
   {
-    what: 'a completion by somebody who lost the lease',
+    what: 'a completion by a worker that lost the lease',
     fault: 'names epoch 1, but 2 holds it',
     spoil: (dump) =>
       withEvents(dump, (events) =>

@@ -11,7 +11,7 @@ export function executionsOf(dump: PartitionDump): Execution[] {
   return dump.records.filter((record) => record.type === 'execution')
 }
 
-/** The log has no gap and nothing was trimmed from it, so that it tells every life from its beginning. */
+/** The log has no gap and nothing was trimmed from it, so that it holds every life from its beginning. */
 function faultsOfOrder({ events }: PartitionDump): string[] {
   return events.flatMap(({ sequence }, place) =>
     sequence === place + 1 ? [] : [`event number ${place + 1} has the sequence ${sequence}`],
@@ -67,7 +67,7 @@ function faultsOfExecutions(dump: PartitionDump): string[] {
   return faults
 }
 
-/** One execution's events, followed in order. Whoever holds the lease must give it back before another takes it. */
+/** One execution's events, followed in order. The holder of the lease must give it back before another takes it. */
 class Life {
   readonly faults: string[] = []
   readonly #execution: Execution
@@ -105,13 +105,13 @@ class Life {
       case 'progress_updated':
       case 'cancel_requested':
       case 'step_recorded':
-        if (this.#holder === undefined) this.#fault(`${event.type} comes while nobody holds it`)
+        if (this.#holder === undefined) this.#fault(`${event.type} comes while it has no holder`)
         return
       case 'execution_promoted':
-        if (this.#holder !== undefined) this.#fault('it is promoted while somebody holds it')
+        if (this.#holder !== undefined) this.#fault('it is promoted while it has a holder')
         return
       case 'execution_resumed':
-        if (this.#holder !== undefined) this.#fault('it is resumed while somebody holds it')
+        if (this.#holder !== undefined) this.#fault('it is resumed while it has a holder')
         return
       case 'signal_received':
         return
@@ -132,22 +132,22 @@ class Life {
       case 'wait_escalated':
       case 'waitpoint_opened':
       case 'waitpoint_closed':
-        this.#fault(`${event.type} is told, which nobody asked for`)
+        this.#fault(`${event.type} is logged without a request`)
         return
     }
   }
 
-  /** Compares the record with what the events told. */
+  /** Compares the record with the events. */
   close(): void {
     const { state, epoch } = this.#execution
-    if (!this.#isCreated) this.#fault('its creation is not told')
+    if (!this.#isCreated) this.#fault('its creation is not in the log')
     if (epoch !== this.#lastEpoch) this.#fault(`its record has epoch ${epoch}, its events end with ${this.#lastEpoch}`)
     if ((state.phase === 'active') !== (this.#holder !== undefined)) {
       this.#fault(`its record is ${state.phase}, but by its events it is ${this.#holder ? '' : 'not '}held`)
     }
     const outcome = state.phase === 'ended' ? state.outcome : undefined
     if (outcome !== this.#end?.outcome) {
-      this.#fault(`its record says ${outcome ?? state.phase}, its events say ${this.#end?.outcome ?? 'no end'}`)
+      this.#fault(`its record has ${outcome ?? state.phase}, its events have ${this.#end?.outcome ?? 'no end'}`)
     }
   }
 
@@ -161,17 +161,17 @@ class Life {
 
   #giveBack(event: StoredEvent): void {
     if (this.#holder?.epoch !== event.epoch || this.#holder === undefined) {
-      this.#fault(`${event.type} names epoch ${event.epoch}, but ${this.#holder?.epoch ?? 'nobody'} holds it`)
+      this.#fault(`${event.type} names epoch ${event.epoch}, but ${this.#holder?.epoch ?? 'no worker'} holds it`)
     }
     this.#holder = undefined
   }
 
-  /** Somebody else may cancel or expire what is held or not; only the holder can complete it. */
+  /** Any caller may cancel or expire what is held or not; only the holder can complete it. */
   #finish(event: StoredEvent): void {
     this.#end = event
     if (event.outcome === 'completed') {
       if (this.#holder?.workerInstanceId !== event.workerInstanceId) {
-        this.#fault(`${event.workerInstanceId} completes what ${this.#holder?.workerInstanceId ?? 'nobody'} holds`)
+        this.#fault(`${event.workerInstanceId} completes what ${this.#holder?.workerInstanceId ?? 'no worker'} holds`)
       }
       this.#giveBack(event)
     }

@@ -72,7 +72,7 @@ export async function killAtEachCall(location: string, kills: readonly Kill[], a
   }
 }
 
-/** The result is made of what is recorded, and what is recorded was made once for all that anybody was told. */
+/** The result is made of what is recorded, and each recorded value comes from one run, in every answer. */
 async function judge(
   fabric: Fabric,
   executionId: string,
@@ -118,7 +118,7 @@ async function killOne(
   expect([member.ending, member.errorText], `${moment} call ${call}`).toEqual(['SIGKILL', ''])
 }
 
-/** People who vote wherever somebody waits for them, more than once. */
+/** Voters that answer every open waitpoint, more than once. */
 function startVoting(fabric: Fabric): AsyncDisposable & { readonly stop: () => void } {
   let isStopped = false as boolean
   const voting = until('all votes are cast', 2 * DEATH_LIMIT_MS + END_LIMIT_MS, async () => {

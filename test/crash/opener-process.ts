@@ -1,5 +1,5 @@
 /**
- * Opens a store at the moment it is told to, submits one piece of work and writes down that it was acknowledged.
+ * Opens a store when its parent asks for it, submits one piece of work and writes down that it was acknowledged.
  *
  *   node opener-process.ts <store> <side record> <name>
  */

@@ -1,4 +1,4 @@
-/** What every process of a crash test has in common: it says when it is ready, and ends when it is told to or left alone. */
+/** What every process of a crash test has in common: it reports when it is ready, and ends on request or with its parent. */
 import { createInterface } from 'node:readline'
 import type { Log } from '../../src/runtime/index.ts'
 
@@ -15,7 +15,7 @@ export async function untilTold(): Promise<void> {
 
 /**
  * Resolves when the process is asked to end. A parent that dies asks by closing the input. It is to be called before the
- * process says that it is ready: from then on it may be asked at any moment.
+ * process reports that it is ready: from then on it may be asked at any moment.
  */
 export async function untilStopped(): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -26,7 +26,7 @@ export async function untilStopped(): Promise<void> {
   process.stdin.destroy()
 }
 
-/** An error is a complaint, which no test here accepts. A warning tells of a lost lease, and leases are lost here. */
+/** An error is a complaint, which no test here accepts. A warning reports a lost lease, and leases are lost here. */
 export const complainingLog: Log = {
   debug: () => undefined,
   info: () => undefined,

@@ -16,7 +16,7 @@ import type { RogueEntry } from './work.ts'
 
 const [location = '', sideFile = '', leaseTtlText = ''] = process.argv.slice(2)
 const leaseTtlMs = Number(leaseTtlText)
-/** From the claim on: long enough that the lease is gone, short enough that whoever took over is still at work. */
+/** From the claim on: long enough that the lease is gone, short enough that the next holder is still at work. */
 const INSIST_AFTER_MS = 1.5 * leaseTtlMs
 const CLAIM_EVERY_MS = leaseTtlMs
 /** So few that no execution fails because it has lost its lease too often. */
@@ -61,7 +61,7 @@ const stop = new AbortController()
 void untilStopped().then(() => stop.abort())
 sayReady()
 
-/** Says whether it was waited to the end. */
+/** Returns false if the wait was aborted. */
 async function wait(ms: number): Promise<boolean> {
   return await sleep(ms, true, { signal: stop.signal }).catch(() => false)
 }

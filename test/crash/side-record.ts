@@ -1,6 +1,6 @@
 /**
  * What a process knows besides the store: one line of JSON for each thing it saw happen. A line is written by one system
- * call before the process goes on, so that a kill of the process loses none of them.
+ * call before the process continues, so that a kill of the process loses none of them.
  */
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 

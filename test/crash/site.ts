@@ -49,7 +49,7 @@ export class Site implements Disposable {
     }
   }
 
-  /** The ids of what submitters were told is stored, by the keys under which they submitted it. */
+  /** The ids of acknowledged submits, by the keys under which they were submitted. */
   acknowledged(): Map<string, string> {
     const acknowledged = new Map<string, string>()
     for (const [submitter, entries] of this.#sides<SubmitterEntry>(['submitter', 'opener'])) {

@@ -6,7 +6,7 @@ export interface SteppedWork {
   readonly number: number
 }
 
-/** One run of a step's work, as whoever ran it wrote it down. Its value is given by no other run. */
+/** One run of a step's work, as its process wrote it down. Its value is unique to the run. */
 export interface StepRunEntry {
   readonly executionId: string
   readonly step: string

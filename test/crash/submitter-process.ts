@@ -1,6 +1,6 @@
 /**
- * Submits mixed work, a few pieces at a time, and writes down each that was acknowledged. Started again, it goes on where
- * its record ends; what it may have submitted without hearing the answer, it submits again under the same id.
+ * Submits mixed work, a few pieces at a time, and writes down each that was acknowledged. Restarted, it continues where
+ * its record ends; a submit whose answer it may have missed is repeated under the same id.
  *
  *   node submitter-process.ts <store> <side record> <name> <per second>
  */

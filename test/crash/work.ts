@@ -18,7 +18,7 @@ export interface Kind {
   readonly submit: SubmitOptions
   /** When its submitter changes its mind, if it lives that long. */
   readonly cancel: ({ readonly afterMs: number } & CancelOptions) | undefined
-  /** Whether its submitter, if it lives that long, says `go` to it, twice. */
+  /** Whether its submitter, if it lives that long, sends it the signal `go`, twice. */
   readonly isTold: boolean
   /** How it may end, whatever is killed. */
   readonly outcomes: readonly Outcome[]
@@ -125,7 +125,7 @@ export const kinds: readonly Kind[] = [
     // Its submitter may be dead by now.
     const first = await context.waitFor('go', signal('go', { timeout: 1_500 }))
     const again = await context.waitFor('again', signal('go', { timeout: 30 }))
-    if (first.ok && again.ok) throw new PermanentError('What was said twice under one key was heard twice.')
+    if (first.ok && again.ok) throw new PermanentError('A signal sent twice under one key was delivered twice.')
     return answerTo(of, context)
   }),
 ]
@@ -140,7 +140,7 @@ export function kindOf(work: Work): Kind {
   return chosen
 }
 
-/** What the bodies of handlers tell, each on its own, of what they did. */
+/** What the bodies of handlers record of their work. */
 export interface BodyEntry {
   readonly step: 'begun' | 'ended'
   readonly executionId: string
@@ -148,12 +148,12 @@ export interface BodyEntry {
   readonly answer?: string
 }
 
-/** What a submitter tells of what it was answered. */
+/** What a submitter records of its answers. */
 export type SubmitterEntry =
   | { readonly step: 'acknowledged'; readonly number: number; readonly executionId: string }
   | { readonly step: 'cancelled'; readonly number: number; readonly answer: string }
 
-/** What somebody was answered who insisted on a lease that had run out. */
+/** The answer to a worker that insisted on an expired lease. */
 export interface RogueEntry {
   readonly executionId: string
   /** A refusal's code, or what was done. */

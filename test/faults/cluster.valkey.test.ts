@@ -89,7 +89,7 @@ test('a primary hands over to its replica under load, and nothing acknowledged i
 
 // A primary answers without waiting for its replica. What is lost when it dies is what it had not sent by then: most
 // often nothing; here for certain something, because the replica is cut off first.
-test('a primary is killed while its replica is cut off, and what is lost is only what the replica could not hear', async () => {
+test('a primary is killed while its replica is cut off, and what is lost is only what the replica could not receive', async () => {
   const location = storeNamed('killed')
   await using load = await Load.start(location)
   await using sleeper = await Sleeper.start(location, load.ledger)
@@ -178,7 +178,7 @@ test('slots are moved under load, and no call runs while a partition is in two p
 })
 
 // The last one: the cluster is left halted.
-test('a process ends when it is told to, although no server of the cluster answers', async () => {
+test('a process ends on request, although no server of the cluster answers', async () => {
   const program = new URL('../crash/engine-process.ts', import.meta.url)
   await using fleet = new Fleet(seededRandom(1), cacheFolder)
   const member = fleet.start({ name: 'engine', program, args: [storeNamed('left')] })
@@ -188,6 +188,6 @@ test('a process ends when it is told to, although no server of the cluster answe
   const startedAt = performance.now()
   await fleet.stop('')
 
-  say('process told to end while a cluster is halted', { 'ended in ms': Math.round(performance.now() - startedAt) })
+  say('process asked to end while a cluster is halted', { 'ended in ms': Math.round(performance.now() - startedAt) })
   expect(fleet.complaints).toEqual([])
 })

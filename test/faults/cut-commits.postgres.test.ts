@@ -52,7 +52,7 @@ test('connections are cut before and after their commits again and again, and ev
 test.each([
   { place: 'before', executions: 0 },
   { place: 'after', executions: 1 },
-] as const)('who loses its connection $place a commit may say the same again', async ({ place, executions }) => {
+] as const)('a client that loses its connection $place a commit may retry the call', async ({ place, executions }) => {
   await using server = await startPostgres({ fsync: false })
   await using relay = await startRelay(server.address)
   const location = server.location.replace(`:${server.port}`, `:${relay.port}`)

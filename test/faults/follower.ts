@@ -3,7 +3,7 @@ import type { Fabric } from '../../src/fabric/index.ts'
 
 export class Follower {
   readonly ended = new Set<string>()
-  /** How often it was told that it has missed something. */
+  /** How many gaps it was notified of. */
   gapCount = 0
   readonly #abort = new AbortController()
   readonly #following: Promise<void>

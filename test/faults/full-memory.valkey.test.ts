@@ -49,7 +49,7 @@ async function fill(fabric: Fabric): Promise<string[]> {
 const filler = task<string, string>('filler', { retention: 0 })
 const held = task<string, string>('held')
 
-test('a full server refuses new work, lets go on what finishes work, and takes new work once it has room', async () => {
+test('a full server refuses new work, accepts calls that finish work, and accepts new work once it has room', async () => {
   await using server = await startServer({ appendOnly: 'everysec' })
   const engine = { intervals: { retention_trimmer: 100 } }
   await using load = await Load.start(server.location, { engine, expected: ['store_unavailable', 'store_full'] })
@@ -73,7 +73,7 @@ test('a full server refuses new work, lets go on what finishes work, and takes n
   await limitMemory(server, (await usedBytes(server)) / 2)
   expect(await refusalOf(other.submit(filler, 'one more'))).toBe('store_full')
 
-  // Time goes on: what has a deadline expires, and leases are kept for longer than they last without being renewed.
+  // Time passes: deadlines expire, and leases are kept for longer than they last without being renewed.
   await untilState(late.id, 'expired')
   await until('a lease would have run out', HAPPENS_WITHIN_MS, async () => {
     return performance.now() > fullAt + 2 * LEASE_MS || undefined

@@ -1,6 +1,6 @@
 /**
- * Processes around a store on a server that are killed at any moment and started again, until everything they were told to
- * do has ended. Then what they wrote down is held against what the store says.
+ * Processes around a store on a server that are killed at any moment and started again, until all the work they were
+ * given has ended. Then their records are compared with the store.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,14 +31,14 @@ const PROBE_LIMIT_MS = 15_000
 const LEASE_MS = 1_000
 const SUBMITS_PER_SECOND = 60
 
-/** What somebody hears who has no lease any more. */
+/** The answers to a caller that has lost its lease. */
 const leaseLosses = ['lease_expired', 'stale_lease', 'execution_not_active']
 
 const cacheFolder = mkdtempSync(path.join(tmpdir(), 'flowfabric-faults-cache-'))
 
 afterAll(() => rmSync(cacheFolder, { recursive: true }))
 
-/** Says which chance it takes, so that it can be repeated. */
+/** Prints its seed, so that the run can be repeated. */
 export function newFleet(ahead?: URL): Fleet {
   console.log(`FLOWFABRIC_CRASH_SEED=${SEED}`)
   return new Fleet(seededRandom(SEED), cacheFolder, ahead)
@@ -55,7 +55,7 @@ function startAll(fleet: Fleet, site: Site): void {
 export async function untilAcknowledged(site: Site, count: number): Promise<void> {
   const enough = site.acknowledged().size + count
   const hasProgress = async (): Promise<true | undefined> => site.acknowledged().size >= enough || undefined
-  await until('work goes on', PROGRESS_LIMIT_MS, hasProgress)
+  await until('work progresses', PROGRESS_LIMIT_MS, hasProgress)
 }
 
 /** Has the processes do a new piece of work in every partition. */
@@ -98,7 +98,7 @@ export interface SiteVerdict {
   readonly [what: string]: number
 }
 
-/** Lets the work come to its end, stops the processes and judges the store. Nobody submits any more. */
+/** Waits for all work to end, stops the processes and judges the store. The submitters have stopped. */
 export async function judgeSite(site: Site, fleet: Fleet): Promise<SiteVerdict> {
   await using fabric = await createFabric(site.location, { log: silentLog })
   await untilAllEnded(fabric)

@@ -14,7 +14,7 @@ export class Ledger {
   readonly #bodies: BodyEntry[] = []
   readonly #begunAt = new Map<string, number>()
   readonly #refusals = new Map<string, number>()
-  /** What nobody should ever meet, whatever is done to a server. */
+  /** Errors that no caller may get, whatever is done to a server. */
   readonly complaints: string[] = []
   endedBodyCount = 0
 
@@ -53,7 +53,7 @@ export class Ledger {
     return this.#begunAt.get(executionId)
   }
 
-  /** A failure that a caller is told to expect is counted; any other is a complaint. */
+  /** A failure that a caller has to expect is counted; any other is a complaint. */
   refuse(error: unknown, expected: readonly string[]): void {
     const code = error instanceof EngineError ? error.code : 'unknown'
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1)
@@ -68,7 +68,7 @@ export class Ledger {
     return [...this.#refusals.values()].reduce((sum, count) => sum + count, 0)
   }
 
-  /** Warnings tell of leases that were lost and of calls that were repeated, and there are such here. */
+  /** Warnings report lost leases and retried calls, which are expected here. */
   get log(): Log {
     return {
       debug: () => undefined,

@@ -1,6 +1,6 @@
 /**
- * Work under way while something happens to a server. Whoever submits and whoever works have connections of their own,
- * as if they were different processes: what one does, the others hear of only through the server.
+ * Work under way while something happens to a server. Submitters and workers have connections of their own,
+ * as if they were different processes: one learns what another does only through the server.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mintExecutionId, partitionOf, prepareSubmit } from '../../src/client/index.ts'
@@ -16,10 +16,10 @@ import { Follower } from './follower.ts'
 import { Ledger } from './ledger.ts'
 
 export interface LoadOptions {
-  /** What all fabrics are told of their store besides its location. */
+  /** Store options of all fabrics. */
   readonly fabric?: Pick<FabricOptions, 'valkey' | 'postgres'>
   readonly engine?: EngineSettings
-  /** The failures that callers are told to expect. */
+  /** The failures that callers have to expect. */
   readonly expected?: readonly string[]
 }
 
@@ -30,7 +30,7 @@ const CONCURRENCY = 40
 /** The shortest that there is, so that what a worker has lost comes back while the test still runs. */
 const SHORT_LEASE_MS = 1_000
 const PROGRESS_LIMIT_MS = 30_000
-/** How long a probe may take, whatever is going on. */
+/** How long a probe may take during any fault. */
 const SEE_LIMIT_MS = 30_000
 /** Between two tries of the same call while the store cannot be reached. */
 const TRY_AGAIN_MS = 20
@@ -91,14 +91,14 @@ export class Load implements AsyncDisposable {
 
   /**
    * How long it takes from a moment on until a new piece of work in every partition has been done and its submitter has
-   * heard of it.
+   * learned of it.
    */
   async recoveryMs(since: number): Promise<number> {
     await Promise.all(onePerPartition(this.fabric, 'probe').map((work) => this.#see(work)))
     return Math.round(performance.now() - since)
   }
 
-  /** Submits nothing more, and waits for what is being said. */
+  /** Submits nothing more, and waits for the pending submits. */
   async stopSubmitting(): Promise<void> {
     this.#stop.abort()
     await this.#submitting
@@ -123,7 +123,7 @@ export class Load implements AsyncDisposable {
     }
   }
 
-  /** Says it until it is acknowledged, always under the same id; gives up only at the end. */
+  /** Retries a submit until it is acknowledged, always under the same id; gives up only at the end. */
   async #submit(work: Work): Promise<void> {
     const kind = kindOf(work)
     const execution = await this.#say(() => this.fabric.submit(kind.task, work, { ...kind.submit, id: keyOf(work) }))
@@ -156,10 +156,10 @@ export class Load implements AsyncDisposable {
       return true
     }
     const answer = await this.#say(seen, signal)
-    if (answer === undefined) throw new Error(`Within ${SEE_LIMIT_MS} ms nobody did ${keyOf(work)}.`)
+    if (answer === undefined) throw new Error(`Within ${SEE_LIMIT_MS} ms no worker completed ${keyOf(work)}.`)
   }
 
-  /** Says a call again while the store cannot be reached. Undefined if that is no longer wanted. */
+  /** Retries a call while the store cannot be reached. Undefined once the load has stopped. */
   async #say<T>(call: () => Promise<T>, end = this.#stop.signal): Promise<T | undefined> {
     for (;;) {
       try {
@@ -191,7 +191,7 @@ export function handlersOf(of: readonly Kind[], ledger: Ledger): Handler[] {
   )
 }
 
-/** A submit to the first partition as it goes to the store, without anybody who would say it again. */
+/** A submit to the first partition as the store receives it, without a client that would retry it. */
 export async function submitCall({ runtime }: Fabric): Promise<Call> {
   const ids = { executionId: mintExecutionId(0, runtime), requestId: runtime.uuid() }
   const item = { task: plain.task, input: { submitter: 'once', number: 0 } }
@@ -201,7 +201,7 @@ export async function submitCall({ runtime }: Fabric): Promise<Call> {
 
 let onePerPartitionCount = 0
 
-/** Pieces of work that nobody has submitted yet, one for each partition. */
+/** New pieces of work, one for each partition. */
 export function onePerPartition(fabric: Fabric, name: string): Work[] {
   const works = new Map<Partition, Work>()
   const submitter = `${name}-${onePerPartitionCount++}`

@@ -9,7 +9,7 @@ import { RECOVERY_LIMIT_MS, WAKE_LIMIT_MS, judge, say } from './verdict.ts'
 const STORM_MS = 2_500
 const BETWEEN_KILLS_MS = 40
 
-test('all connections are ended again and again under load; afterwards work goes on and wake-ups are heard', async () => {
+test('all connections are ended again and again under load; afterwards work continues and wake-ups arrive', async () => {
   await using server = await startPostgres()
   await using load = await Load.start(server.location)
   await using sleeper = await Sleeper.start(server.location, load.ledger)

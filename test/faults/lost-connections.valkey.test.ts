@@ -9,7 +9,7 @@ const STORM_MS = 2_500
 const BETWEEN_KILLS_MS = 40
 
 test.each(['valkey', 'redis', 'cluster'] as const)(
-  'all connections to a %s are ended again and again under load; afterwards work goes on and wake-ups are heard',
+  'all connections to a %s are ended again and again under load; afterwards work continues and wake-ups arrive',
   async (name) => {
     await using target = await Target.start(name)
     await using load = await Load.start(target.location)

@@ -13,7 +13,7 @@ const ANSWER_LIMIT_MS = 10_000
 const early = task<string, string>('early')
 
 // The server takes up its events at the number of its last snapshot, so that those it numbers next have been read before.
-test('a server that forgets its last moments keeps nobody waiting for an end, and tells of a gap who follows its events', async () => {
+test('a server that loses its last writes leaves no caller waiting for an end, and event readers get a gap', async () => {
   await using server = await startServer()
   await using fabric = await createFabric(`${server.location}?partitions=1`, { log: silentLog })
   const follower = new Follower(fabric)

@@ -65,7 +65,7 @@ test('processes on a postgres are killed at any moment, and what was acknowledge
   expect(unexplainedLines(server, CLIENT_GONE)).toEqual([])
 })
 
-test('a process that is killed or halted in a transaction loses it: others go on, and it does no harm if it comes back', async () => {
+test('a process that is killed or halted in a transaction loses it: others continue, and it does no harm if it comes back', async () => {
   await using server = await startPostgres()
   using site = new ServerSite(server.location)
   await using fleet = newFleet()

@@ -1,7 +1,7 @@
 /**
- * Stands between clients and a server. It can let connections go silent, so that neither side hears anything, not even an
- * end. It can cut one in the middle of what a client says, after the server has done it and before the client gets the answer, or in
- * the middle of the answer. And it can hold back what a client says until a test has done something else.
+ * Stands between clients and a server. It can silence connections, so that neither side receives anything, not even an
+ * end. It can cut one in the middle of a request, after the server has done it and before the client gets the answer, or in
+ * the middle of the answer. And it can hold back a request until a test has done something else.
  */
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
@@ -14,11 +14,11 @@ interface Link {
   cut?: Cut
   /** What the server has answered meanwhile. */
   answered: Buffer
-  /** What the client has said and the server does not hear yet. */
+  /** Bytes of the client that are not sent to the server yet. */
   held?: Buffer[] | undefined
 }
 
-/** Something that a client says, as it can be told from the bytes. */
+/** A request, as it is recognised from the bytes. */
 export interface Request {
   /** Where it stands in what a client sends at once, if it is there. */
   readonly find: (bytes: Buffer) => number | undefined
@@ -29,7 +29,7 @@ export interface Request {
 export interface Cut {
   readonly request: Request
   /**
-   * In front of its first byte; in front of its answer, behind those to what was said earlier; or behind its answer, so that
+   * In front of its first byte; before its answer, after those to earlier requests; or after its answer, so that
    * the client gets nothing of either.
    */
   readonly place: 'before' | 'before_answer' | 'after'
@@ -39,11 +39,11 @@ export interface Relay extends AsyncDisposable {
   readonly port: number
   /** How many connections were cut. */
   readonly cutCount: number
-  /** From now on nothing passes over the connections that are open. New ones work. Says how many fell silent. */
+  /** From now on nothing passes over the connections that are open. New ones work. Returns how many fell silent. */
   silence(): number
-  /** The next connection over which a client says this is cut, and only that one. */
+  /** Cuts the next connection that sends this request, and only that one. */
   cutNext(cut: Cut): void
-  /** Holds back what a client says from this request on, once. Resolves when that has happened, with what ends it. */
+  /** Holds back a client's bytes from this request on, once. Resolves when that has happened, with a function that ends it. */
   holdNext(request: Request): Promise<() => void>
 }
 

@@ -43,7 +43,7 @@ const blows: readonly Blow[] = [
   },
 ]
 
-test('a server that is restarted and killed under load keeps what it acknowledged, and the work goes on by itself', async () => {
+test('a server that is restarted and killed under load keeps what it acknowledged, and the work continues by itself', async () => {
   await using server = await startPostgres({ version: 'newest' })
   await using load = await Load.start(server.location)
   const recoveries: Record<string, number> = {}

@@ -20,7 +20,7 @@ describe.each([
   { program: 'redis-server', appendOnly: 'everysec' },
   { program: 'valkey-server', appendOnly: 'always' },
 ] as const)('a $program that syncs its file $appendOnly', ({ program, appendOnly }) => {
-  test('is killed under load and comes back with what it acknowledged; the work goes on by itself', async () => {
+  test('is killed under load and comes back with what it acknowledged; the work continues by itself', async () => {
     await using server = await startServer({ program, appendOnly })
     await using load = await Load.start(server.location)
     const recoveries: number[] = []

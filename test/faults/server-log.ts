@@ -1,13 +1,13 @@
 /** Reads the log of a PostgreSQL server as its operator does: whatever no fault explains is a fault. */
 import type { PostgresServer } from '../servers/postgres-server.ts'
 
-/** Whatever is done to processes and connections, these are mistakes of whoever sends the statements. */
+/** Whatever is done to processes and connections, these are mistakes of the client. */
 const NEVER = /deadlock|could not serialize|no transaction in progress|already a transaction in progress/
 const COMPLAINT = /\b(WARNING|ERROR|FATAL|PANIC): /
 
 /** A client that was there is not there any more. */
 export const CLIENT_GONE = /connection to client lost|unexpected EOF|Connection reset by peer|Broken pipe/
-/** Somebody ended a connection, or the whole server. */
+/** A connection, or the whole server, was ended. */
 export const ENDED =
   /terminating connection due to (administrator command|unexpected postmaster exit)|canceling authentication/
 export const AWAY = /the database system is (starting up|shutting down|in recovery mode|not yet accepting connections)/
@@ -15,7 +15,7 @@ export const AWAY = /the database system is (starting up|shutting down|in recove
 export const CRASHED = /terminating connection because of crash of another server process/
 /** A transaction in the middle of which its client fell silent. */
 export const IDLE = /terminating connection due to idle-in-transaction timeout/
-/** Who waits for a lock gives up, and what was sent behind it is of no use. */
+/** A wait for a lock gives up, and the statements sent after it fail. */
 export const LOCK_WAITED = /canceling statement due to statement timeout|current transaction is aborted/
 
 /** Complaints of the server that none of these explains. */

@@ -39,7 +39,7 @@ test('connections that have gone silent without an end are made anew, and what t
   expect(recoveryMs).toBeLessThan(RECOVERY_LIMIT_MS)
 })
 
-test('who gives up on a lock that somebody else holds leaves nothing behind that waits for it', async () => {
+test('a client that gives up on a held lock leaves no waiting statement behind', async () => {
   const [waitMs, tries] = [250, 6]
   await using server = await startPostgres({ fsync: false })
   await using fabric = await createFabric(server.location, {

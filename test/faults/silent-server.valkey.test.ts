@@ -6,13 +6,13 @@ import { Load, submitCall } from './load.ts'
 import { startRelay } from './relay.ts'
 import { RECOVERY_LIMIT_MS, judge, say } from './verdict.ts'
 
-/** Short, so that calls run out of time again and again while the server says nothing. */
+/** Short, so that calls run out of time again and again while the server does not answer. */
 const REQUEST_TIMEOUT_MS = 500
 /** Longer than a lease, and than several calls. */
 const HALT_MS = 3_000
 const PARTITION = executionPartition(0)
 
-test('a server that halts for longer than a call takes does everything once when it goes on', async () => {
+test('a server that halts for longer than a call takes does everything once when it resumes', async () => {
   await using server = await startServer({ appendOnly: 'everysec' })
   await using load = await Load.start(server.location, { fabric: { valkey: { requestTimeoutMs: REQUEST_TIMEOUT_MS } } })
   const { store } = load.fabric

@@ -1,4 +1,4 @@
-/** A worker that never looks for work by itself: whatever it starts, it was woken for. */
+/** A worker that never polls: it starts work only after a wake-up. */
 import { createFabric } from '../../src/fabric/index.ts'
 import type { Fabric } from '../../src/fabric/index.ts'
 import { keyOf } from '../crash/work.ts'
@@ -9,7 +9,7 @@ import { handlersOf, onePerPartition, plain } from './load.ts'
 /** Far longer than any test. */
 const NEVER = '1d'
 const START_LIMIT_MS = 15_000
-/** Nobody else works here. */
+/** No other worker serves it. */
 const LANE = 'alarms'
 
 export class Sleeper implements AsyncDisposable {
@@ -28,7 +28,7 @@ export class Sleeper implements AsyncDisposable {
   }
 
   /**
-   * Has somebody else submit one piece of work in every partition, once to see that all of it is started, and once more to
+   * Has another fabric submit one piece of work in every partition, once to see that all of it is started, and once more to
    * measure: after a fault, a worker waits a while before it asks again where it was not answered. Answers how long the
    * slowest of the second time took to be started.
    */

@@ -1,7 +1,7 @@
 /**
  * An application that keeps orders in a table of its own, in the database of the store, and submits a piece of work for
  * each in the same transaction. Some transactions are committed, some are taken back, wholly or to where they were before
- * the submit. An order is in the table if and only if its work was submitted. Whatever fails, it goes on with the next one.
+ * the submit. An order is in the table if and only if its work was submitted. After any failure, it continues with the next one.
  *
  *   node stager-process.ts <store> <side record> <name>
  */
@@ -30,7 +30,7 @@ let next = Date.now()
 
 async function connect(): Promise<Client> {
   const client = new Client({ connectionString: location })
-  // Whoever waits for an answer hears that the connection is lost.
+  // Pending queries are rejected when the connection is lost.
   client.on('error', () => undefined)
   return await client.connect()
 }

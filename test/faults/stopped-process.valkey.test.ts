@@ -1,4 +1,4 @@
-/** A process that stands still in the middle of a locked run holds up the others for a moment, and costs nobody a lease. */
+/** A process that stands still in the middle of a locked run delays the others for a moment, and no worker loses a lease. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -69,7 +69,7 @@ test('a process that stops at each point of a locked run costs no other process 
     let toldAt = performance.now()
     await until('the process stops', STOP_LIMIT_MS, async () => {
       if (site.stopsOf('stopping').length >= stops) return true
-      // A stop may take effect behind the signal that was to end it. Told twice, a process that runs is not disturbed.
+      // A stop may take effect behind the signal that was to end it. A second signal does not disturb a running process.
       if (performance.now() - toldAt < TELL_AGAIN_MS) return undefined
       stopping.goOn()
       toldAt = performance.now()

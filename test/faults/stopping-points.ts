@@ -16,5 +16,5 @@ export interface StopEntry {
   readonly point: StoppingPoint
 }
 
-/** The lane of the process that stops, apart from that of everybody's work. */
+/** The lane of the process that stops, apart from that of the other work. */
 export const LANE = 'stopping'

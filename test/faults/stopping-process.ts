@@ -1,6 +1,6 @@
 /**
  * Takes the lock of a partition again and again and stops itself there, as if its machine stood still: before a load or
- * commit of a locked run is sent, while it is on its way, or when the reply has come. Its parent lets it go on.
+ * commit of a locked run is sent, while it is on its way, or when the reply has come. Its parent resumes it.
  *
  *   node stopping-process.ts <store> <side record> <seed>
  */

@@ -55,7 +55,7 @@ export async function judge(load: Load, { mayLose }: Allowance = {}): Promise<Ve
   return { acknowledged, lost, ended: executionsOf(whole).length, reclaimed: countOf(whole, 'lease_expired') }
 }
 
-/** Whoever follows the events has seen every end, or knows that there is a gap; and there is one only if something was lost. */
+/** An event reader has seen every end, or got a gap; and there is one only if something was lost. */
 async function expectFollowed({ follower }: Load, dump: PartitionDump, mayHaveGap: boolean): Promise<void> {
   const ids = executionsOf(dump).map(({ id }) => id)
   const hasSeenAll = async (): Promise<true | undefined> =>

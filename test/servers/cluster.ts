@@ -51,7 +51,7 @@ export class Cluster {
     return node
   }
 
-  /** Throws if nobody owns it, which cannot last. */
+  /** Throws if no primary owns it, which cannot last. */
   async slotOwner(slot: number): Promise<Server> {
     return this.#nodeOf(ownerIn(await this.#view(), slot))
   }
@@ -76,7 +76,7 @@ export class Cluster {
     return view.filter(({ primaryId }) => primaryId === id).map((member) => this.#nodeOf(member))
   }
 
-  /** Moves a slot with its keys to another primary. Clients may go on meanwhile and are redirected. */
+  /** Moves a slot with its keys to another primary. Clients may continue meanwhile and are redirected. */
   async moveSlot(slot: number, to: Server, { halfway = async () => undefined }: SlotMoveOptions = {}): Promise<void> {
     const view = await this.#view()
     const owner = ownerIn(view, slot)
@@ -149,7 +149,7 @@ export class Cluster {
     if (layouts.size !== 1) return `its members see it differently:\n${[...layouts].join('\n\n')}`
     for (const [index, node] of running.entries()) {
       const problem = await this.#problemOf(node, views[index] ?? [])
-      if (problem !== '') return `${problem}, says the member at ${node.port}`
+      if (problem !== '') return `${problem}, reported by the member at ${node.port}`
     }
     return ''
   }
@@ -176,7 +176,7 @@ export class Cluster {
 
 function ownerIn(view: readonly MemberView[], slot: number): MemberView {
   const owner = view.find((member) => owns(member, slot))
-  if (owner === undefined) throw new Error(`Nobody owns slot ${slot}.`)
+  if (owner === undefined) throw new Error(`No primary owns slot ${slot}.`)
   return owner
 }
 

@@ -1,4 +1,4 @@
-/** A connection for looking after a server. It never comes back by itself: who asks a server that is gone is told so. */
+/** A connection for administering a server. Never reconnects: calls to a server that is gone are rejected. */
 import { Redis } from 'ioredis'
 
 export interface ServerAddress {
@@ -28,7 +28,7 @@ export async function connectTo({ host, port, username, password, certificate }:
     enableOfflineQueue: false,
     lazyConnect: true,
   })
-  // Why a connection could not be opened is told here; what `connect` rejects with says only that it was not.
+  // The reason why a connection failed is emitted here; the rejection of `connect` lacks it.
   let reason: Error | undefined
   connection.on('error', (error: Error) => (reason = error))
   try {

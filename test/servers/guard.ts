@@ -12,7 +12,7 @@ export interface Guard {
 const RELEASED = 'released'
 
 /**
- * A shell that reads its input. The input ends when this process does, because nobody else holds the other end. The server
+ * A shell that reads its input. The input ends when this process does, because no other process holds the other end. The server
  * leads a process group of its own, so that the processes it has forked end with it; a PostgreSQL forks processes that
  * leave the group, so its children end one by one, and its shared memory, named in its lock file, is given back. It is
  * stopped first, so that it forks nothing while they are counted.
@@ -38,7 +38,7 @@ rm -rf -- "$1" || { sleep 1; rm -rf -- "$1"; }
 export function guardFolder(folder: string): Guard {
   const shell = spawn('sh', ['-c', script, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   const { stdin } = shell
-  // A guard that somebody has ended guards nothing any more; the tests can go on without it.
+  // A guard that was ended guards nothing any more; the tests can continue without it.
   shell.on('error', () => undefined)
   stdin.on('error', () => undefined)
   // It waits for the end of this process, so it must not keep it from ending.

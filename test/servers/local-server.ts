@@ -8,10 +8,10 @@ import type { Place } from './place.ts'
 export interface RunningProcess {
   readonly pid: number
   readonly hasEnded: boolean
-  /** Stops it, and what it has forked, in the middle of whatever it does. */
+  /** Stops it, and what it has forked, by SIGSTOP. */
   pause(): void
   resume(): void
-  /** Ends it, and what it has forked, in the middle of whatever it does. */
+  /** Ends it, and what it has forked, by SIGKILL. */
   kill(): Promise<void>
   /** Ends it in the way that keeps all data. Nothing happens to one that has ended. */
   shutDown(): Promise<void>
@@ -33,7 +33,7 @@ export abstract class LocalServer<Process extends RunningProcess> {
   /** Runs the server once more, where it was before. */
   protected abstract start(occupy: Place['occupy']): Promise<StartResult<Process>>
 
-  /** Lets go of a connection to a process that has ended, if this object has one. */
+  /** Drops a connection to a process that has ended, if this object has one. */
   protected async disconnect(): Promise<void> {
     // A server that this object does not talk to has none.
   }
@@ -61,19 +61,19 @@ export abstract class LocalServer<Process extends RunningProcess> {
     return this.state === 'down' ? undefined : this.#process.pid
   }
 
-  /** Stops it in the middle of whatever it does; its connections stay open and nothing is answered. */
+  /** Pauses it at any point; its connections stay open and nothing is answered. */
   pause(): void {
     this.#process.pause()
     this.#isPaused = true
   }
 
-  /** Lets it go on as if nothing had happened. */
+  /** Resumes it after a stop. */
   resume(): void {
     this.#process.resume()
     this.#isPaused = false
   }
 
-  /** Ends it in the middle of whatever it does. Its port and its folder stay reserved. */
+  /** Kills it at any point. Its port and its folder stay reserved. */
   async kill(): Promise<void> {
     await this.#process.kill()
     await this.disconnect()

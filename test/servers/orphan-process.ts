@@ -1,4 +1,4 @@
-/** Starts servers in every state, tells of them and waits to be killed. */
+/** Starts servers in every state, prints them and waits to be killed. */
 import { startServer } from './server.ts'
 
 const running = await startServer()

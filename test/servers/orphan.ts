@@ -10,7 +10,7 @@ import { until } from './until.ts'
 
 const END_LIMIT_MS = 10_000
 
-/** What the process tells of its servers: a line of JSON. */
+/** What the process prints about its servers: a line of JSON. */
 const toldSchema = z.array(z.object({ port: z.number(), folder: z.string(), pids: z.array(z.number()) }))
 
 export type ToldServer = z.infer<typeof toldSchema>[number]

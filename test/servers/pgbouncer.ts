@@ -1,6 +1,6 @@
 /**
- * A real pgbouncer on the loopback address, in front of a PostgreSQL server. It is told what a person who installs it has
- * to say, and that a connection of the server serves a client for one transaction; all else is as it comes.
+ * A real pgbouncer on the loopback address, in front of a PostgreSQL server. It has the settings that every installation needs,
+ * and transaction pooling; all else is at its default.
  */
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Where a server lives: two ports and a folder that nobody else uses. The folder is named after the port, and making it
+ * Where a server lives: two ports and a folder that no other server uses. The folder is named after the port, and making it
  * is what reserves the port: of two processes that choose the same one, one finds the folder there and chooses again. The
  * reservation lasts until the place is left, also while its server is down, so that the server can come back to it.
  */
@@ -20,7 +20,7 @@ const START_TRIES = 20
 
 export interface Place {
   readonly port: number
-  /** A second port, for what the members of a cluster tell each other. */
+  /** A second port, for the bus of a cluster. */
   readonly busPort: number
   readonly folder: string
   /** Names the process that lives here now. When this process dies, that one is ended and the folder removed. */

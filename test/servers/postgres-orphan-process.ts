@@ -1,4 +1,4 @@
-/** Starts PostgreSQL servers in every state, and a pgbouncer, tells of them and waits to be killed. */
+/** Starts PostgreSQL servers in every state, and a pgbouncer, prints them and waits to be killed. */
 import { startPgbouncer } from './pgbouncer.ts'
 import { startPostgres } from './postgres-server.ts'
 import type { PostgresServer } from './postgres-server.ts'

@@ -15,7 +15,7 @@ export interface PostgresLaunch {
   readonly program: string
   readonly args: readonly string[]
   readonly dataFolder: string
-  /** What the server and its processes have to say is written here, after what is there already. */
+  /** The output of the server and its processes is appended here. */
   readonly logFile: string
 }
 
@@ -27,7 +27,7 @@ const RELEASE_LIMIT_MS = 10_000
 const READY = 'ready'
 const PORT_TAKEN = 'Address already in use'
 
-/** What the server says of itself in its folder: the process, and further down its shared memory and how far it is. */
+/** What the server writes about itself in its folder: the process, and further down its shared memory and how far it is. */
 interface LockFile {
   readonly pid: number
   readonly sharedMemoryId: string | undefined
@@ -121,8 +121,8 @@ async function spawnPostgres(launch: PostgresLaunch, log: number): Promise<Postg
 }
 
 /**
- * Starts a server and waits until it accepts connections; throws what it said if it does not come to that. `occupy` is told
- * the id of the process when there is one, and that there is none any more when it has ended.
+ * Starts a server and waits until it accepts connections; throws its output if it does not. `occupy` is called with
+ * the id of the process once there is one, and with undefined when it has ended.
  */
 export async function startPostgresProcess(
   launch: PostgresLaunch,

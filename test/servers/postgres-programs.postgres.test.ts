@@ -81,7 +81,7 @@ describe('an installation', () => {
     expect(installation.majorVersion).toBeGreaterThanOrEqual(18)
   })
 
-  test('whose libraries are not linked is a failure that says what to do', async () => {
+  test('whose libraries are not linked is a failure that names the fix', async () => {
     const programs = await copyNewest({ hasLinks: false })
     await giveToServers(folder)
 

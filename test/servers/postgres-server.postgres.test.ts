@@ -24,7 +24,7 @@ async function isThere(file: string): Promise<boolean> {
   )
 }
 
-/** A client that is told of its end, as an application's is. Whoever waits for an answer of it is told as well. */
+/** A client that notices its end, as an application's does. Its pending queries are rejected. */
 async function connect(server: PostgresServer): Promise<Client> {
   const client = new Client({ connectionString: server.location })
   client.on('error', () => undefined)
@@ -67,7 +67,7 @@ async function deadlock(server: PostgresServer): Promise<void> {
 }
 
 describe.each(versions)('a PostgreSQL, %s,', (version) => {
-  test('answers on its port, does what its settings say, and leaves nothing behind', async () => {
+  test('answers on its port, follows its settings, and leaves nothing behind', async () => {
     const server = await startPostgres({ version, settings: { work_mem: '7MB', max_connections: '20' } })
     const [row] = await server.query("select current_setting('work_mem') as memory, $1::int as given", [3])
     const setting = async (name: string): Promise<unknown> =>
@@ -93,7 +93,7 @@ describe.each(versions)('a PostgreSQL, %s,', (version) => {
     await expect(server.query('select 1')).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('is the version that was asked for and does not wait for the disk if told so', async () => {
+  test('is the version that was asked for and does not wait for the disk if set so', async () => {
     await using server = await startPostgres({ version, fsync: false })
     const [row] = await server.query("select current_setting('server_version_num')::int as version")
 
@@ -147,7 +147,7 @@ describe.each(versions)('a PostgreSQL, %s,', (version) => {
     expect(server.logLines(/not properly shut down/)).toEqual([])
   })
 
-  test('that is paused answers when it goes on', async () => {
+  test('that is paused answers when it resumes', async () => {
     await using server = await startPostgres({ version })
     await server.query('select 1')
 

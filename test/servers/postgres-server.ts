@@ -21,11 +21,11 @@ import { giveToServers } from './system-user.ts'
 export type PostgresSettings = Readonly<Record<string, string>>
 
 export interface PostgresOptions {
-  /** The one that this machine has, or the newest that can be had. Default: installed. */
+  /** The one that this machine has, or the newest available. Default: installed. */
   readonly version?: PostgresVersion
   /** What is committed is on disk, and survives the machine. Default: true. Off, it survives only the server. */
   readonly fsync?: boolean
-  /** Whatever else the server is to be told; wins over all that these options say. */
+  /** Further settings of the server; they override all other options. */
   readonly settings?: PostgresSettings
 }
 
@@ -42,7 +42,7 @@ const DATABASE = 'postgres'
 const CONNECT_LIMIT_MS = 10_000
 const REPLY_LIMIT_MS = 30_000
 
-/** What a server said last is enough to see what is wrong with it. */
+/** The last output of a server is enough for a diagnosis. */
 const LOG_TAIL_LENGTH = 8_192
 
 const TERMINATE_OTHERS = `
@@ -118,7 +118,7 @@ export function locationOf({ host, port, user, password, database }: PostgresAdd
   return `postgres://${user}:${encodeURIComponent(password)}@${host}:${port}/${database}`
 }
 
-/** Never comes back by itself: who asks a server that is gone is told so. */
+/** Never reconnects: queries to a server that is gone are rejected. */
 async function connectTo(address: PostgresAddress): Promise<Client> {
   const client = new Client({
     ...address,
@@ -126,7 +126,7 @@ async function connectTo(address: PostgresAddress): Promise<Client> {
     query_timeout: REPLY_LIMIT_MS,
     application_name: 'flowfabric-servers',
   })
-  // Whoever waits for an answer is told that the connection is lost; nobody else has to know.
+  // Pending queries are rejected when the connection is lost; no other code has to know.
   client.on('error', () => undefined)
   await client.connect()
   return client

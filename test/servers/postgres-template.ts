@@ -1,6 +1,6 @@
 /**
  * What every PostgreSQL server of a version begins with: programs that its user can run, and the files of a database in
- * which nobody has written. Making these files takes a second or two, so a process makes them once and copies them for
+ * which was never written to. Making these files takes a second or two, so a process makes them once and copies them for
  * each server. They go when the process ends.
  */
 import { randomBytes } from 'node:crypto'
@@ -24,7 +24,7 @@ const FIRST_WITH_ICU = 15
 export interface PostgresTemplate {
   /** The server program. */
   readonly program: string
-  /** What the superuser of every server made from this has to say. */
+  /** The password of the superuser of every server made from this. */
   readonly password: string
   /** Copies the files of the database to where a server is to keep its own. */
   readonly copyTo: (dataFolder: string, occupy: (pid: number | undefined) => void) => Promise<void>

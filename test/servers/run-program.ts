@@ -9,7 +9,7 @@ const RUN_LIMIT_MS = 60_000
 export interface RunOptions {
   /** Where it runs. That user has to be able to go there. */
   readonly folder: string
-  /** Is told the id of the process when it has begun, and that there is none any more when it has ended. */
+  /** Called with the id of the process when it has begun, and with undefined when it has ended. */
   readonly occupy?: (pid: number | undefined) => void
 }
 

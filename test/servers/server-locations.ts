@@ -16,6 +16,7 @@ declare module 'vitest' {
 export function serverLocations(): ServerLocations | undefined {
   if (isEmbedded) return undefined
   const locations = inject('serverLocations')
-  if (locations === undefined) throw new Error('This suite has no servers. vitest.config.ts says which suites have.')
+  if (locations === undefined)
+    throw new Error('This suite has no servers. vitest.config.ts lists the suites that have some.')
   return locations
 }

@@ -23,7 +23,7 @@ const START_LIMIT_MS = 20_000
 const SHUT_DOWN_LIMIT_MS = 20_000
 const PORT_TAKEN = 'Address already in use'
 
-/** What a server said last is enough to see what is wrong with it. */
+/** The last output of a server is enough for a diagnosis. */
 const LOG_TAIL_LENGTH = 8_192
 
 function howToGet({ program }: Launch): string {
@@ -127,8 +127,8 @@ async function spawnProcess(launch: Launch): Promise<ServerProcess> {
 }
 
 /**
- * Starts a server and waits until it accepts connections; throws what it said if it does not come to that. `occupy` is told
- * the id of the process when there is one, and that there is none any more when it has ended.
+ * Starts a server and waits until it accepts connections; throws its output if it does not. `occupy` is called with
+ * the id of the process once there is one, and with undefined when it has ended.
  */
 export async function startProcess(
   launch: Launch,

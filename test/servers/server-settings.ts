@@ -10,9 +10,9 @@ export type ServerSettings = Readonly<Record<string, string | readonly string[]>
 export interface ServerOptions {
   /** Default: valkey-server. */
   readonly program?: ServerProgram
-  /** With a value the server writes an append-only file and flushes it as said; without one it keeps nothing. */
+  /** With a value the server writes an append-only file and flushes it accordingly; without one it keeps nothing. */
   readonly appendOnly?: 'everysec' | 'always'
-  /** What every client has to say; together with a user name, what that user has to say. */
+  /** The password of every client, or with a user name, of that user. */
   readonly password?: string
   /** The only user that may do anything. Needs a password. */
   readonly username?: string
@@ -20,7 +20,7 @@ export interface ServerOptions {
   readonly rules?: readonly string[]
   /** The server speaks TLS and nothing else, with a certificate that it signed itself. */
   readonly isEncrypted?: boolean
-  /** Whatever else the server is to be told; wins over all that these options say. */
+  /** Further settings of the server; they override all other options. */
   readonly settings?: ServerSettings
 }
 

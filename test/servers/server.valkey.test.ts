@@ -28,7 +28,7 @@ afterEach(() => {
 })
 
 describe.each(programs)('a %s', (program) => {
-  test('answers on its port, does what its settings say, and leaves nothing behind', async () => {
+  test('answers on its port, follows its settings, and leaves nothing behind', async () => {
     const server = await startServer({ program, settings: { maxmemory: '64mb', save: ['60', '1'] } })
 
     expect(await server.call('CONFIG', 'GET', 'port')).toEqual(['port', String(server.port)])
@@ -67,7 +67,7 @@ describe.each(programs)('a %s', (program) => {
     expect(await server.call('GET', 'kept')).toBe('yes')
   })
 
-  test('that is paused answers when it goes on', async () => {
+  test('that is paused answers when it resumes', async () => {
     await using server = await startServer({ program })
     await server.call('PING')
 
@@ -101,7 +101,7 @@ describe.each(programs)('a %s', (program) => {
     expect(server.location).toBe(`${program.split('-')[0]}://:open%3A%20sesame@127.0.0.1:${server.port}`)
   })
 
-  test('with a user knows nobody else and lets that one do what its rules say', async () => {
+  test('with a user accepts no other, and allows what the user's rules allow', async () => {
     const access = { username: 'fabric', password: 'secret', rules: ['~ff:*', '+@all', '-flushall'] }
     await using server = await startServer({ program, ...access })
     const stranger = { ...server.address, username: undefined, password: undefined }
@@ -121,7 +121,7 @@ describe.each(programs)('a %s', (program) => {
     await expect(connectTo({ ...server.address, certificate: undefined })).rejects.toThrow()
   })
 
-  test('that is missing is a failure that says how to get it', async () => {
+  test('that is missing is a failure that names how to get it', async () => {
     vi.stubEnv('PATH', '/nowhere')
 
     await expect(startServer({ program })).rejects.toThrow(

@@ -39,7 +39,7 @@ async function moveRest(move: SlotMove): Promise<void> {
   throw new Error(`Slot ${move.slot} does not run empty.`)
 }
 
-/** Announces the move, moves half of the keys, does what `halfway` says, moves the rest and gives the slot away. */
+/** Announces the move, moves half of the keys, runs `halfway`, moves the rest and gives the slot away. */
 export async function carryOut(move: SlotMove, halfway: () => Promise<void>): Promise<void> {
   const { slot, from, to, otherPrimaries } = move
   await to.node.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from.id)
@@ -47,7 +47,7 @@ export async function carryOut(move: SlotMove, halfway: () => Promise<void>): Pr
   await moveHalf(move)
   await halfway()
   await moveRest(move)
-  // The new owner hears of it first: if the old one did, clients would be sent back and forth between them.
+  // The new owner is notified first: if the old one were, clients would be sent back and forth between them.
   for (const node of [to.node, from.node, ...otherPrimaries]) {
     await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', to.id)
   }

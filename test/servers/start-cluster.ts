@@ -5,7 +5,7 @@ import { startServerIn } from './server.ts'
 import type { ServerOptions } from './server-settings.ts'
 import { until } from './until.ts'
 
-/** What every member is to be told. */
+/** The settings of every member. */
 type MemberOptions = Pick<ServerOptions, 'program' | 'appendOnly' | 'settings'>
 
 export interface ClusterOptions extends MemberOptions {
@@ -29,7 +29,7 @@ function startMember(nodeTimeoutMs: number, { settings, ...others }: MemberOptio
       'cluster-port': String(place.busPort),
       'cluster-announce-ip': '127.0.0.1',
       'cluster-node-timeout': String(nodeTimeoutMs),
-      // A replica stays with its primary, and takes over however long it has not heard of it.
+      // A replica stays with its primary, and takes over however long they were disconnected.
       'cluster-allow-replica-migration': 'no',
       'cluster-replica-validity-factor': '0',
       'repl-diskless-sync-delay': '0',
@@ -62,12 +62,12 @@ async function giveSlots(nodes: readonly Server[]): Promise<void> {
   }
 }
 
-/** A member that has not heard of the primary refuses to follow it, so it is asked until it does. */
+/** A member that does not know the primary yet refuses to follow it, so the call is retried until it does. */
 async function follow(replica: Server, primary: Server): Promise<void> {
   const primaryId = String(await primary.call('CLUSTER', 'MYID'))
   const hasHeardOfIt = async (): Promise<true | undefined> =>
     String(await replica.call('CLUSTER', 'NODES')).includes(primaryId) || undefined
-  await until(`the member at ${replica.port} hears of its primary`, JOIN_LIMIT_MS, hasHeardOfIt)
+  await until(`the member at ${replica.port} knows its primary`, JOIN_LIMIT_MS, hasHeardOfIt)
   await replica.call('CLUSTER', 'REPLICATE', primaryId)
 }
 
@@ -90,7 +90,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const nodes = await startMembers(nodeTimeoutMs, memberOptions)
   const cluster = new Cluster(nodes)
   try {
-    // Members tell each other the news at least twice in this time, so a long one would make for a long beginning.
+    // Members exchange news at least twice in this time, so a long one would make for a long beginning.
     await setNodeTimeout(nodes, NODE_TIMEOUT_MS)
     await join(nodes)
     await cluster.untilSettled()

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const LOOK_EVERY_MS = 25
 
-/** Looks until there is an answer. `waitingFor` is what the error says was not seen in time. */
+/** Looks until there is an answer. `waitingFor` names the condition in the error. */
 export async function until<T>(waitingFor: string, limitMs: number, look: () => Promise<T | undefined>): Promise<T> {
   const endsAt = performance.now() + limitMs
   while (true) {
