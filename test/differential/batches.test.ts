@@ -1,4 +1,4 @@
-/** Random batches of all operations on every store at once, at a steady pace and under a clock that somebody sets. */
+/** Random batches of all operations on every store at once, at a steady pace and under a clock that jumps. */
 import { test } from 'vitest'
 import { memory } from '../conformance/targets.ts'
 import { anyBatches, anyBatchesInJumpingTime } from '../properties/commands.ts'

@@ -22,7 +22,7 @@ test(`call by call, all stores answer alike and keep alike: ${storeNames}`, asyn
   await holdsForAny([everyCall, anyLogReading], (batches, reading) => sides.compare(batches, { reading }), CALL_RUNS)
 })
 
-test('stores that differ are told apart', async () => {
+test('stores that differ are distinguished', async () => {
   const [first, second] = everyStore(together)
   const forgetful = { ...second!, target: { ...second!.target, name: 'a store that purges before each call' } }
   await using sides = await SideBySide.open(first, {

@@ -46,7 +46,7 @@ test(`under a clock that jumps forth and back, flows move on all stores alike: $
   await holdsForAny([anyFlowBatchesInJumpingTime], (batches) => sides.compare(batches), JUMPING_RUNS)
 })
 
-test(`a flow that is too large for one call stops and goes on at the same places on all stores: ${storeNames}`, async () => {
+test(`a flow that is too large for one call stops and continues at the same places on all stores: ${storeNames}`, async () => {
   await using sides = await SideBySide.open(...everyStore(together))
 
   await holdsForAny(

@@ -53,7 +53,7 @@ export interface Looks {
 }
 
 const INDEXED_TAGS = ['team']
-/** Small, so that lists go on behind many an execution. */
+/** Small, so that lists continue after many executions. */
 const LIST_LIMIT = 7
 
 export class SideBySide {

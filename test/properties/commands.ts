@@ -31,14 +31,14 @@ const className = fc.constantFrom('one', 'two')
 const namespace = fc.constantFrom('acme', 'beta')
 const seed = fc.integer({ min: 1, max: 1_000_000 })
 
-// Few values that add up to one another, so that timers run out at the same moment, and exactly when somebody looks.
+// Few values that add up to one another, so that timers run out at the same moment, and exactly at a read.
 const durationMs = fc.constantFrom(0, 1, 1_000, 5_000)
 const timeoutMs = fc.constantFrom(undefined, undefined, 1_000, 5_000)
 const deadlineMs = fc.constantFrom(undefined, undefined, undefined, 0, 20_000, 60_000)
 const retentionMs = fc.constantFrom(0, 30_000, 60_000, 60_000)
 const leaseTtlMs = fc.constantFrom(1_000, 5_000, 30_000, 30_000)
 export const stepMs = fc.constantFrom(0, 0, 0, 1, 999, 1_000, 1_000, 4_000, 5_000, 30_000)
-/** A clock that somebody sets: back by moments and days, forward by years. */
+/** A clock that jumps: back by moments and days, forward by years. */
 export const jumpMs = fc.constantFrom(0, 1_000, 30_000, -1, -1_000, -60_000, -86_400_000, 86_400_000, 31_536_000_000)
 
 const bytes = fc.option(fc.uint8Array({ maxLength: 6 }), { nil: undefined })
@@ -236,7 +236,7 @@ function anyBatchesOfFew(steps: fc.Arbitrary<number>): fc.Arbitrary<Batch[]> {
 }
 
 export const anyBatches = anyBatchesOfFew(stepMs)
-/** While somebody sets the clock. */
+/** While the clock jumps. */
 export const anyBatchesInJumpingTime = anyBatchesOfFew(jumpMs)
 
 const crowd = commandsOver(CROWD)

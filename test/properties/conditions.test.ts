@@ -22,7 +22,7 @@ import { runs } from './random-runs.ts'
 const PURE_RUNS = 3_000
 const STORE_RUNS = 12
 
-/** What the kernel says of each signal until the condition is met, and which of them counted. */
+/** The kernel's effect of each signal until the condition is met, and which of them counted. */
 function hear(asked: Asked, signals: readonly AskedSignal[]) {
   const nodes = beginCounting(nodesOf(asked))
   const effects: string[] = []
@@ -37,7 +37,7 @@ function hear(asked: Asked, signals: readonly AskedSignal[]) {
 }
 
 describe('a condition', () => {
-  test('is met exactly if its meaning says so, and each signal does what it should', () => {
+  test('is met exactly if its definition is, and each signal has the right effect', () => {
     fc.assert(
       fc.property(anyCondition, anySignals, (asked, signals) => {
         const nodes = nodesOf(asked)
@@ -107,7 +107,7 @@ describe.each(storeTargets)('a condition on $name', (target) => {
   })
 })
 
-/** One execution that is told something, waits, and is told the rest. */
+/** One execution that receives signals, waits, and receives the rest. */
 class WaitRun {
   readonly #given: Given
   readonly #journal: GivenJournal

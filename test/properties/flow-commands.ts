@@ -32,7 +32,7 @@ const anyRun = fc.record({
 
 export type NodeRun = typeof anyRun extends fc.Arbitrary<infer R> ? R : never
 
-/** Mostly one that may still be alive: those are told by numbers below zero. */
+/** Mostly one that may still be alive: those have numbers below zero. */
 export function anyLease(reach: number): fc.Arbitrary<number> {
   const number = fc.nat({ max: reach })
   return fc.oneof({ weight: 7, arbitrary: number.map((n) => -1 - n) }, { weight: 1, arbitrary: number })
@@ -41,7 +41,7 @@ export function anyLease(reach: number): fc.Arbitrary<number> {
 export function flowCommandsOver({ flows, nodes, executions }: FlowScale) {
   const flow = fc.nat({ max: flows - 1 })
   const execution = fc.nat({ max: executions - 1 })
-  // Mostly one of the flow that the command names, at times anybody.
+  // Mostly one of the flow that the command names, at times any execution.
   const member = fc.oneof(
     { weight: 9, arbitrary: execution },
     { weight: 1, arbitrary: execution.map((number) => -1 - number) },
@@ -74,7 +74,7 @@ export function flowCommandsOver({ flows, nodes, executions }: FlowScale) {
       run: anyRun,
       policy: fc.option(anyPolicy, { nil: undefined, freq: 2 }),
       after: fc.uniqueArray(fc.record({ member, hands: anyHands }), { maxLength: 3, selector: (one) => one.member }),
-      /** On behalf of whoever holds this lease, who then waits for it or does not. */
+      /** On behalf of the holder of this lease, which then waits for it or does not. */
       holder: fc.option(anyLease(executions), { nil: undefined }),
       isAwaited: mostly,
       hands: anyHands,

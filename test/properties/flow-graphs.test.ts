@@ -43,7 +43,7 @@ const sizes = [
 ]
 
 test.each(sizes)(
-  'where nobody is cancelled, a $size graph comes out as its nodes end, in whatever order they do',
+  'without cancels, a $size graph ends by the outcomes of its nodes, in any order',
   async ({ graphs, numRuns, looksEvery }) => {
     await fc.assert(
       fc.asyncProperty(graphs, failures, outcomeRule, choices, async (drawn, failing, rule, chosen) => {
@@ -63,7 +63,7 @@ test.each(sizes)(
 )
 
 test.each(sizes)(
-  'where losers are cancelled, a $size graph comes to rest with nobody skipped or cancelled without a reason',
+  'where losers are cancelled, a $size graph comes to rest with no member skipped or cancelled without a reason',
   async ({ graphs, numRuns, looksEvery }) => {
     await fc.assert(
       fc.asyncProperty(graphs, failures, outcomeRule, choices, async (graph, failing, rule, chosen) => {

@@ -28,7 +28,7 @@ export const anyPolicy: fc.Arbitrary<GraphPolicy> = fc.record({
 
 export const anyHands = fc.constantFrom('nothing' as const, 'nothing' as const, 'input' as const, 'payload' as const)
 
-/** Some of those between up to `maxNodes` nodes; how many there are at least is for whoever wants a graph worth the name. */
+/** Some of those between up to `maxNodes` nodes; a caller may ask for a minimum. */
 export function anyGraph(maxNodes: number, minNodes = 1): fc.Arbitrary<Graph> {
   const anyNode = fc.nat({ max: maxNodes - 1 })
   return fc
@@ -46,7 +46,7 @@ export function anyGraph(maxNodes: number, minNodes = 1): fc.Arbitrary<Graph> {
     .map(({ policies, edges }) => fitted(policies, edges))
 }
 
-/** Leaves out what a submit would refuse: loops, second edges, quorums that are never reached, payloads of nobody's choice. */
+/** Leaves out what a submit would refuse: loops, second edges, quorums that are never reached, ambiguous payloads. */
 function fitted(policies: readonly (GraphPolicy | undefined)[], edges: readonly GraphEdge[]): Graph {
   const pairs = new Map<string, GraphEdge>()
   for (const { from, to, hands } of edges) {
@@ -74,7 +74,7 @@ function neededBy({ policy, need }: GraphPolicy): number {
   return policy === 'quorum' ? need : 1
 }
 
-/** More than one operation can see to: a fan out and in again, a long chain, or both in one. */
+/** More than one operation can handle: a fan-out and fan-in, a long chain, or both in one. */
 export const anyWideGraph: fc.Arbitrary<Graph> = fc
   .record({
     width: fc.integer({ min: 1, max: 130 }),

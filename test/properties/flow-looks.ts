@@ -1,4 +1,4 @@
-/** Looks at flows, as calls: each goes on where the last of its kind has come to. Reconcilers are expected to find nothing. */
+/** Looks at flows, as calls: each continues where the last of its kind ended. Reconcilers are expected to find nothing. */
 import type { AuditCursor, DependencyCursor, ExecutionId, FlowId, Position } from '../../src/kernel/index.ts'
 import type { Answer, Call } from '../../src/stores/store.ts'
 import { call } from '../conformance/fabric.ts'

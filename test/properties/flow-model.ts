@@ -5,7 +5,7 @@ import { executionsOf } from '../conformance/execution-invariants.ts'
 import type { Graph } from './flow-graphs.ts'
 import type { NodeEnd } from './flow-run.ts'
 
-/** How each node ends, where nobody is cancelled: in whatever order its upstreams end. */
+/** How each node ends without cancels, in any order of its upstreams. */
 export function modelOf({ policies, edges }: Graph, endOf: (node: number) => NodeEnd): Outcome[] {
   const ends: Outcome[] = []
   policies.forEach((policy, node) => {
@@ -54,11 +54,11 @@ export function closureProblems(dump: PartitionDump): string[] {
       const group = executions.get(downstreamId)?.member?.group
       return group?.losers === 'cancel' && group.policy !== 'all_of' && group.verdict === wanted
     })
-    return isLost ? [] : [`${id} was cancelled for ${state.reason ?? 'nothing'}, and lost to nobody`]
+    return isLost ? [] : [`${id} was cancelled for ${state.reason ?? 'nothing'}, and lost to no group`]
   })
 }
 
-/** A member that nobody needs any more does not go on, once its flow owes no cancels. */
+/** A member that is no longer needed does not run, once its flow owes no cancels. */
 export function loserProblems(dump: PartitionDump): string[] {
   const executions = new Map<string, Execution>(executionsOf(dump).map((execution) => [execution.id, execution]))
   const edges = dump.records.filter((record) => record.type === 'edge').filter(({ state }) => state === 'open')
@@ -78,5 +78,5 @@ export function loserProblems(dump: PartitionDump): string[] {
       })
       return isLost && !isNeeded
     })
-    .map(({ id }) => `${id} goes on though nobody needs it`)
+    .map(({ id }) => `${id} runs though no member needs it`)
 }

@@ -87,7 +87,7 @@ export class FlowRun {
     return (chosen + Math.floor(this.#choice / choices.length) * 7) % below
   }
 
-  /** Sends a call, at times twice; what is said again does nothing more. */
+  /** Sends a call, at times twice; the repetition does nothing more. */
   async send<N extends OperationName>(operation: N, input: OperationInput<N>): Promise<OperationResult<N>> {
     const sent = call(operation, input)
     const [answer] = await this.fabric.batch(sent)
@@ -133,7 +133,7 @@ export class FlowRun {
     }
   }
 
-  /** Goes on until nothing is left to do, or for good. */
+  /** Runs until nothing is left to do, or the limit is reached. */
   async comeToRest(): Promise<PartitionDump> {
     let stepsLeft = 200 + STEPS_PER_NODE * this.#options.graph.policies.length
     while (stepsLeft > 0 && this.problems.length === 0) {
@@ -146,7 +146,7 @@ export class FlowRun {
     return this.look()
   }
 
-  /** One thing that somebody does. False if there was nothing to do. */
+  /** One random action. False if there was nothing to do. */
   async step(): Promise<boolean> {
     switch (this.choose(12)) {
       case 0:
@@ -173,7 +173,7 @@ export class FlowRun {
     }
   }
 
-  /** Said twice at times, as by somebody whose reply was lost. */
+  /** Sent twice at times, as by a caller whose reply was lost. */
   async replay(node: number): Promise<void> {
     const input = { executionId: this.idOf(node), requestId: this.mint('replay'), subtree: true }
     let result = await this.send('replayExecution', input)
@@ -198,7 +198,7 @@ export class FlowRun {
     return flow
   }
 
-  /** An engine does all that is due. Says how much that was. */
+  /** An engine does all that is due. Returns how much that was. */
   async drain(): Promise<number> {
     let count = 0
     for (;;) {

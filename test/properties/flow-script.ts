@@ -40,7 +40,7 @@ export class FlowScript {
   readonly #to: Pointers
   readonly #looks: FlowLooks
   readonly #submissions = new Map<FlowId, Submission>()
-  /** Who has become a member of a flow, as far as the answers tell. */
+  /** The members of a flow, by the answers. */
   readonly #members = new Map<FlowId, ExecutionId[]>()
   readonly #arrived = new Map<FlowId, { readonly nodes: number; readonly edges: number }>()
   #lastCreate: OperationInput<'createFlow'> | undefined
@@ -224,7 +224,7 @@ export class FlowScript {
     return call('replayExecution', this.#lastReplay)
   }
 
-  /** One of the flow's own; a number below zero is anybody's. */
+  /** One of the flow's own; a number below zero is any execution. */
   #member(flowId: FlowId, member: number): ExecutionId {
     const known = this.#members.get(flowId) ?? []
     return member < 0 ? this.#to.id(-1 - member) : (known[member % known.length] ?? this.#to.id(member))

@@ -7,7 +7,7 @@ import type { FlowCommand, FlowScale } from './flow-commands.ts'
 import { anyWideGraph } from './flow-graphs.ts'
 import { anyJournalCommand, journalCommandsOver } from './journal-commands.ts'
 
-/** Two flows, with members enough that edges are told, groups are judged and losers cancelled in many orders. */
+/** Two flows, with enough members that edges are resolved, groups are judged and losers cancelled in many orders. */
 export const GRAPHS: FlowScale = { flows: 3, nodes: 6, executions: 24 }
 const members = commandsOver({ executions: 18, claimCount: 4, reach: GRAPHS.executions, isAlive: true })
 const flows = flowCommandsOver(GRAPHS)
@@ -20,7 +20,7 @@ const journals = journalCommandsOver({
   keys: 3,
   bytes: 2,
 })
-/** Whoever is submitted alone stands in the way of a node with the same number. */
+/** An execution that is submitted alone conflicts with a node of the same number. */
 const beside: Weights = {
   ...weights,
   create: 1,
@@ -91,13 +91,13 @@ function anyFlowBatchesOver(steps: fc.Arbitrary<number>): fc.Arbitrary<Batch[]> 
 export const anyFlowBatches = anyFlowBatchesOver(stepMs)
 export const anyFlowBatchesInJumpingTime = anyFlowBatchesOver(jumpMs)
 
-/** One flow of more members than a call can make, tell, cancel or replay. */
+/** One flow of more members than a call can create, resolve, cancel or replay. */
 export const WIDE: FlowScale = { flows: 1, nodes: 200, executions: 200 }
 const crowd = commandsOver({ executions: WIDE.nodes, claimCount: 50, reach: 150, isAlive: true })
 const wide = flowCommandsOver(WIDE)
 const due = crowd.due.map((one) => ({ ...one, limit: 200 as const, filter: undefined }))
 const ending = fc.oneof({ weight: 8, arbitrary: crowd.complete }, { weight: 1, arbitrary: crowd.fail })
-/** All of it, whatever it takes. */
+/** All of it, in as many calls as it takes. */
 const more = Array.from({ length: 8 }, () => wide.submit_more.map((one) => ({ ...one, count: 75, isAstray: false })))
 
 const anyWideStretch: fc.Arbitrary<Command[]> = fc.oneof(

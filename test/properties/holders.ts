@@ -1,5 +1,5 @@
 /**
- * What the workers know, kept apart from the store: who was given which lease and until when. Whoever succeeds with a
+ * What the workers know, kept apart from the store: which worker got which lease and until when. A caller that succeeds with a
  * fence must be the last to whom the execution was given, and in time.
  */
 import type { HolderInput } from '../../src/kernel/index.ts'
@@ -38,7 +38,7 @@ const HOLDER_ANSWERS: readonly string[] = [
 export class Holders {
   readonly #last = new Map<string, Holding>()
 
-  /** Takes note of one step; says what is wrong with it. */
+  /** Records one step. Returns what is wrong with it. */
   follow({ call, answer, now }: Step): string[] {
     const { result } = answer
     const problems: string[] = []
@@ -64,7 +64,7 @@ export class Holders {
   }
 }
 
-/** The execution that a call holds, as it says itself. A holder may also extend its own flow. */
+/** The execution whose fence a call carries. A holder may also extend its own flow. */
 export function fencedInput({ input }: Call): HolderInput | undefined {
   if ('holder' in input) return input.holder
   if (!('fence' in input) || input.fence === undefined) return undefined

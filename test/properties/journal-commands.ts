@@ -21,7 +21,7 @@ export interface JournalScale {
 const rarely = fc.nat({ max: 4 }).map((number) => number === 4)
 const mostly = fc.nat({ max: 4 }).map((number) => number !== 4)
 
-// Few values that add up to one another, so that waits end at the moment at which somebody looks.
+// Few values that add up to one another, so that waits end exactly at a read.
 const waitMs = fc.constantFrom(undefined, undefined, 0, 1_000, 5_000, 5_000, 30_000)
 const expiryMs = fc.constantFrom(undefined, undefined, 1_000, 5_000, 30_000)
 
@@ -127,7 +127,7 @@ export function journalCommandsOver(scale: JournalScale) {
       lease,
       name,
       nodes: anyCondition,
-      /** Waitpoints that nobody opened are opened by the wait itself. */
+      /** Waitpoints that are not open are opened by the wait itself. */
       isOpening: mostly,
       timeoutMs: waitMs,
       /** Unless it has a time of its own, it lasts as long as its waitpoint was opened for. */

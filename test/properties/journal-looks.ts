@@ -1,4 +1,4 @@
-/** Looks at what executions remember, as calls: each goes on where the last of its kind has come to. */
+/** Looks at what executions remember, as calls: each continues where the last of its kind ended. */
 import type { ExecutionId, Position } from '../../src/kernel/index.ts'
 import type { Answer, Call } from '../../src/stores/store.ts'
 import { call } from '../conformance/fabric.ts'

@@ -5,7 +5,7 @@ import { executionsOf } from '../conformance/execution-invariants.ts'
 import { textOfRecord } from './record-text.ts'
 import type { Step } from './step-rules.ts'
 
-/** Operations that remove what nobody will look at again. */
+/** Operations that remove what is no longer read. */
 const SWEEPERS: readonly string[] = ['runDue', 'claimForWorker', 'completeExecution', 'purgeExecutions']
 
 type JournalRecord = StepRecord | Waitpoint | Signal

@@ -40,7 +40,7 @@ const SLEEP: ConditionNode = {
   targets: [],
 }
 
-/** What a token says that was made up. */
+/** The content of a forged token. */
 const NO_WAITPOINT = { target: 'door', waitpointId: 'no', generation: 1, createdAt: 0 }
 
 export class JournalScript {

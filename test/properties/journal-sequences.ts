@@ -11,7 +11,7 @@ const lives = commandsOver({ executions: FEW.executions, claimCount: 3, reach: F
 const journals = journalCommandsOver(FEW)
 const beside: Weights = { ...weights, create: 2, claim: 14, complete: 2, fail: 3, replay: 1, cancel: 2, broken: 0 }
 
-/** Whoever is to wait lives long enough for it. */
+/** An execution that will wait lives long enough for it. */
 const begin = lives.create.map((one) => ({
   ...one,
   delayMs: undefined,

@@ -6,7 +6,7 @@ import type { Arbitrary, Parameters } from 'fast-check'
 const SAME_SEED = 1
 /** New values at most, where a check takes no time. */
 const NEW_RUNS_MAX = 300
-/** A failure is shrunk for so long, then told. The same seed alone is shrunk for longer. */
+/** A failure is shrunk for so long, then reported. The same seed alone is shrunk for longer. */
 const SHRINK_MS = 30_000
 const SEED_MS = 220_000
 

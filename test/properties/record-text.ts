@@ -3,7 +3,7 @@ import type { AnyRecord } from '../../src/kernel/index.ts'
 /** A record of a dump is compared with the one before it and with the one after it. */
 const known = new WeakMap<AnyRecord, string>()
 
-/** All that a record says, as a text: equal records have equal ones. */
+/** All fields of a record as text: equal records have equal texts. */
 export function textOfRecord(record: AnyRecord): string {
   let text = known.get(record)
   if (text === undefined) {

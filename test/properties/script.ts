@@ -26,7 +26,7 @@ export interface KnownLease {
   readonly fence: Fence
 }
 
-/** Answers after which nobody holds what was named, refusals among them. */
+/** Answers after which the named execution has no holder, refusals among them. */
 const LETTING_GO: readonly string[] = [
   'completed',
   'failed',
@@ -46,7 +46,7 @@ const NO_FENCE: Fence = { leaseId: 'never given out', epoch: 1, attempt: 1 }
 export class Script {
   /** Every lease that was ever handed out, newest last. */
   readonly leases: KnownLease[] = []
-  /** Those of them that nobody has ended yet, as far as the answers tell. */
+  /** Those of them that have not ended yet, by the answers. */
   #alive: KnownLease[] = []
   readonly #partition: number
   readonly #flows: FlowScript
@@ -61,7 +61,7 @@ export class Script {
   #listCursor: Position | undefined
   #reconcileCursor: ReconcileCursor | undefined
 
-  /** Ids say in which partition their execution lives, so no two partitions share one. */
+  /** Ids name the partition of their execution, so no two partitions share one. */
   constructor(partition = 0, scale: FlowScale = GRAPHS) {
     this.#partition = partition
     const pointers = {

@@ -13,7 +13,7 @@ export interface Step {
   readonly now: number
 }
 
-/** Answers that say that nothing was done, because it may not be or because it was done before. */
+/** Answers of calls that did nothing, because they were refused or repeated. */
 const IDLE_ANSWERS: readonly string[] = [
   'refused',
   'joined',
@@ -81,7 +81,7 @@ function same(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** Whoever is refused, repeats himself or only looks leaves every byte where it was. */
+/** A refused call, a repeated call and a read change nothing. */
 function idleProblems({ answer, before, after }: Step): string[] {
   const { result } = answer
   const repairs = repairsOf(answer)
@@ -91,7 +91,7 @@ function idleProblems({ answer, before, after }: Step): string[] {
   return same(before, after) ? [] : [`something changed although the answer was ${result.kind}`]
 }
 
-/** Whoever looks for something to repair finds nothing. */
+/** Reconcilers find nothing to repair. */
 export function repairsOf({ result }: Step['answer']): string[] {
   switch (result.kind) {
     case 'reconciled':
@@ -101,9 +101,9 @@ export function repairsOf({ result }: Step['answer']): string[] {
     case 'siblings_reconciled':
       return result.outcomes
         .filter(({ outcome }) => outcome === 'removed_stale' || outcome === 'malformed')
-        .map(({ id }) => `cancels were owed to nobody: ${id}`)
+        .map(({ id }) => `cancels were owed without a loser: ${id}`)
     case 'cancels_reconciled':
-      return result.removedStale.map((id) => `cancels were owed to nobody: ${id}`)
+      return result.removedStale.map((id) => `cancels were owed without a loser: ${id}`)
     case 'audited':
       return result.drifts.map(({ flowId, what }) => `${flowId} does not count right: ${what}`)
     default:
@@ -111,7 +111,7 @@ export function repairsOf({ result }: Step['answer']): string[] {
   }
 }
 
-/** A reconciler of cancels may go on with what is owed. */
+/** A reconciler of cancels may continue with what is owed. */
 function hasGoneOn({ result }: Step['answer']): boolean {
   if (result.kind === 'cancels_reconciled') return result.walked.length > 0
   return result.kind === 'siblings_reconciled' && result.outcomes.some(({ outcome }) => outcome === 'completed_drain')
@@ -131,7 +131,7 @@ function claimProblems(step: Step, before: Map<string, Execution>, after: Map<st
     } else if (previous === undefined) {
       problems.push(`${executionId} was handed out but did not exist`)
     } else if (isAlive(previous, step.now) && !isHeldWith(previous, fence)) {
-      problems.push(`${executionId} was handed out while somebody held it`)
+      problems.push(`${executionId} was handed out while it was held`)
     } else if (previous.state.phase !== 'active' && fence.attempt !== nextAttempt(previous)) {
       problems.push(`${executionId} was handed out as attempt ${fence.attempt}, not ${nextAttempt(previous)}`)
     }
@@ -179,18 +179,18 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
   const isClaimed = claimedBy(step.answer.result)?.executions.some((one) => one.executionId === after.id) === true
   const isTimed = isClaimed || isOperation(step.call, 'claimForWorker') || isOperation(step.call, 'runDue')
   const isSubject = subjectOf(step.call) === after.id
-  // A completion that claims the next sees to what is due first, as every claim does.
+  // A completion that claims the next handles what is due first, as every claim does.
   const mayTouchOthers = isTimed || claimedBy(step.answer.result) !== undefined || isOfItsFlow(step, after)
 
   if (after.epoch < before.epoch) problems.push(`the epoch of ${after.id} fell`)
   if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)
   if (after.epoch > before.epoch && !isClaimed) problems.push(`${after.id} got a new epoch without a claim`)
-  if (!isSubject && !mayTouchOthers) problems.push(`${after.id} changed though nobody named it`)
+  if (!isSubject && !mayTouchOthers) problems.push(`${after.id} changed though no call named it`)
   if (isAskedToStop(before) && !isAskedToStop(after) && after.state.phase !== 'ended') {
-    problems.push(`the wish to cancel ${after.id} was lost`)
+    problems.push(`the cancel request of ${after.id} was lost`)
   }
   if (before.state.phase === 'ended' && !isReborn(step, after)) {
-    // Its edges may still be told, it may become part of a flow, and what it remembers may go before it does.
+    // Its edges may still be resolved, it may become part of a flow, and what it remembers may go before it does.
     const { tags: _before, member: _wasMember, journal: _wasWhole, ...endedBefore } = before
     const { tags: _after, member: _isMember, journal: _isWhole, ...endedAfter } = after
     if (!same(endedBefore, endedAfter)) problems.push(`${after.id} changed though it had ended`)
@@ -211,7 +211,7 @@ function isAskedToStop({ state }: Execution): boolean {
   return state.phase === 'active' && state.cancel !== undefined
 }
 
-/** Ended is final but for two calls, which say so; a flow replays one member after the other. */
+/** Ended is final except for two calls, which are explicit; a flow replays one member after the other. */
 function isReborn({ call, answer, before, after: dump }: Step, after: Execution): boolean {
   if (after.member !== undefined) {
     const events = dump.events.slice(before.events.length)

@@ -1,4 +1,4 @@
-/** What one batch of calls may do at most, counted by what it changed rather than by what the store says. */
+/** What one batch of calls may do at most, counted by what it changed rather than by what the store reports. */
 import { BATCH_OPERATION_LIMIT, CALL_WORK_LIMIT, workLimitOf } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { textOfRecord } from '../properties/record-text.ts'

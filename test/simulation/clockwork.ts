@@ -1,4 +1,4 @@
-/** Virtual time: it passes only when somebody moves it on. Timers of a process end with the process. */
+/** Virtual time: it passes only when it is advanced. Timers of a process end with the process. */
 import type { Timer } from '../../src/runtime/index.ts'
 
 /** A process, as far as its timers are concerned. */

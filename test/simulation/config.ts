@@ -19,7 +19,7 @@ export interface WorldConfig {
   readonly rates: FaultRates
   /** Steps of the scheduler after which faults end, if the work has not come to its end before. */
   readonly steps: number
-  /** After this much calm, what the storm left on its way has arrived, and whoever rests after a failure has tried again. */
+  /** After this much calm, what the storm left on its way has arrived, and backoffs after a failure are over. */
   readonly aftermathMs: number
   readonly leaseTtlMs: number
   readonly concurrency: number

@@ -1,6 +1,6 @@
 /**
  * Kills the worker of one execution at every call that it makes, one after the other: before the store has seen the call, and
- * after the store has served it but before the worker has heard. Everything else happens in one order. A worker that died is
+ * after the store has served it but before the worker has the reply. Everything else happens in one order. A worker that died is
  * back after a while, and the execution has to come to its end as if nothing had happened.
  */
 import { noFaults } from './config.ts'

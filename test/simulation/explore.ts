@@ -42,7 +42,7 @@ export interface ExploreReport {
   readonly stepCount: number
   /** Whether every path within the depth was taken. */
   readonly isComplete: boolean
-  /** Calls that met a fault on some path, as their labels tell them. */
+  /** Labels of the calls that met a fault on some path. */
   readonly faulted: ReadonlySet<string>
   readonly failures: readonly { readonly path: readonly number[]; readonly problems: readonly string[] }[]
 }
@@ -218,7 +218,7 @@ class Path {
   }
 }
 
-/** The work is there before anybody can take it. */
+/** The work is submitted before any worker can claim it. */
 async function begin(world: World): Promise<void> {
   const { fleet, config, witness } = world
   for (const actor of fleet.actors) if (actor.role === 'client') world.startActor(actor)

@@ -12,7 +12,7 @@ import { isThrough, unfinishedProblems } from './through.ts'
 import type { Follower } from './witness.ts'
 import type { World } from './world.ts'
 
-/** Lets the world go on until something holds; false if it never does. */
+/** Runs the world until a condition holds; false if it never does. */
 export type GoOnUntil = (isDone: () => boolean) => Promise<boolean>
 
 /** Walks that prove a partition's indexes take no more steps than this. */
@@ -62,7 +62,7 @@ async function probeProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil)
   return tookMs <= PROBE_LIMIT_MS ? [] : [`new work waited ${tookMs} ms after the storm, and nothing was in its way`]
 }
 
-/** What a lane is said to have is what it has. */
+/** The counts of a lane equal its executions. */
 async function countProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil): Promise<string[]> {
   let counted: string | undefined
   const counting = fabric.lanes().then((lanes) => {
@@ -81,7 +81,7 @@ async function countProblems(world: World, fabric: Fabric, goOnUntil: GoOnUntil)
   return counted === expected ? [] : [`lanes are counted as ${counted ?? ''}, but are ${expected}`]
 }
 
-/** Whoever follows the events sees each of them once and in order, and all of them if it lives to the end. */
+/** An event reader sees each event once and in order, and all of them if it lives to the end. */
 async function followProblems({ witness, network, clockwork }: World, goOnUntil: GoOnUntil): Promise<string[]> {
   const total = network.dumps.reduce((sum, { events }) => sum + events.length, 0)
   const isBehind = ({ events, isOver }: Follower) => events.length < total && !isOver()
@@ -94,10 +94,10 @@ async function followProblems({ witness, network, clockwork }: World, goOnUntil:
 }
 
 function orderProblems({ process, events, gapCount }: Follower): string[] {
-  const problems = gapCount === 0 ? [] : [`${process} was told of a gap in the events, and there is none`]
+  const problems = gapCount === 0 ? [] : [`${process} got a gap in the events, and there is none`]
   const positions = new Map<string, number>()
   for (const { executionId, sequence } of events) {
-    // A flow's id says its partition behind a letter.
+    // A flow's id names its partition after a letter.
     const partition = executionId.slice(0, executionId.indexOf('-')).replace('f', '')
     const before = positions.get(partition) ?? 0
     if (sequence !== before + 1) problems.push(`${process} saw event ${sequence} of a partition after ${before}`)
@@ -142,7 +142,7 @@ async function proofProblems(
   return []
 }
 
-/** Whoever is asked to end ends, and changes nothing that had come to rest. */
+/** A process that is asked to close closes, and changes nothing that had come to rest. */
 async function closeProblems(world: World, goOnUntil: GoOnUntil): Promise<string[]> {
   const { fleet } = world
   world.isEnding = true

@@ -138,7 +138,7 @@ export class Fleet {
     return new Process(name, clockwork, own, own.between(-SKEW_MAX_MS, SKEW_MAX_MS))
   }
 
-  /** The first client, and whoever observes, also follows the events from the beginning of the log. */
+  /** The first client and the observer also follow the events from the beginning of the log. */
   #startClient({ name, number }: Actor, life: Life): void {
     const { plan, witness, clockwork, config } = this.#setting
     const { process, fabric } = life

@@ -1,6 +1,6 @@
 /**
  * What is promised of flows, held against the event log and against what clients and handlers saw: a group decides
- * once and not too early, those that it no longer needs come to what its graph says, and whoever runs has what it waited for.
+ * once and not too early, those that it no longer needs end as its graph declares, and a running member has what it waited for.
  */
 import { RECLAIM_CAP } from '../../src/kernel/index.ts'
 import type { Edge, Execution, Flow, Membership } from '../../src/kernel/index.ts'
@@ -13,7 +13,7 @@ import type { FlowKind } from './flow-kinds.ts'
 import type { Body, Witness } from './witness.ts'
 import type { World } from './world.ts'
 
-/** One flow with everything that was told of it. */
+/** One flow with everything recorded of it. */
 interface Life {
   readonly flow: Flow
   readonly kind: FlowKind
@@ -38,9 +38,9 @@ export function flowHistoryProblems({ witness, network }: World): string[] {
         ? event.type === 'flow_cancelled'
         : event.type === 'flow_ended' && event.outcome === outcome,
     )
-    if (!isTold) problems.push(`${flowId} was said to have ended as ${outcome}, and its history does not tell of it`)
+    if (!isTold) problems.push(`${flowId} was reported ended as ${outcome}, and its history does not show it`)
     if (result !== undefined && !witness.bodies.some(({ answer }) => answer === result)) {
-      problems.push(`${flowId} was said to have the result ${JSON.stringify(result)}, which nobody gave`)
+      problems.push(`${flowId} was reported with the result ${JSON.stringify(result)}, which no body gave`)
     }
   }
   return problems
@@ -65,7 +65,7 @@ function dumpProblems(dump: PartitionDump, witness: Witness): string[] {
   return problems
 }
 
-/** Who was cancelled by its flow lost to a group that cancels; whoever else was cancelled was so by an operator. */
+/** A member cancelled by its flow lost to a group that cancels; any other cancel is an operator's. */
 function operatorsApart(dump: PartitionDump): string[] {
   const records = dump.records.filter((record) => {
     if (record.type !== 'execution' || record.state.phase !== 'ended') return true
@@ -140,22 +140,22 @@ function chanceProblems(
     if (type === 'execution_unblocked') chances += 1
     const isBegun = type === 'execution_unblocked' || (type === 'attempt_started' && !isGrown)
     if (isBegun && completed.size < needed)
-      problems.push(`${id} went on with ${completed.size} of ${needed} it waits for`)
+      problems.push(`${id} was released with ${completed.size} of ${needed} it waits for`)
     if (outcome === 'skipped' && group.total - failed.size >= needed) problems.push(`${id} was skipped too early`)
   }
-  if (chances > blocks) problems.push(`${id} was let go ${chances} times, and held back ${blocks} times`)
-  if (attempt !== undefined && !isGrown && chances === 0) problems.push(`${id} ran, and nobody let it go`)
+  if (chances > blocks) problems.push(`${id} was released ${chances} times, and held back ${blocks} times`)
+  if (attempt !== undefined && !isGrown && chances === 0) problems.push(`${id} ran, and was never released`)
   return problems
 }
 
-/** Whoever added to what it waits for while it ran was let run before. */
+/** A member that added to its dependencies while it ran was released before. */
 function hasGrown(id: string, upstreams: ReadonlySet<string>, events: readonly StoredEvent[]): boolean {
   const begun = events.findIndex(({ executionId, type }) => executionId === id && type === 'attempt_started')
   if (begun === -1) return false
   return events.slice(begun).some(({ executionId, type }) => type === 'execution_created' && upstreams.has(executionId))
 }
 
-/** What a handler was given are the answers of those that it waited for, and of nobody else. */
+/** The inputs of a handler are the answers of those that it waited for, and no others. */
 function inputProblems({ members, inbound, events }: Life, { bodies }: Witness): string[] {
   const nodes = new Map(members.map(({ id, member }) => [id, member?.name ?? '']))
   const answers = Map.groupBy(bodies, ({ executionId }) => executionId)
@@ -182,7 +182,7 @@ function givenProblems(
       const given = edge === undefined ? [] : (answers.get(edge.upstreamId) ?? [])
       return !given.some((body) => body.answer === value)
     })
-    .map(([name]) => `attempt ${attempt} of ${id} was given ${name} by nobody`)
+    .map(([name]) => `attempt ${attempt} of ${id} was given ${name} by no upstream`)
   if (Object.keys(inputs).length < wants) {
     problems.push(`attempt ${attempt} of ${id} was not given all that it waited for`)
   }

@@ -26,7 +26,7 @@ export const memberKinds: readonly Kind[] = [step, dawdle, stumble, branch]
 export type FlowAfterwards =
   | { readonly kind: 'nothing' | 'wait' }
   | { readonly kind: 'cancel'; readonly afterMs: number; readonly options: FlowHandleCancelOptions }
-  /** A node that failed is replayed, with all that was skipped behind it. */
+  /** A node that failed is replayed, with all that was skipped after it. */
   | { readonly kind: 'replay'; readonly node: string }
 
 export interface FlowKind {
@@ -136,7 +136,7 @@ export const flowKinds: readonly FlowKind[] = [
   },
 ]
 
-/** More edges than one call can tell, and more members than one can cancel. Only some worlds have one: it makes all else slow. */
+/** More edges than one call can resolve, and more members than one can cancel. Only some worlds have one: it makes all else slow. */
 const WIDTH = 45
 
 const fanOut: Draw = (add) => {

@@ -45,7 +45,7 @@ async function afterwards({ then }: FlowKind, handle: FlowHandle, { process, wit
     }
     case 'replay':
       if ((await waitForEnd(handle, witness)) !== 'failed') return
-      // Somebody else of the same client may have replayed it before it died.
+      // An earlier process of the same client may have replayed it before it died.
       await refusable(['execution_not_ended'], () => handle.replay(then.node, { reason: 'once more', subtree: true }))
       await waitForEnd(handle, witness)
       return

@@ -1,4 +1,4 @@
-/** Mistakes in what the kernel does with flows: edges told wrongly, joins that fire too often, cancels that reach too few. */
+/** Mistakes in what the kernel does with flows: edges resolved wrongly, joins that fire too often, cancels that reach too few. */
 import { OPEN_EDGES, countChange, bucketOf, outboundIndex } from '../../src/kernel/index.ts'
 import type { Flow, RecordType, RecordTypes, Tx } from '../../src/kernel/index.ts'
 import { change, putting } from './kernel-plants.ts'

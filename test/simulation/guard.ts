@@ -1,8 +1,8 @@
-/** What a world throws, also in promises that nobody waits for, is a problem of that world and ends no other. */
+/** Errors of a world, unhandled rejections included, are problems of that world and end no other. */
 import type { World } from './world.ts'
 
 export async function guarded(world: World, run: () => Promise<void>): Promise<void> {
-  const onRejection = (error: unknown) => void world.problems.push(`nobody caught ${textOf(error)}`)
+  const onRejection = (error: unknown) => void world.problems.push(`unhandled rejection: ${textOf(error)}`)
   process.on('unhandledRejection', onRejection)
   try {
     await run()

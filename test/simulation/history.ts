@@ -59,7 +59,7 @@ function acceptanceProblems(
     if (execution === undefined) {
       return told.at(-1)?.type === 'execution_purged' ? [] : [`${executionId} (${task}) was accepted and is lost`]
     }
-    return execution.key === key ? [] : [`${executionId} was accepted for ${key ?? 'nobody'} and is another's`]
+    return execution.key === key ? [] : [`${executionId} was accepted for ${key ?? 'no key'} and is another's`]
   })
 }
 
@@ -71,21 +71,21 @@ function deedProblems(witness: Witness, events: ReadonlyMap<string, readonly Sto
     const isTold = told.some(({ type, outcome }) =>
       what === 'cancelled' ? outcome === 'cancelled' : type === (what === 'replayed' ? 'execution_replayed' : what),
     )
-    if (!isTold) problems.push(`${executionId} was said to be ${what}, and its history does not tell of it`)
+    if (!isTold) problems.push(`${executionId} was reported ${what}, and its history does not show it`)
   }
   for (const { executionId, outcome, result } of witness.ends) {
     const told = events.get(executionId) ?? []
     if (!told.some((event) => event.type === 'execution_ended' && event.outcome === outcome)) {
-      problems.push(`${executionId} was said to have ended as ${outcome}, and its history does not tell of it`)
+      problems.push(`${executionId} was reported ended as ${outcome}, and its history does not show it`)
     }
     if (outcome === 'completed' && !witness.bodies.some((body) => body.answer === result)) {
-      problems.push(`${executionId} was said to have the result ${String(result)}, which nobody gave`)
+      problems.push(`${executionId} was reported with the result ${String(result)}, which no body gave`)
     }
   }
   return problems
 }
 
-/** Tags that were acknowledged are those of the record: nobody else changes them. */
+/** Acknowledged tags are those of the record: no other call changes them. */
 function tagProblems({ deeds }: Witness, executions: ReadonlyMap<string, Execution>): string[] {
   return deeds.flatMap(({ executionId, tags = {} }) => {
     const execution = executions.get(executionId)
@@ -138,7 +138,7 @@ function endProblems({ executionId, execution, events }: Life): string[] {
 /** How late an engine that nothing befalls may be. */
 const LATE_MAX_MS = 250
 
-/** A worker that nothing befalls keeps its leases, and what is delayed goes on when its time has come. */
+/** A worker without faults keeps its leases, and delayed work continues when its time has come. */
 function calmProblems({ executionId, events }: Life, since: number): string[] {
   const later = events.filter(({ at }) => at > since)
   const isKept = (epoch: number | undefined) =>
@@ -149,7 +149,7 @@ function calmProblems({ executionId, events }: Life, since: number): string[] {
   later.forEach(({ type, at }, i) => {
     const until = later[i - 1]?.until
     if (type !== 'execution_promoted' || until === undefined || at - until <= LATE_MAX_MS) return
-    problems.push(`${executionId} went on ${at - until} ms late though nothing was in its way`)
+    problems.push(`${executionId} continued ${at - until} ms late without a fault`)
   })
   return problems
 }
@@ -195,7 +195,7 @@ function bodyProblems({ executionId, events, bodies }: Life): string[] {
       const isTold = events.some(
         (event) => event.type === 'progress_updated' && event.attempt === attempt && event.percent === percent,
       )
-      if (!isTold) problems.push(`progress of ${executionId} was taken, and its history does not tell of it`)
+      if (!isTold) problems.push(`progress of ${executionId} was taken, and its history does not show it`)
     }
   }
   const births = events.filter(({ type }) => type === 'execution_created' || type === 'execution_replaced').length

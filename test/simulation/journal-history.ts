@@ -51,7 +51,7 @@ function originProblems({ witness }: World): string[] {
 /** What takes an execution from its worker in the middle of something. */
 const INTERRUPTIONS: readonly string[] = ['lease_expired', 'lease_revoked', 'attempt_failed', 'execution_released']
 
-/** A step runs again only if somebody was interrupted, or if it failed. */
+/** A step runs again only if its worker was interrupted, or if it failed. */
 function rerunProblems({ witness }: World, events: readonly StoredEvent[]): string[] {
   const reasons = new Map<string, number>()
   for (const { type, executionId, effect, reason } of events) {
@@ -68,7 +68,7 @@ function rerunProblems({ witness }: World, events: readonly StoredEvent[]): stri
   })
 }
 
-/** What was acknowledged is there, once, and did what was said. Whoever repeats itself is not told that it came too late. */
+/** An acknowledged signal is stored once, with the effect in its answer. A repeated signal is not refused as late. */
 function signalProblems({ witness, network }: World): string[] {
   const dumps = network.dumps
   const executions = new Set<string>(dumps.flatMap((dump) => executionsOf(dump)).map(({ id }) => id))
@@ -89,7 +89,7 @@ function signalProblems({ witness, network }: World): string[] {
   })
 }
 
-/** Every item is heard once, in whichever order it was taken. */
+/** Every item is consumed once, in any order. */
 function itemProblems({ witness, network }: World): string[] {
   const completed = network.dumps
     .flatMap((dump) => executionsOf(dump))
@@ -99,11 +99,11 @@ function itemProblems({ witness, network }: World): string[] {
     for (const { executionId, kind, name, value } of witness.journals.answers) {
       if (executionId === id && kind === 'wait') heard.set(name, (value as { readonly value?: unknown }).value)
     }
-    return new Set(heard.values()).size === ITEM_COUNT ? [] : [`${id} did not hear every item once`]
+    return new Set(heard.values()).size === ITEM_COUNT ? [] : [`${id} did not consume every item once`]
   })
 }
 
-/** Nobody counts twice, and nobody counts who was not asked. */
+/** No sender counts twice, and no sender counts that was not asked. */
 function voteProblems(answers: readonly StepAnswer[]): string[] {
   return answers
     .filter(({ name }) => name === 'review')
@@ -118,7 +118,7 @@ function voteProblems(answers: readonly StepAnswer[]): string[] {
     })
 }
 
-/** Nobody is woken early. A clock that goes back makes naps look shorter than they were. */
+/** No sleep ends early. A clock that goes back makes naps look shorter than they were. */
 function restProblems({ witness, hasClockGoneBack }: World): string[] {
   if (hasClockGoneBack) return []
   return witness.journals.rests

@@ -23,11 +23,11 @@ export interface SentSignal {
   readonly target: string
   readonly key: string
   readonly value: string
-  /** What the store said. */
+  /** The store's answer. */
   readonly told: { readonly sequence: number; readonly effect: string } | 'refused'
 }
 
-/** A link that a handler has given to somebody. */
+/** A link that a handler has given away. */
 export interface HandedLink {
   readonly executionId: string
   readonly token: string
@@ -58,7 +58,7 @@ export class NotedCalls {
     this.#context = context
   }
 
-  /** A step whose value tells which run of it gave it. `work` may fail. */
+  /** A step whose value names the run that gave it. `work` may fail. */
   async step(
     name: string,
     work: (step: StepContext) => void = () => undefined,
@@ -88,7 +88,7 @@ export class NotedCalls {
     this.#notes.rests.push({ executionId: this.#context.executionId, ms, askedMs })
   }
 
-  /** Gives a link away. That is done once; whoever has it may have an old one. */
+  /** Gives a link away, once; its holder may have an old one. */
   async handOut(name: string, token: string): Promise<void> {
     const { executionId } = this.#context
     await this.step(name, () => void this.#notes.links.push({ executionId, token }))

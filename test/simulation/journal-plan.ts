@@ -1,4 +1,4 @@
-/** What clients tell executions that wait: early and late, twice, with old links, and again after they died. */
+/** The signals of clients: early and late, twice, with old links, and again after a crash. */
 import { EngineError } from '../../src/kernel/engine-error.ts'
 import type { ExecutionHandle, SignalReceipt } from '../../src/client/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
@@ -7,7 +7,7 @@ import type { Scene } from './scene.ts'
 
 type Handle = ExecutionHandle<string>
 
-/** What whoever comes too late is told. */
+/** The answers to a late signal. */
 const TOO_LATE = ['execution_ended', 'waitpoint_closed', 'invalid_token', 'execution_not_found']
 /** How long a sender waits before it looks again for the place to send to. */
 const LOOK_AGAIN_MS = 400
@@ -17,7 +17,7 @@ const REISSUE_RATE = 0.5
 const SEND_WITHIN_MS = 2_500
 const CALL_OFF_MS = 1_200
 
-/** Each of several things, by name, some of them twice. The first often comes before anybody waits for it. */
+/** Each of several things, by name, some of them twice. The first often comes before the wait. */
 export async function sendItems(handle: Handle, scene: Scene, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, i) => i + 1)
   if (scene.process.random() < 0.5) numbers.reverse()
@@ -33,7 +33,7 @@ async function sendItem(handle: Handle, scene: Scene, number: number): Promise<v
   while (process.random() < TWICE_RATE)
 }
 
-/** Two say yes, one of them with two keys; a stranger says so too, and does not count. */
+/** Two approve, one of them with two keys; a stranger approves too, and does not count. */
 export async function voteOn(handle: Handle, scene: Scene, voters: readonly string[]): Promise<void> {
   const [first = '', second = ''] = voters
   const votes = [first, first, 'stranger', second].map((by, i) => ({ by, key: `vote ${i}` }))
@@ -58,7 +58,7 @@ async function isHeard(send: () => Promise<void>): Promise<boolean> {
   return heard === true
 }
 
-/** Whoever got a link answers with it. At times another one is issued first, and the old one must be worthless then. */
+/** The holder of a link answers with it. At times another one is issued first, and the old one must be refused then. */
 export async function callBack(handle: Handle, scene: Scene): Promise<void> {
   const { process, witness } = scene
   let isToReissue = process.random() < REISSUE_RATE
@@ -83,7 +83,7 @@ async function reissue(handle: Handle, { fabric, witness }: Scene, old: string):
   return fresh
 }
 
-/** False if somebody has issued yet another link. */
+/** False if yet another link was issued. */
 async function isAnswered(handle: Handle, scene: Scene, token: string): Promise<boolean> {
   const send = () => scene.fabric.answer(token, 'done', 'answer', { key: 'answer' })
   const done = await refusable(['token_expired'], () =>
@@ -92,21 +92,21 @@ async function isAnswered(handle: Handle, scene: Scene, token: string): Promise<
   return done === true
 }
 
-/** It waits for ever, and somebody has had enough of it. */
+/** It waits for ever, and a client cancels it. */
 export async function callOff(handle: Handle, { process, witness }: Scene): Promise<void> {
   await sleep(process, CALL_OFF_MS)
   const what = await refusable(['execution_ended'], () => handle.cancel('a changed mind'))
   if (what === 'cancelled' || what === 'cancel_requested') witness.deeds.push({ executionId: handle.id, what })
 }
 
-/** About when the patience of whoever waits is at its end. */
+/** About when the wait times out. */
 export async function sendLate(handle: Handle, scene: Scene, patienceMs: number): Promise<void> {
   const { fabric, process } = scene
   await sleep(process, patienceMs * (0.5 + process.random()))
   await note(handle, scene, '@go', 'go', 'go', () => fabric.signal(handle.id, 'go', 'go', { key: 'go' }))
 }
 
-/** An operator lets it go on as soon as it waits. */
+/** An operator resumes it as soon as it waits. */
 export async function resumeIt(handle: Handle, { fabric, process }: Scene): Promise<void> {
   for (;;) {
     const done = await refusable(['execution_not_suspended'], () =>

@@ -1,4 +1,4 @@
-/** Mistakes in how executions remember, wait and are told: each puts a wrong operation in the place of a right one. */
+/** Mistakes in steps, waits and signals: each puts a wrong operation in the place of a right one. */
 import { signalIdAt, stepValueKey, waitpointIdIn } from '../../src/kernel/index.ts'
 import type { Execution, OperationInput, Signal, Tx } from '../../src/kernel/index.ts'
 import { change, putting } from './kernel-plants.ts'

@@ -40,7 +40,7 @@ function fenceOf({ state, epoch, attempt }: Execution): Fence | undefined {
   return state.phase === 'active' ? { leaseId: state.lease.id, epoch, attempt: attempt?.number ?? 0 } : undefined
 }
 
-/** The fence that would be right now, whoever asks. */
+/** The fence that is right now, for any caller. */
 function withRightFence<I extends { readonly executionId: ExecutionId; readonly fence: Fence }>(tx: Tx, input: I): I {
   const execution = tx.get('execution', input.executionId)
   return { ...input, fence: (execution === undefined ? undefined : fenceOf(execution)) ?? input.fence }

@@ -32,20 +32,20 @@ export interface Kind {
   readonly name: string
   readonly task: Task<Work, Work, string, string>
   readonly submit: (chance: Chance) => SubmitOptions
-  /** Does the work; what it returns is the business of whoever runs it. */
+  /** Does the work; the caller interprets the result. */
   readonly run: (scene: Scene) => Promise<void>
   /** What its submitter does afterwards. */
   readonly then: Afterwards
   /** How it may end, whatever befalls the fleet. */
   readonly outcomes: readonly Outcome[]
-  /** Nobody serves it: it may wait for ever. */
+  /** No worker serves it: it may wait for ever. */
   readonly isUnserved: boolean
 }
 
 export type Afterwards =
   | { readonly kind: 'nothing' | 'wait' | 'replay' | 'set_tags' | 'change_priority' | 'revoke' }
   | { readonly kind: 'cancel'; readonly afterMs: number; readonly options: CancelOptions }
-  /** Tells it something, until it has heard. */
+  /** Sends it signals until they are acknowledged. */
   | { readonly kind: 'act'; readonly act: (handle: ExecutionHandle<string>, scene: ClientScene) => Promise<void> }
   /** Many more are submitted at once. */
   | { readonly kind: 'crowd'; readonly count: number }

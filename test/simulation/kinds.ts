@@ -114,7 +114,7 @@ export const kinds: readonly Kind[] = [
 /** More at once than fits one batch. Only some worlds have it: it makes everything else slow. */
 export const crowd = kind('crowd', { then: { kind: 'crowd', count: 70 } }, async () => undefined)
 
-/** Whatever has a handler, or is left where nobody has one. */
+/** Work with a handler, or in a lane without one. */
 export const allKinds: readonly Kind[] = [...kinds, crowd, ...memberKinds]
 
 export function kindNamed(name: string): Kind {
@@ -123,7 +123,7 @@ export function kindNamed(name: string): Kind {
   return found
 }
 
-/** Nobody serves it and no timer runs for it: it may stay where it is. */
+/** No worker serves it and no timer runs for it: it may stay where it is. */
 export function isAllowedToWait(state: ExecutionState, task: string): boolean {
   const { isUnserved, outcomes } = kindNamed(task)
   return isUnserved && outcomes.length === 0 && state.phase === 'eligible'

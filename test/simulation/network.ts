@@ -93,7 +93,7 @@ export class Network {
     return port
   }
 
-  /** A dead process hears nothing more; what it has sent is still on its way. */
+  /** A dead process receives nothing more; what it has sent is still in flight. */
   cut(process: Process): void {
     for (const port of this.#ports) if (port.process === process) this.#ports.delete(port)
   }
@@ -285,14 +285,14 @@ class Port implements Store {
   }
 }
 
-/** Enough to tell calls apart in a trace. */
+/** Enough to distinguish calls in a trace. */
 function callText({ operation, input }: Call): string {
   const subject = 'executionId' in input ? ` ${shortId(input.executionId)}` : ''
   const fence = 'fence' in input && input.fence !== undefined ? `@${input.fence.epoch}` : ''
   return isReadOperation(operation) ? `(${operation}${subject})` : `${operation}${subject}${fence}`
 }
 
-/** The end of an id tells executions of one world apart. */
+/** The end of an id distinguishes the executions of one world. */
 export function shortId(id: string): string {
   return id.slice(-6)
 }

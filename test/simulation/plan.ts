@@ -48,7 +48,7 @@ function actionsFor(item: WorkItem, config: WorldConfig, chance: Chance, witness
   }
   const kind = kindNamed(name)
   const { then } = kind
-  // Whoever shares an id, or has more to say to the same execution, must know it.
+  // A caller that shares an id, or sends more to the same execution, must know it.
   const isKnown = then.kind === 'share' || then.kind === 'act'
   const key = !isKnown && chance.happens(WITHOUT_KEY_RATE) ? undefined : `${name}:${number}`
   const options = { ...kind.submit(chance), ...(key === undefined ? {} : { id: key }) }

@@ -1,7 +1,7 @@
 /**
  * One life of a client, a worker or an engine: what a process of an operating system would be. The real code runs in it on
  * this runtime; its turns, its timers and its messages wait until the scheduler lets one of them happen. When it is killed,
- * nothing of it ever goes on.
+ * nothing of it ever continues.
  */
 import type { Runtime, Timer } from '../../src/runtime/index.ts'
 import type { Chance } from './chance.ts'
@@ -66,7 +66,7 @@ export class Process implements Runtime {
     return this.isAlive && this.pausedUntil <= this.#clockwork.elapsedMs
   }
 
-  /** Puts something before it that it meets when the scheduler says so. */
+  /** Queues an event that the scheduler delivers. */
   receive(message: Message): void {
     if (this.isAlive) this.inbox.push(message)
   }

@@ -1,4 +1,4 @@
-/** What is said twice happens once: a call that repeats the last one of its kind, by its request id, changes nothing more. */
+/** Calls are idempotent: a call that repeats the last one of its kind, by its request id, changes nothing more. */
 import type { OperationInput } from '../../src/kernel/index.ts'
 import type { Effect } from './network.ts'
 
@@ -22,7 +22,7 @@ export class RepetitionCheck {
       }
       if (call.operation === 'replayExecution' && kind === 'replayed') {
         const { executionId, requestId } = call.input as OperationInput<'replayExecution'>
-        if (this.#replays.get(executionId) === requestId) problems.push(`one wish has replayed ${executionId} twice`)
+        if (this.#replays.get(executionId) === requestId) problems.push(`one request has replayed ${executionId} twice`)
         this.#replays.set(executionId, requestId)
       }
     })

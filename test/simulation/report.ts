@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 const EXECUTION_ID = /\d+-[0-9a-f]{8}-[0-9a-f-]{27}/g
 /** Lines of one history; what lies in the middle of a longer one is left out. */
 const LINES_MAX = 120
-/** What concerns everybody. */
+/** Events that concern all executions. */
 const COMMON = [
   'FAULT crash',
   'FAULT pause',

@@ -1,4 +1,4 @@
-/** The calm after the storm: everybody is started again, nothing befalls anybody, and all work has to come to its end. */
+/** The calm after the storm: all processes are restarted, no faults happen, and all work has to end. */
 import { finalProblems } from './final-check.ts'
 import { isThrough } from './through.ts'
 import { calm } from './weather.ts'

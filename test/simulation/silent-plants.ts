@@ -1,4 +1,4 @@
-/** Mistakes in operations of the kernel that nobody is told of: no event is left, nobody is woken. */
+/** Mistakes in operations of the kernel that leave no trace: no event, no wake-up. */
 import type { Plant } from './plant.ts'
 import { change } from './kernel-plants.ts'
 

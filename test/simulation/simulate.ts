@@ -1,5 +1,5 @@
 /**
- * Runs many worlds, says what broke, and makes what broke smaller.
+ * Runs many worlds, reports failures, and shrinks them.
  *
  *   npm run simulate -- --seeds 500            the worlds of seeds 1 to 500
  *   npm run simulate -- --seed 17 --verbose    one world, with everything that happens in it

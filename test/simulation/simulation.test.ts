@@ -14,7 +14,7 @@ const SEEDS = 100
 const SEEDS_PER_TEST = 20
 const LAST_SEEDS = Array.from({ length: SEEDS / SEEDS_PER_TEST }, (_, i) => (i + 1) * SEEDS_PER_TEST)
 
-/** How long a run goes through worlds that no other has seen. `npm run simulate` goes on for longer. */
+/** How long a run goes through worlds that no other has seen. `npm run simulate` runs for longer. */
 const NEW_WORLDS_MS = 15_000
 const NEW_SEED_MAX = 2 ** 31
 
@@ -89,7 +89,7 @@ test('what a world throws is a problem of that world', async () => {
   expect(problems[0]).toMatch('the world threw Error: The spring is broken.')
 })
 
-test('what fails while nobody waits for it is a problem too', async () => {
+test('an unhandled failure is a problem too', async () => {
   const plant: Plant = { name: 'no_slots', says: 'a worker has no slots', workerOptions: { concurrency: -1 } }
 
   const { problems } = await simulate(drawConfig(1), { plant })
@@ -97,7 +97,7 @@ test('what fails while nobody waits for it is a problem too', async () => {
   expect(problems[0]).toMatch('worker1.1 starting met')
 })
 
-test('a history tells of an execution what happened to it and around it', async () => {
+test('a history shows what happened to an execution and around it', async () => {
   const { world } = await simulate(drawConfig(2), { isRecorded: true })
   const id = world.witness.acceptances[0]!.executionId
 

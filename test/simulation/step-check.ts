@@ -16,7 +16,7 @@ import { flowsOf } from './dumped-flows.ts'
 import { journalEffectProblems } from './journal-check.ts'
 import type { Effect } from './network.ts'
 
-/** What cannot hold once the store's clock has gone back: times are written as the clock tells them. */
+/** What cannot hold once the store's clock has gone back: times are written by that clock. */
 const TIME_RULES = [
   'happened before the one ahead of it',
   'began before the one before had ended',
@@ -120,7 +120,7 @@ const FENCED_DEEDS = [
   'already_opened',
 ]
 
-/** Whoever is let do something with a fence held exactly that lease, and it was alive. */
+/** A call that succeeds with a fence held exactly that lease, and the lease was valid. */
 function fenceProblems(
   call: Call,
   { result }: Answered,
@@ -146,7 +146,7 @@ function isSame(a: Fence, b: Fence): boolean {
   return a.leaseId === b.leaseId && a.epoch === b.epoch && a.attempt === b.attempt
 }
 
-/** A claim hands out leases of its own, each once; said again, all that it took and that is still held. */
+/** A claim hands out leases of its own, each once; repeated, all that it took and that is still held. */
 function claimProblems(
   call: Call,
   { result }: Answered,
@@ -179,7 +179,7 @@ function claimOf({ operation, input }: Call): ClaimInput | undefined {
   return operation === 'claimForWorker' ? (input as ClaimInput) : undefined
 }
 
-/** Whoever was told until when its lease lasts can rely on it. */
+/** A worker can rely on the expiry that it was given. */
 function renewalProblems({ input }: Call, { result }: Answered, is: ReadonlyMap<string, Execution>): string[] {
   if (result.kind !== 'renewed' || !('executionId' in input)) return []
   const state = is.get(input.executionId)?.state
@@ -193,7 +193,7 @@ function byId(dump: PartitionDump): Map<string, Execution> {
 
 const REBORN = ['execution_replayed', 'execution_replaced', 'execution_created']
 
-/** What a batch may do to executions that existed before it, told by the events that it left. */
+/** What a batch may do to executions that existed before it, judged by its events. */
 function changeProblems({ before, after, now }: Effect): string[] {
   const problems: string[] = []
   const told = Map.groupBy(after.events.slice(before.events.length), (event) => event.executionId)
@@ -238,7 +238,7 @@ function leaseProblems(before: Execution, after: Execution, types: readonly stri
     problems.push(`the lease of ${before.id} was renewed after it had expired`)
   }
   if (still !== undefined && cancel !== undefined && still.cancel === undefined) {
-    problems.push(`the wish to cancel ${before.id} was lost`)
+    problems.push(`the cancel request of ${before.id} was lost`)
   }
   if (lease.expiresAt > now && types[0] === 'lease_expired') {
     problems.push(`the lease of ${before.id} was taken for expired while it was alive`)
@@ -246,14 +246,14 @@ function leaseProblems(before: Execution, after: Execution, types: readonly stri
   return problems
 }
 
-/** A due pass that says it is through has left nothing behind that was due. */
+/** A due pass that is complete has left nothing that was due. */
 function dueProblems({ calls, answers, after, now }: Effect): string[] {
   const last = answers.at(-1)
   const call = calls.at(-1)
   if (call?.operation !== 'runDue' || last?.kind !== 'answered' || last.result.kind !== 'due') return []
   const { from, skip = [] } = call.input as OperationInput<'runDue'>
   if (last.result.next !== undefined || skip.length > 0) return []
-  // A call that goes on with a pass answers for what lies ahead of it.
+  // A call that continues a pass answers for what lies ahead of it.
   const isAhead = (score: number) => from === undefined || score > from.score
   return after.entries
     .filter(({ index, score }) => index === DUE_INDEX && score <= now && isAhead(score))
@@ -270,7 +270,7 @@ function timeoutProblems({ after }: Effect): string[] {
     .map(({ id }) => `the attempt of ${id} would run longer than it may`)
 }
 
-/** The rule that a sentence says was broken, whatever it was broken by. */
+/** The rule that a problem reports as broken, without its subjects. */
 export function ruleOf(problem: string): string {
   const [sentence = ''] = problem.split('\n')
   return sentence

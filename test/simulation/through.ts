@@ -26,7 +26,7 @@ export function unfinishedProblems({ plan, network, fleet }: World): string[] {
     .map(({ id, name, state }) => `${id} (${name}) is still ${state.phase}, or outlives its retention`)
   const unfinished = plan
     .filter(({ isDone }) => !isDone)
-    .map(({ label }) => `nobody could finish ${label} with its client`)
+    .map(({ label }) => `${label} could not be finished with its client`)
   return [...stuck, ...flows, ...unfinished, ...(fleet.isIdle ? [] : ['a worker still has something in hand'])]
 }
 

@@ -5,7 +5,7 @@ export type Fate =
   | { readonly kind: 'served' }
   /** Refused before it had any effect. */
   | { readonly kind: 'refused'; readonly code: 'store_unavailable' | 'store_busy' }
-  /** It took effect, and nobody hears of it. */
+  /** It took effect, and its reply is lost. */
   | { readonly kind: 'reply_lost' }
   /** It takes effect twice, at once or with a pause between; one reply comes back. */
   | { readonly kind: 'repeated'; readonly afterMs: number }
@@ -15,7 +15,7 @@ export type Fate =
 export interface WakeFate {
   readonly isLost: boolean
   readonly delayMs: number
-  /** The wake-up says that something changed, and not what. */
+  /** The wake-up carries no details. */
   readonly isVague: boolean
 }
 
@@ -59,7 +59,7 @@ const DELAY_MAX_MS = 4_000
 /** Most delays are shorter than this. */
 const USUAL_DELAY_MS = 200
 const LONG_DELAY_RATE = 0.3
-/** How many of the refusals say that the store is busy, which a client does not repeat by itself. */
+/** The share of refusals with `busy`, which a client does not retry by itself. */
 const BUSY_RATE = 0.2
 /** How much later a repetition of a call has its effect. */
 const ECHO_MAX_MS = 2_000

@@ -12,7 +12,7 @@ export interface Acceptance {
   readonly how: 'created' | 'joined' | 'replaced'
 }
 
-/** What a caller was told was done to an execution. */
+/** An acknowledged change of an execution. */
 export interface Deed {
   readonly executionId: string
   readonly what: 'cancelled' | 'cancel_requested' | 'replayed' | 'tags_set' | 'priority_changed'
@@ -38,7 +38,7 @@ export interface Body {
   readonly progress: number[]
 }
 
-/** What somebody who waited for an end was told. */
+/** An end that was reported to a waiting caller. */
 export interface ToldEnd {
   readonly executionId: string
   readonly outcome: Outcome
@@ -49,7 +49,7 @@ export interface ToldEnd {
 export interface Follower {
   readonly process: string
   readonly events: StoredEvent[]
-  /** How often it was told that something is missing. */
+  /** How many gaps it got. */
   gapCount: number
   /** Whether it sees nothing more, because its process has ended or is about to. */
   readonly isOver: () => boolean
@@ -62,7 +62,7 @@ export interface FlowAcceptance {
   readonly kind: string
 }
 
-/** What somebody who waited for a flow was told of its end, or whoever cancelled it of that. */
+/** The end of a flow as reported to a waiting caller, or its cancel to the canceller. */
 export interface ToldFlowEnd {
   readonly flowId: string
   readonly outcome: 'completed' | 'failed' | 'cancelled'
@@ -79,15 +79,15 @@ export class Witness {
   readonly ends: ToldEnd[] = []
   readonly followers: Follower[] = []
   readonly journals = new JournalNotes()
-  /** What nobody should ever meet, whatever befalls the fleet. */
+  /** Errors that no caller may get, whatever the faults. */
   readonly complaints: string[] = []
 
-  /** Lets something go on by itself, which should not fail. */
+  /** Runs something in the background that should not fail. */
   watch(what: string, going: Promise<unknown>): void {
     going.catch((error: unknown) => void this.complaints.push(`${what} met ${String(error)}`))
   }
 
-  /** Warnings tell of lost leases and repeated calls, and there are such here; an error should not happen. */
+  /** Warnings report lost leases and retried calls, which are expected here; an error should not happen. */
   logFor(process: string): Log {
     return {
       debug: () => undefined,

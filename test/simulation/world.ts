@@ -21,7 +21,7 @@ import { Witness } from './witness.ts'
 
 /** One thing that can happen next. */
 export interface Step {
-  /** A look at the store changes nothing for anybody else. */
+  /** A read of the store changes nothing for any process. */
   readonly kind: 'serve' | 'look' | 'message' | 'turn' | 'timer'
   readonly owner: string
   readonly label: string
@@ -50,7 +50,7 @@ export class World {
   hasClockGoneBack = false
   /** When the storm was over, by the store's clock. */
   calmSince = Infinity
-  /** Nobody is started again any more. */
+  /** No process is restarted any more. */
   isEnding = false
 
   constructor(config: WorldConfig, { weather, isRecorded = false, plant }: WorldOptions) {
@@ -118,7 +118,7 @@ export class World {
     await settled()
   }
 
-  /** Lets time pass until the next timer, or until somebody who stood still goes on. False if there is nothing to wait for. */
+  /** Lets time pass until the next timer, or until a paused process resumes. False if there is nothing to wait for. */
   advance(): boolean {
     const wakings = this.fleet.processes.filter(isHeldUp).map(({ pausedUntil }) => pausedUntil)
     const moments = [this.clockwork.nextAt(), ...wakings].filter((moment) => moment !== undefined)
@@ -161,7 +161,7 @@ function isHeldUp({ isAlive, isRunning, turns, inbox }: Process): boolean {
   return isAlive && !isRunning && turns.length + inbox.length > 0
 }
 
-/** Every promise that could go on has gone on when the event loop comes to its next turn. */
+/** Every settled promise has run its callbacks by the next turn of the event loop. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -59,7 +59,7 @@ describe('claiming', () => {
     expect(partition.claim({ queues: [{ lane: 'main', class: 'gpu' }] })).toHaveLength(1)
   })
 
-  test('says whether more was ready than was taken', () => {
+  test('returns whether more was ready than was taken', () => {
     const partition = new Partition()
     partition.submitMany(3)
     const more = [2, 1].map((count) => partition.run('claimForWorker', { ...newClaim(`c${count}`), count }).more)

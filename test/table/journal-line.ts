@@ -23,7 +23,7 @@ type JournalResult = Extract<
   }
 >
 
-/** `since` tells an instant as the table does. */
+/** `since` formats an instant as the table does. */
 export function journalResultText(result: JournalResult, since: (instant: number) => string): string {
   const until = (instant: number | undefined): string => (instant === undefined ? '' : ` until ${since(instant)}`)
   switch (result.kind) {
@@ -76,7 +76,7 @@ export function suspensionText(
   return `in ${nameText(state.step)} (${state.reason})${until}${reminder}`
 }
 
-/** What the execution's own record says of what it remembers; nothing if it remembers nothing. */
+/** The journal fields of the execution's record; empty if it has no journal. */
 export function journalText({ journal }: Execution): string {
   if (journal === undefined) return ''
   const { stepCount, signalCount, bufferedCount, open, cuts, life, firstLife } = journal

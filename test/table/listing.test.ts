@@ -71,7 +71,7 @@ describe('listing', () => {
     expect(found({ createdFrom: start + 1, createdTo: start + 10 })).toEqual([second])
   })
 
-  test('goes on where it stood, whatever was created or purged meanwhile', () => {
+  test('continues at its position, whatever was created or purged meanwhile', () => {
     const partition = new Partition()
     partition.submitMany(4)
     const page = partition.run('listExecutions', { limit: 2 })

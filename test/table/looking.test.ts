@@ -31,7 +31,7 @@ describe('the answer to why an execution is not running', () => {
     })
   })
 
-  test('names the failure that a retry waits for, and says when its time has come', () => {
+  test('names the failure that a retry waits for, and whether it is due', () => {
     const partition = new Partition()
     const id = partition.submit()
     const { fence } = partition.hold()
@@ -53,7 +53,7 @@ describe('the answer to why an execution is not running', () => {
     })
   })
 
-  test('names the holder, and says if its lease has run out', () => {
+  test('names the holder, and whether its lease has expired', () => {
     const partition = new Partition()
     const id = partition.submit()
     partition.hold()
@@ -68,7 +68,7 @@ describe('the answer to why an execution is not running', () => {
     })
   })
 
-  test('says who ended it and why', () => {
+  test('names who ended it and why', () => {
     const partition = new Partition()
     const id = partition.submit()
     partition.run('cancelExecution', { executionId: id, reason: 'unwanted', by: 'ada', force: false, graceMs: 0 })

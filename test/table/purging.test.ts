@@ -75,7 +75,7 @@ describe('purging', () => {
     expect(partition.run('purgeExecutions', {}).purged).toEqual([])
   })
 
-  test('stops where its room ends and goes on with the next call, until all are gone', () => {
+  test('stops at its work limit and continues with the next call, until all are gone', () => {
     const partition = new Partition()
     const count = 6
     const attempts = 30
@@ -163,7 +163,7 @@ describe('queues', () => {
 })
 
 describe('replacing', () => {
-  test('an ended execution removes its history and goes on with its epoch', () => {
+  test('an ended execution removes its history and keeps its epoch', () => {
     const partition = new Partition()
     const id = partition.submit(patient)
     useAttempts(partition, id, ATTEMPT_HISTORY_MAX)

@@ -5,7 +5,7 @@ import type { IndexProblem, ReconcileCursor, TenantFilter } from '../../src/kern
 import { storedEntries, storedRecords } from './trials/memory.ts'
 import type { Partition } from './partition.ts'
 
-/** Walks the whole partition once and says what was repaired. */
+/** Walks the whole partition once. Returns what was repaired. */
 export function walk(partition: Partition, filter?: TenantFilter): IndexProblem[] {
   const repaired: IndexProblem[] = []
   let cursor: ReconcileCursor | undefined
@@ -17,7 +17,7 @@ export function walk(partition: Partition, filter?: TenantFilter): IndexProblem[
   return repaired
 }
 
-/** Records and indexes say the same, in both directions. */
+/** Records and indexes agree, in both directions. */
 export function expectAgreement(partition: Partition): void {
   const text = (entry: { index: string; score: number; id: string }): string =>
     [entry.index, entry.score, entry.id].join(' ')

@@ -134,7 +134,7 @@ describe('reconciling a partition with journals', () => {
       inflict: (tx) => tx.repair(inboxIndex(answer), signal, 1),
       problem: { problem: 'extra_entry', index: inboxIndex(answer), id: signal },
     },
-  ])('repairs $damage and says so', ({ inflict, problem }) => {
+  ])('repairs and reports $damage', ({ inflict, problem }) => {
     const partition = partitionWithJournals()
     partition.write(inflict)
 

@@ -97,7 +97,7 @@ describe('reconciling', () => {
       inflict: (tx) => tx.repair(PURGE_INDEX, active, 1),
       problem: { problem: 'extra_entry', index: PURGE_INDEX, id: active },
     },
-  ])('repairs $damage and says so', ({ inflict, problem }) => {
+  ])('repairs and reports $damage', ({ inflict, problem }) => {
     const partition = livelyPartition()
     partition.write(inflict)
 
@@ -245,7 +245,7 @@ describe('reconciling a partition with flows', () => {
       inflict: (tx) => tx.repair(outboundIndex(a), c, 0),
       problem: { problem: 'extra_entry', index: outboundIndex(a), id: c },
     },
-  ])('repairs $damage and says so', ({ inflict, problem }) => {
+  ])('repairs and reports $damage', ({ inflict, problem }) => {
     const partition = partitionWithFlows()
     partition.write(inflict)
 

@@ -21,10 +21,10 @@ const UPDATE_ADVICE =
 /** Operations whose every saying is a new one: the later counts. */
 const overwriting: OperationName[] = ['renewLease', 'updateProgress', 'reissueWaitpoint']
 
-/** What time does to an execution besides moving it: a claim sees to one thing at a time, and to the next when it comes again. */
+/** What time does to an execution besides moving it: a claim handles one thing at a time, and the next when it is repeated. */
 const asides: EventType[] = ['waitpoint_closed', 'wait_reminded']
 
-/** Whether it left work behind that saying it again goes on with, or is the sign of life of a longer work. */
+/** Whether a repetition continues work that the first call left, or is the progress of a longer submission. */
 function goesOn({ first: { said }, again }: Outcome): boolean {
   if (said.kind === 'fault') return false
   const result = said.result as OperationResult<OperationName>
@@ -79,7 +79,7 @@ describe('the table of operations and phases', () => {
     expect(files.filter((file) => !operationNames.some((name) => file === `${name}.txt`))).toEqual([])
   })
 
-  test.each(operationNames)('%s leads where its transitions say, and is refused as they say', (name) => {
+  test.each(operationNames)('%s leads to and is refused with what its transitions declare', (name) => {
     const declared = places.map((place) => {
       const { to, refused }: Transition = transitions[name][place]
       return [place, { to: [...to].sort(), refused: [...refused].sort() }]
@@ -104,7 +104,7 @@ describe('the table of operations and phases', () => {
     expect(wrote.map(label)).toEqual([])
   })
 
-  test('a refusal says how the execution stands', () => {
+  test('a refusal carries the state of the execution', () => {
     for (const outcome of outcomes) {
       const refusal = refusalOf(outcome.again)
       if (refusal === undefined) continue
@@ -125,7 +125,7 @@ describe('the table of operations and phases', () => {
     }
   })
 
-  test('what is said twice is done once', () => {
+  test('a repeated call is done once', () => {
     const doneTwice = outcomes.filter(
       (outcome) =>
         !overwriting.includes(outcome.trial.operation) &&
@@ -136,7 +136,7 @@ describe('the table of operations and phases', () => {
     expect(doneTwice.map(label)).toEqual([])
   })
 
-  test('what only looks changes nothing', () => {
+  test('a read changes nothing', () => {
     const looks = (name: OperationName): boolean => isReadOperation(name) || name === 'reconcileIndexes'
     const changed = outcomes.filter(
       ({ trial, storedBefore, again }) => looks(trial.operation) && again.stored !== storedBefore,

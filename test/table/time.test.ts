@@ -27,7 +27,7 @@ describe('the due pass', () => {
     expect(partition.eventsOf(ids[0]!)).toEqual(['execution_created', 'execution_promoted'])
   })
 
-  test('leaves other tenants and what it is told to skip alone', () => {
+  test('skips other tenants and what its input excludes', () => {
     const partition = new Partition()
     const [mine, skipped] = partition.submitMany(2, { delayMs: 10 })
     const other = partition.submit({ delayMs: 10, namespace: 'beta' })
@@ -41,7 +41,7 @@ describe('the due pass', () => {
     ])
   })
 
-  test('says when the next timer runs out', () => {
+  test('returns when the next timer is due', () => {
     const partition = new Partition()
     partition.submit({ delayMs: 70 })
     partition.submit({ delayMs: 30 })

@@ -1,4 +1,4 @@
-/** What somebody without a lease may ask: submit, claim, steer and look. */
+/** Calls without a lease: submit, claim, steer and read. */
 import { TAG_COUNT_MAX } from '../../../src/kernel/index.ts'
 import type { ClaimInput, CreateInput, Tag } from '../../../src/kernel/index.ts'
 import { busyFlow, upstreamReplayed } from './flow-world.ts'

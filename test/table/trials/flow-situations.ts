@@ -1,6 +1,6 @@
 /**
  * The situations of an execution that is a member of a flow, or that stands beside one. What only a graph larger than one
- * operation can see to brings about is written directly.
+ * operation can handle brings about is written directly.
  */
 import type { CreateInput, EdgeGroup, Execution, ExecutionState, PolicyInput } from '../../../src/kernel/index.ts'
 import { stop } from './fault.ts'
@@ -46,7 +46,7 @@ function beside(world: World): World {
   return openFlows(world, false)
 }
 
-/** A member of an open flow, with another one behind it. */
+/** A member of an open flow, with a downstream member. */
 function member(): World {
   const world = openFlows(newWorld(), false)
   addMember(world, newMember(executionId, []))
@@ -68,7 +68,7 @@ function met(): World {
   return world
 }
 
-/** A member that runs: what comes before it has completed, what comes behind it waits. */
+/** A member that runs: its upstream has completed, its downstream waits. */
 export function heldMember(): World {
   return heldAgain(met(), LEASE_MS)
 }
@@ -80,7 +80,7 @@ function heldBack(create: CreateInput): World {
   return world
 }
 
-/** An execution that had failed before it became a member of a held flow, and the one under test behind it. */
+/** An execution that had failed before it became a member of a held flow, and the one under test downstream of it. */
 function behindFailed(): World {
   const world = openFlows(newWorld(), false)
   endOther(world, upstreamId, 'failed')
@@ -123,7 +123,7 @@ function owingCancels(): World {
   return world
 }
 
-/** Has completed, and nobody behind it knows. */
+/** Has completed, and its downstream edges are not resolved. */
 function owingEdges(): World {
   const world = heldMember()
   const execution = theExecution(world)

@@ -1,4 +1,4 @@
-/** What somebody may ask of a flow as a whole: open, submit, seal, cancel, label and look; and what looks after flows. */
+/** Calls about a flow as a whole: open, submit, seal, cancel, tag and read; and its reconcilers. */
 import { FLOW_MEMBER_MAX, TAG_COUNT_MAX } from '../../../src/kernel/index.ts'
 import type { CreateFlowInput, EdgeInput, FlowCancelPolicy, SubmitFlowInput, Tag } from '../../../src/kernel/index.ts'
 import {
@@ -45,7 +45,7 @@ const backwards: EdgeInput = { upstreamId: downstreamId, downstreamId: execution
 const forwards: EdgeInput = { upstreamId: executionId, downstreamId }
 const toNobody: EdgeInput = { upstreamId: executionId, downstreamId: laterId }
 
-/** As if the flow had come by the submission that is said again, and had been sealed by it. */
+/** As if the repeated submission had created the flow and sealed it. */
 function bySubmission(world: World): void {
   changeFlow(world, (flow) => {
     if (flow.state.phase === 'held') flow.state = { phase: 'sealed' }

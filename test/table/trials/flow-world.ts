@@ -42,7 +42,7 @@ export const laterId = '0-00000000-0000-7000-8000-000000000006' as ExecutionId
 /** A flow that only a trial makes. */
 export const laterFlowId = 'f0-00000000-0000-7000-8000-00000000000c' as FlowId
 
-/** Apart from the execution's lane, so that a claim under test finds nobody else. */
+/** Apart from the execution's lane, so that a claim under test finds no other member. */
 const otherLane = 'side'
 
 /** Without timers, payload and tags: whatever happens in the table happens to the execution. */
@@ -98,7 +98,7 @@ export function newMember(id: ExecutionId, after: readonly UpstreamInput[]): Add
   return { flowId, executionId: id, name: nodeName(id), create, after }
 }
 
-/** The execution and what comes behind it, submitted as a whole. */
+/** The execution and its downstream, submitted as a whole. */
 export function newSubmission(id: FlowId): SubmitFlowInput {
   return {
     flowId: id,
@@ -138,7 +138,7 @@ export function seal(world: World): void {
   step(world, 0, { operation: 'sealFlow', input: { flowId } })
 }
 
-/** The one that is ready first in the lane of the others is taken, and ends as it is told to. */
+/** The one that is ready first in the lane of the others is claimed, and ends with the given outcome. */
 export function endOther(world: World, id: ExecutionId, outcome: 'completed' | 'failed'): void {
   const leaseId = 'claim of ' + id
   claim(world, 0, { ...newClaim(leaseId), queues: [{ lane: otherLane, class: 'default' }] })
@@ -177,7 +177,7 @@ export function cancelAlone(world: World): void {
   step(world, 0, { operation: 'cancelFlow', input })
 }
 
-/** The flow is cancelled, and the cancel has not reached anybody yet. */
+/** The flow is cancelled, and the cancel has not reached any member yet. */
 export function cancelUnderWay(world: World): void {
   changeFlow(world, (flow) => {
     const phase = flow.state.phase
@@ -188,7 +188,7 @@ export function cancelUnderWay(world: World): void {
   })
 }
 
-/** The flow is held no more, and nobody has been let go yet. */
+/** The flow is no longer held, and no member has been released yet. */
 export function releaseUnderWay(world: World): void {
   changeFlow(world, (flow) => {
     if (flow.state.phase !== 'held') return

@@ -1,4 +1,4 @@
-/** What somebody may ask of the graph of a flow: members, edges, policies; and what a running member may. */
+/** Calls about the graph of a flow: members, edges, policies; and those of a running member. */
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX } from '../../../src/kernel/index.ts'
 import type { AddDependencyInput, AddExecutionInput, Fence, Handover, PolicyInput } from '../../../src/kernel/index.ts'
 import {
@@ -55,7 +55,7 @@ function newcomer(world: World): void {
   addMember(world, newMember(laterId, []))
 }
 
-/** One that has ended in vain before anybody came to depend on it. */
+/** One that has failed before any member depended on it. */
 function cancelledNewcomer(world: World): void {
   newcomer(world)
   const input = { executionId: laterId, reason: 'unwanted', by: 'ada', force: true, graceMs: 0 }

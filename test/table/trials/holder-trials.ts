@@ -1,4 +1,4 @@
-/** What a lease's holder may ask: each operation with its own fence, an older one and somebody else's. */
+/** Calls of a lease's holder: each operation with its own fence, an older one and a foreign one. */
 import type { FailInput, Fence } from '../../../src/kernel/index.ts'
 import type { OperationCall } from './operation-call.ts'
 import { SOON_MS } from './trial.ts'
@@ -10,7 +10,7 @@ interface NamedFence {
   readonly fence: Fence
 }
 
-/** Whoever may think that it holds the execution. */
+/** The fences of possible holders. */
 export const fences: readonly NamedFence[] = [
   { name: 'own fence', fence: ownFence },
   { name: 'fence of the lease before', fence: { leaseId: firstClaim, epoch: 1, attempt: 1 } },

@@ -1,4 +1,4 @@
-/** The situations of an execution that remembers, waits, or has been told something. */
+/** The situations of an execution with steps, waits or signals. */
 import {
   MAILBOX,
   REPLY,
@@ -34,7 +34,7 @@ function cancelled(world: World): World {
   return world
 }
 
-/** Waits at a waitpoint that was opened before, and has been told less than it needs. */
+/** Waits at a waitpoint that was opened before, and has fewer signals than it needs. */
 function halfAnswered(): World {
   const world = remembering(held())
   const input = waitInput(ownFence, REPLY, 'escalate')

@@ -30,7 +30,7 @@ import type { World } from './world.ts'
 
 /** A waitpoint that a wait opens itself, unless it was opened before. */
 export const REPLY = 'reply'
-/** A waitpoint that was opened and that nobody waits at. */
+/** A waitpoint that was opened, without a wait. */
 export const SPARE = 'spare'
 /** A waitpoint that was closed. */
 export const SHUT = 'shut'
@@ -137,7 +137,7 @@ export function slowWait(): SuspendInput {
   return { ...waitInput(ownFence, REPLY, 'resume'), resumeDelayMs: RESUME_DELAY_MS }
 }
 
-/** Waitpoints were opened, and one of them closed; one was told something, and so was a mailbox. A step has been recorded. */
+/** Waitpoints were opened, and one of them closed; one received a signal, and so did a mailbox. A step has been recorded. */
 export function remembering(world: World): World {
   record(world, STEP, withValue)
   open(world, REPLY, WAIT_MS)
@@ -150,7 +150,7 @@ export function remembering(world: World): World {
   return world
 }
 
-/** Changes what the execution's record says of its journal, if there is an execution; it begins one if there is none. */
+/** Changes the journal of the execution's record, if there is an execution; begins a journal if there is none. */
 function changeJournal(world: World, change: (journal: Journal) => void): void {
   const execution: Execution | undefined = storedRecord(world.memory, 'execution', executionId)
   if (execution === undefined) return
@@ -202,7 +202,7 @@ export function manyBuffered(world: World): void {
   })
 }
 
-/** Changes the waitpoint that tokens are made for, if there is one, and says of it that it was opened when they say. */
+/** Changes the waitpoint that tokens are made for, if there is one, and sets its opening to theirs. */
 function changeReply(world: World, senders: SenderCount[]): void {
   const waitpoint: Waitpoint | undefined = storedRecord(world.memory, 'waitpoint', joinName(executionId, REPLY))
   if (waitpoint === undefined) return

@@ -1,4 +1,4 @@
-/** Operations as data, so that what is said to the kernel here can be said to it through a store as well. */
+/** Operations as data, so that they can be run on the kernel directly and through a store. */
 import { operations } from '../../../src/kernel/index.ts'
 import type { OperationInput, OperationName, Tx } from '../../../src/kernel/index.ts'
 

@@ -1,4 +1,4 @@
-/** The table: every trial in every situation, said twice with the same input, and what came of it. */
+/** The table: every trial in every situation, called twice with the same input, with its outcome. */
 import type { FabricEvent, Phase } from '../../../src/kernel/index.ts'
 import { callerTrials } from './caller-trials.ts'
 import { canonicalText } from './canonical-text.ts'
@@ -44,7 +44,7 @@ export function arrange(trial: Trial, situation: Situation): World {
   return world
 }
 
-/** Between the first saying and the second, so that an answer from memory can be told from a fresh one. */
+/** Between the first call and the second, so that a stored answer can be distinguished from a fresh one. */
 export const REPEAT_AFTER_MS = 500
 
 export interface Saying {

@@ -263,7 +263,7 @@ function anyStep(walk: Walk, tx: Tx): unknown {
   }
 }
 
-/** Goes one step further and says what it came to. */
+/** Takes one step. Returns its outcome. */
 export function takeStep(walk: Walk): string {
   walk.world.now = walk.world.now + oneOf(walk, stepsMs, 0)
   return canonicalText(say(walk.world, ['bytes'], (tx) => anyStep(walk, tx)))
