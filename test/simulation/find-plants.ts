@@ -15,23 +15,35 @@ export interface Find {
 /** Seeds within which every planted fault has to be found. */
 const SEEDS_MAX = 500
 
-/** Where faults were found last that take long to find. A seed that no longer finds its fault costs time and nothing else. */
+/** The seed that found a fault last, unless that is the first. A seed that no longer finds its fault only costs time. */
 const lastFound: Readonly<Record<string, number>> = {
   begun_after_the_cancel: 7,
+  cancel_dropped_by_renewal: 3,
   end_told_twice: 12,
   failure_not_fenced: 8,
+  index_entry_forgotten: 2,
   loser_not_cancelled: 8,
+  loser_of_a_vote_cancelled: 2,
   old_link_accepted: 7,
   owed_edges_forgotten: 18,
+  parked_and_forgotten: 2,
+  progress_not_told: 2,
   purged_too_early: 12,
   refusal_writes: 22,
   renewed_after_expiry: 10,
+  repeated_claim_claims_anew: 2,
+  repeated_claim_empty: 2,
   replacement_not_recognised: 74,
   replay_keeps_the_result: 7,
+  replay_not_recognised: 2,
   resumed_while_it_runs: 5,
+  skip_not_followed: 2,
   slot_not_freed: 7,
+  steps_not_told: 2,
+  subtree_not_replayed: 2,
   tags_not_written: 9,
   timeout_outlives_its_wait: 10,
+  timers_not_followed: 2,
   wake_ups_without_sweep: 13,
   woken_early: 5,
 }

@@ -49,7 +49,7 @@ function all(...undo: readonly (() => void)[]): () => void {
 export const flowPlants: readonly Plant[] = [
   {
     name: 'edge_counted_twice',
-    says: 'a completion counts its edge twice where more than one is waited for',
+    mistake: 'a completion counts its edge twice where more than one is waited for',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right(
@@ -63,7 +63,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'join_fires_again',
-    says: 'a completion that comes after a join has fired lets it go once more',
+    mistake: 'a completion that comes after a join has fired lets it go once more',
     plant: () =>
       change('completeExecution', (right, tx, input) => {
         const late = tx.range({ index: outboundIndex(input.executionId), to: OPEN_EDGES, limit: 10 })
@@ -83,7 +83,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'join_fires_too_early',
-    says: 'a member that waits for all goes on with the first',
+    mistake: 'a member that waits for all is released by the first',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right(
@@ -107,7 +107,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'loser_not_cancelled',
-    says: 'those that lose a race run on',
+    mistake: 'those that lose a race run on',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right({ ...tx, range: (range) => (range.index.startsWith(`in${SEPARATOR}`) ? [] : tx.range(range)) }, input),
@@ -115,7 +115,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'loser_of_a_vote_cancelled',
-    says: 'those that are to run on are cancelled',
+    mistake: 'those that are to run on are cancelled',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right(
@@ -135,7 +135,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'owed_edges_forgotten',
-    says: 'what one call has no room to tell is told to nobody',
+    mistake: 'edges that exceed one call are never resolved',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right(
@@ -148,7 +148,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'skip_not_followed',
-    says: 'a failure skips those that waited for it, and nobody behind them',
+    mistake: 'a failure skips those that waited for it, and none after them',
     plant: () =>
       change('failExecution', (right, tx, input) =>
         right(
@@ -165,7 +165,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'begun_after_the_cancel',
-    says: 'a member of a cancelled flow that lost its worker is begun again',
+    mistake: 'a member of a cancelled flow that lost its worker is begun again',
     plant: () =>
       all(
         change('claimForWorker', (right, tx, input) => right(asIfNotCancelled(tx), input)),
@@ -175,7 +175,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'count_not_shifted',
-    says: 'a member that is handed back is counted as active',
+    mistake: 'a member that is handed back is counted as active',
     plant: () =>
       change('releaseExecution', (right, tx, input) =>
         right(
@@ -186,7 +186,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'flow_ends_too_early',
-    says: 'a flow ends when its first member has completed',
+    mistake: 'a flow ends when its first member has completed',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right(
@@ -200,7 +200,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'end_of_flow_not_told',
-    says: 'a flow that ends leaves no event',
+    mistake: 'a flow that ends leaves no event',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right(
@@ -216,12 +216,12 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'subtree_not_replayed',
-    says: 'a replay of a subtree replays its root only',
+    mistake: 'a replay of a subtree replays its root only',
     plant: () => change('replayExecution', (right, tx, input) => right(tx, { ...input, subtree: false })),
   },
   {
     name: 'input_of_another',
-    says: 'a claim gives every input the result of the last',
+    mistake: 'a claim gives every input the result of the last',
     plant: () =>
       change('claimForWorker', (right, tx, input) => {
         const result = right(tx, input)
@@ -239,7 +239,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'edges_outlive_their_flow',
-    says: 'a purge takes a flow and its members, and leaves the edges',
+    mistake: 'a purge takes a flow and its members, and leaves the edges',
     plant: () =>
       change('purgeExecutions', (right, tx, input) =>
         right(
@@ -255,7 +255,7 @@ export const flowPlants: readonly Plant[] = [
   },
   {
     name: 'parked_and_forgotten',
-    says: 'who waits for what it added waits for ever',
+    mistake: 'a member that waits for what it added waits for ever',
     plant: () =>
       change('completeExecution', (right, tx, input) =>
         right(

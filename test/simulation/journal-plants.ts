@@ -7,7 +7,7 @@ import type { Plant } from './plant.ts'
 export const journalPlants: readonly Plant[] = [
   {
     name: 'answered_place_stays_open',
-    says: 'a signal that ends a wait leaves the place open that it was sent to',
+    mistake: 'a signal that ends a wait leaves the place open that it was sent to',
     plant: () =>
       change('deliverSignal', (right, tx, input) => {
         const open = tx.get('execution', input.executionId)?.journal?.open ?? []
@@ -21,7 +21,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'duplicate_taken_again',
-    says: 'a signal that is sent again counts as another one',
+    mistake: 'a signal that is sent again counts as another one',
     plant: () =>
       change('deliverSignal', (right, tx, input) => {
         const isTaken = knownSignal(tx, input) !== undefined
@@ -30,7 +30,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'duplicate_refused_after_resume',
-    says: 'a signal that ended a wait is refused when it is sent again after a lost reply',
+    mistake: 'a signal that ended a wait is refused when it is sent again after a lost reply',
     plant: () =>
       change('deliverSignal', (right, tx, input) => {
         const result = right(tx, input)
@@ -40,7 +40,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'early_signals_not_heard',
-    says: 'a wait does not look at what came before it',
+    mistake: 'a wait does not look at what came before it',
     plant: () =>
       change('suspendExecution', (right, tx, input) =>
         right({ ...tx, scan: (range, type) => (type === 'signal' ? [] : tx.scan(range, type)) }, input),
@@ -48,7 +48,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'timeout_outlives_its_wait',
-    says: 'the time of a wait that was answered still runs',
+    mistake: 'the time of a wait that was answered still runs',
     plant: () =>
       change('deliverSignal', (right, tx, input) => {
         const before = tx.get('execution', input.executionId)?.state
@@ -63,7 +63,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'steps_not_told',
-    says: 'a claim does not tell that there are steps',
+    mistake: 'a claim does not return that there are steps',
     plant: () =>
       change('claimForWorker', (right, tx, input) => {
         const result = right(tx, input)
@@ -72,7 +72,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'step_overwritten',
-    says: 'a step that is recorded already is recorded again',
+    mistake: 'a step that is recorded already is recorded again',
     plant: () => {
       const restore = change('claimForWorker', (right, tx, input) => {
         const result = right(tx, input)
@@ -96,7 +96,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'wait_burns_an_attempt',
-    says: 'whoever has waited begins a new attempt',
+    mistake: 'an execution that has waited begins a new attempt',
     plant: () =>
       change('suspendExecution', (right, tx, input) =>
         right(
@@ -109,12 +109,12 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'old_link_accepted',
-    says: 'a link is good although another was issued',
+    mistake: 'a link is good although another was issued',
     plant: () => change('deliverSignal', (right, tx, input) => right(tx, { ...input, token: undefined })),
   },
   {
     name: 'end_leaves_the_wait_open',
-    says: 'a cancel does not close the wait that it ends',
+    mistake: 'a cancel does not close the wait that it ends',
     plant: () =>
       change('cancelExecution', (right, tx, input) =>
         right({ ...tx, put: (record) => (record.type === 'step' ? undefined : tx.put(record)) }, input),
@@ -122,7 +122,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'woken_early',
-    says: 'a sleep is over when half of it is',
+    mistake: 'a sleep is over when half of it is',
     plant: () =>
       change('suspendExecution', (right, tx, input) => {
         const isSleep = input.stepKind === 'sleep' && input.timeoutMs !== undefined
@@ -131,7 +131,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'one_voter_counted_twice',
-    says: 'a condition that asks for different people counts votes',
+    mistake: 'a condition that asks for different people counts votes',
     plant: () =>
       change('suspendExecution', (right, tx, input) => {
         const nodes = input.nodes.map((node) => (node.by === 'sources' ? { ...node, by: 'signals' as const } : node))
@@ -140,7 +140,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'signal_not_kept',
-    says: 'a signal that ends a wait is not written',
+    mistake: 'a signal that ends a wait is not written',
     plant: () =>
       change('deliverSignal', (right, tx, input) =>
         right(
@@ -154,7 +154,7 @@ export const journalPlants: readonly Plant[] = [
   },
   {
     name: 'resumed_while_it_runs',
-    says: 'an operator who lets an execution go on takes it from the worker that runs it',
+    mistake: 'an operator who resumes an execution takes it from the worker that runs it',
     plant: () =>
       change('resumeExecution', (right, tx, input) => {
         const execution = tx.get('execution', input.executionId)

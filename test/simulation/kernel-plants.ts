@@ -53,17 +53,17 @@ function activeIn(tx: Tx, index: string): Execution | undefined {
 export const kernelPlants: readonly Plant[] = [
   {
     name: 'fence_not_checked',
-    says: 'a completion is taken from whoever sends it',
+    mistake: 'a completion is accepted from any caller',
     plant: () => change('completeExecution', (right, tx, input) => right(tx, withRightFence(tx, input))),
   },
   {
     name: 'failure_not_fenced',
-    says: 'a failure is taken from whoever reports it',
+    mistake: 'a failure is accepted from any caller',
     plant: () => change('failExecution', (right, tx, input) => right(tx, withRightFence(tx, input))),
   },
   {
     name: 'renewed_after_expiry',
-    says: 'a lease that has run out can still be renewed',
+    mistake: 'a lease that has run out can still be renewed',
     plant: () =>
       change('renewLease', (right, tx, input) => {
         const state = tx.get('execution', input.executionId)?.state
@@ -76,7 +76,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'epoch_not_raised',
-    says: 'a claim of something that was held before does not raise its epoch',
+    mistake: 'a claim of something that was held before does not raise its epoch',
     plant: () =>
       change('claimForWorker', (right, tx, input) => {
         const altered = putting(tx, (execution) => {
@@ -88,7 +88,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'index_entry_forgotten',
-    says: 'an execution that is postponed is not entered among what is due',
+    mistake: 'an execution that is postponed is not entered among what is due',
     plant: () =>
       change('delayExecution', (right, tx, input) => {
         const result = right(tx, input)
@@ -98,7 +98,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'retry_burns_two',
-    says: 'a failure that is followed by a retry is counted twice',
+    mistake: 'a failure that is followed by a retry is counted twice',
     plant: () =>
       change('failExecution', (right, tx, input) =>
         right(
@@ -112,7 +112,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'end_told_twice',
-    says: 'a completion whose reply was lost ends the execution a second time when it is repeated',
+    mistake: 'a completion whose reply was lost ends the execution a second time when it is repeated',
     plant: () =>
       change('completeExecution', (right, tx, input) => {
         const result = right(tx, input)
@@ -125,7 +125,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'exactly_due_skipped',
-    says: 'the due pass takes what is due exactly now for not yet due',
+    mistake: 'the due pass takes what is due exactly now for not yet due',
     plant: () =>
       change('runDue', (right, tx, input) =>
         right(
@@ -140,7 +140,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'cancel_dropped_by_renewal',
-    says: 'a renewal writes the execution back without the wish to cancel it',
+    mistake: 'a renewal writes the execution back without its cancel request',
     plant: () =>
       change('renewLease', (right, tx, input) =>
         right(
@@ -153,12 +153,12 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'replay_keeps_the_result',
-    says: 'a replay leaves the bytes of the old result behind',
+    mistake: 'a replay leaves the bytes of the old result behind',
     plant: () => change('replayExecution', (right, tx, input) => right({ ...tx, forget: () => undefined }, input)),
   },
   {
     name: 'join_makes_a_second',
-    says: 'whoever joins an execution gets one of its own',
+    mistake: 'a caller that joins an execution gets one of its own',
     plant: () =>
       change('createExecution', (right, tx, input) => {
         const existing = tx.get('execution', input.executionId)
@@ -171,12 +171,12 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'purged_too_early',
-    says: 'a purge takes what has a second of its retention left',
+    mistake: 'a purge takes what has a second of its retention left',
     plant: () => change('purgeExecutions', (right, tx, input) => right({ ...tx, now: tx.now + 1_000 }, input)),
   },
   {
     name: 'handed_out_twice',
-    says: 'a claim also hands out what another worker holds',
+    mistake: 'a claim also hands out what another worker holds',
     plant: () =>
       change('claimForWorker', (right, tx, input) => {
         const result = right(tx, input)
@@ -188,12 +188,12 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'renewal_not_sent',
-    says: 'a renewal is answered without having been made',
+    mistake: 'a renewal is answered without having been made',
     plant: () => change('renewLease', (right, tx, input) => right({ ...tx, put: () => undefined }, input)),
   },
   {
     name: 'another_idempotency_key',
-    says: 'a claim tells the time of the claim as the time of creation',
+    mistake: 'a claim returns its own time as the time of creation',
     plant: () =>
       change('claimForWorker', (right, tx, input) => {
         const result = right(tx, input)
@@ -202,12 +202,12 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'progress_not_told',
-    says: 'progress that was taken leaves no event',
+    mistake: 'progress that was taken leaves no event',
     plant: () => change('updateProgress', (right, tx, input) => right({ ...tx, emit: () => undefined }, input)),
   },
   {
     name: 'release_burns_an_attempt',
-    says: 'what is handed back begins a new attempt',
+    mistake: 'what is handed back begins a new attempt',
     plant: () =>
       change('releaseExecution', (right, tx, input) =>
         right(
@@ -220,12 +220,12 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'repeated_claim_claims_anew',
-    says: 'a claim that is repeated after a lost reply does not hand out again what it took',
+    mistake: 'a claim that is repeated after a lost reply does not hand out again what it took',
     plant: () => change('claimForWorker', (right, tx, input) => right(tx, { ...input, repeated: false })),
   },
   {
     name: 'timeout_not_set',
-    says: 'a claim forgets the timeout of the attempt',
+    mistake: 'a claim forgets the timeout of the attempt',
     plant: () =>
       change('claimForWorker', (right, tx, input) =>
         right(
@@ -238,7 +238,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'payload_forgotten',
-    says: 'a submit that replaces loses the bytes of its input',
+    mistake: 'a submit that replaces loses the bytes of its input',
     plant: () =>
       change('createExecution', (right, tx, input) => {
         const result = right(tx, input)
@@ -248,7 +248,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'replay_not_recognised',
-    says: 'a replay that is said again after a lost reply replays again once the execution has ended',
+    mistake: 'a replay that is repeated after a lost reply replays again once the execution has ended',
     plant: () =>
       change('replayExecution', (right, tx, input) =>
         right({ ...tx, get: (type, id) => withoutReplay(tx.get(type, id)) }, input),
@@ -256,7 +256,7 @@ export const kernelPlants: readonly Plant[] = [
   },
   {
     name: 'replacement_not_recognised',
-    says: 'a submit that is said again after a lost reply replaces what it has made',
+    mistake: 'a submit that is repeated after a lost reply replaces what it has created',
     plant: () =>
       change('createExecution', (right, tx, input) => {
         const existing = tx.get('execution', input.executionId)

@@ -5,7 +5,7 @@ import type { WorkerOptions } from '../../src/worker/index.ts'
 export interface Plant {
   readonly name: string
   /** What is wrong, as a sentence. */
-  readonly says: string
+  readonly mistake: string
   /** Changes the code itself; answers how to put it right again. */
   readonly plant?: () => () => void
   readonly changeStore?: (store: MemoryStore) => void

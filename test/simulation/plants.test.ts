@@ -7,7 +7,7 @@ import { simulate } from './simulation.ts'
 import { ruleOf } from './step-check.ts'
 
 describe('a planted fault is found', () => {
-  test.each(plants)('$name: $says', async (plant) => {
+  test.each(plants)('$name: $mistake', async (plant) => {
     const { seed, rule } = await findPlant(plant)
 
     expect(seed, 'the seed that found it').toBeDefined()

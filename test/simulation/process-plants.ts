@@ -24,12 +24,12 @@ function method<C extends object, N extends keyof C>(prototype: C, name: N): C[N
 export const processPlants: readonly Plant[] = [
   {
     name: 'wake_ups_without_sweep',
-    says: 'workers rely on wake-ups alone, and some are lost',
+    mistake: 'workers rely on wake-ups alone, and some are lost',
     workerOptions: { sweep: '12h' },
   },
   {
     name: 'acknowledged_unwritten',
-    says: 'the last call of a batch is acknowledged and not run, if it is a submit',
+    mistake: 'the last call of a batch is acknowledged and not run, if it is a submit',
     changeStore: (store) => {
       const run = store.run.bind(store)
       store.run = async (partition, calls) => {
@@ -41,27 +41,27 @@ export const processPlants: readonly Plant[] = [
   },
   {
     name: 'leases_not_renewed',
-    says: 'a worker never renews its leases',
+    mistake: 'a worker never renews its leases',
     plant: () => changeMethod(LeaseKeeper.prototype, 'renew', () => Promise.resolve()),
   },
   {
     name: 'unanswered_claim_forgotten',
-    says: 'a worker neither repeats nor gives up a claim that was not answered',
+    mistake: 'a worker neither repeats nor gives up a claim that was not answered',
     plant: () => changeMethod(Claimer.prototype, 'unanswered', () => undefined),
   },
   {
     name: 'engine_stands_still',
-    says: 'an engine never makes a pass',
+    mistake: 'an engine never makes a pass',
     plant: () => changeMethod(Runner.prototype, 'run', () => Promise.resolve()),
   },
   {
     name: 'timers_not_followed',
-    says: 'an engine comes once per cycle only, whatever timers run out between',
+    mistake: 'an engine comes once per cycle only, whatever timers run out between',
     plant: () => changeMethod(Schedule.prototype, 'visitAt', () => undefined),
   },
   {
     name: 'slot_not_freed',
-    says: 'a worker loses a slot with each execution that was cancelled while it ran',
+    mistake: 'a worker loses a slot with each execution that was cancelled while it ran',
     plant: () => {
       const right = method(Slots.prototype, 'free')
       return changeMethod(Slots.prototype, 'free', function (this: Slots, held: LeasedExecution) {
@@ -71,7 +71,7 @@ export const processPlants: readonly Plant[] = [
   },
   {
     name: 'event_passed_over',
-    says: 'whoever follows the events misses one behind a full page of three',
+    mistake: 'an event reader misses one after a full page of three',
     plant: () => {
       const right = method(EventReader.prototype, 'advance')
       return changeMethod(EventReader.prototype, 'advance', function (this: EventReader, page: EventPage) {

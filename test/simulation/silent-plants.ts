@@ -5,7 +5,7 @@ import { change } from './kernel-plants.ts'
 export const silentPlants: readonly Plant[] = [
   {
     name: 'refusal_writes',
-    says: 'a report of progress that is refused is written down all the same',
+    mistake: 'a report of progress that is refused is written down all the same',
     plant: () =>
       change('updateProgress', (right, tx, input) => {
         const result = right(tx, input)
@@ -18,12 +18,12 @@ export const silentPlants: readonly Plant[] = [
   },
   {
     name: 'tags_not_written',
-    says: 'tags are said to be set, in the history too, and are not written',
+    mistake: 'tags are reported as set, in the history too, and are not written',
     plant: () => change('setTags', (right, tx, input) => right({ ...tx, put: () => undefined }, input)),
   },
   {
     name: 'due_pass_does_nothing',
-    says: 'a due pass says that it is through and has done nothing',
+    mistake: 'a due pass reports that it is complete and has done nothing',
     plant: () =>
       change('runDue', (_right, tx) => ({
         kind: 'due',
@@ -36,7 +36,7 @@ export const silentPlants: readonly Plant[] = [
   },
   {
     name: 'repeated_claim_empty',
-    says: 'a claim that is repeated after a lost reply hands out nothing',
+    mistake: 'a claim that is repeated after a lost reply hands out nothing',
     plant: () =>
       change('claimForWorker', (right, tx, input) =>
         input.repeated === true ? { kind: 'claimed', executions: [], more: false, at: tx.now } : right(tx, input),

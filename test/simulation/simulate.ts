@@ -73,7 +73,7 @@ async function runPlants(): Promise<boolean> {
     const { seed, rule } = await searchPlant(plant)
     isAllFound &&= seed !== undefined
     console.log(
-      `${plant.name.padEnd(28)} ${String(seed ?? 'not found').padStart(9)}  ${plant.says}\n${' '.repeat(40)}${rule ?? ''}`,
+      `${plant.name.padEnd(28)} ${String(seed ?? 'not found').padStart(9)}  ${plant.mistake}\n${' '.repeat(40)}${rule ?? ''}`,
     )
   }
   return isAllFound

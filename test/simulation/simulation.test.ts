@@ -75,7 +75,7 @@ test('without faults every kind of work ends as it should, and at once', async (
 test('what a world throws is a problem of that world', async () => {
   const plant: Plant = {
     name: 'timers_throw',
-    says: 'a timer throws',
+    mistake: 'a timer throws',
     plant: () => {
       const spy = vi.spyOn(Clockwork.prototype, 'fire').mockImplementation(() => {
         throw new Error('The spring is broken.')
@@ -90,7 +90,7 @@ test('what a world throws is a problem of that world', async () => {
 })
 
 test('an unhandled failure is a problem too', async () => {
-  const plant: Plant = { name: 'no_slots', says: 'a worker has no slots', workerOptions: { concurrency: -1 } }
+  const plant: Plant = { name: 'no_slots', mistake: 'a worker has no slots', workerOptions: { concurrency: -1 } }
 
   const { problems } = await simulate(drawConfig(1), { plant })
 
