@@ -1,10 +1,15 @@
 /** What every process of a crash test has in common: it reports when it is ready, and ends on request or with its parent. */
+import { flushCompileCache } from 'node:module'
 import { createInterface } from 'node:readline'
 import type { Log } from '../../src/runtime/index.ts'
 
 const lines = createInterface(process.stdin)[Symbol.asyncIterator]()
 
+// Node writes its compile cache when a process exits, and most of these are killed. All static imports are compiled here.
+flushCompileCache()
+
 export function sayReady(): void {
+  flushCompileCache()
   process.stdout.write('ready\n')
 }
 

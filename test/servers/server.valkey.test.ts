@@ -101,7 +101,7 @@ describe.each(programs)('a %s', (program) => {
     expect(server.location).toBe(`${program.split('-')[0]}://:open%3A%20sesame@127.0.0.1:${server.port}`)
   })
 
-  test('with a user accepts no other, and allows what the user's rules allow', async () => {
+  test('with a user accepts no other, and allows only what its rules allow', async () => {
     const access = { username: 'fabric', password: 'secret', rules: ['~ff:*', '+@all', '-flushall'] }
     await using server = await startServer({ program, ...access })
     const stranger = { ...server.address, username: undefined, password: undefined }
