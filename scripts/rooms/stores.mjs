@@ -1,21 +1,19 @@
 /** The rooms of src/stores, each with the rooms that it may import. `port` is the interface that every store implements. */
 const postgresBase = ['port', 'server', 'postgres/options', 'postgres/wire']
 const sqliteBase = ['port', 'sqlite/connection']
-const valkeyBase = ['port', 'level', 'server', 'working-set/*', 'valkey/*']
-const workingSet = ['port', 'sql', 'working-set/*']
+const valkeyBase = ['port', 'server', 'valkey/options', 'valkey/layout', 'valkey/wire', 'valkey/connection']
 
 export const stores = {
   rooms: {
     server: [],
     level: [],
-    sql: ['port', 'working-set/*'],
-    memory: ['port', 'working-set/*'],
-    'working-set': workingSet,
-    'working-set/overlay': workingSet,
-    'working-set/load': workingSet,
-    'working-set/commit': workingSet,
-    'working-set/partition': workingSet,
-    'working-set/batch': workingSet,
+    sql: ['port', 'working-set/overlay'],
+    memory: ['port', 'working-set/overlay'],
+    'working-set/overlay': ['port'],
+    'working-set/load': ['port', 'sql', 'working-set/overlay'],
+    'working-set/commit': ['port', 'working-set/overlay', 'working-set/load'],
+    'working-set/partition': ['port', 'working-set/overlay', 'working-set/load', 'working-set/commit'],
+    'working-set/batch': ['port', 'working-set/*'],
 
     'sqlite/connection': [],
     'sqlite/file': [...sqliteBase, 'level'],
@@ -42,14 +40,15 @@ export const stores = {
     ],
     postgres: [...postgresBase, 'level', 'sql', 'postgres/*'],
 
-    'valkey/options': valkeyBase,
-    'valkey/wire': valkeyBase,
-    'valkey/connection': valkeyBase,
-    'valkey/library': valkeyBase,
-    'valkey/boot': valkeyBase,
+    'valkey/options': ['server'],
+    'valkey/layout': ['port', 'working-set/overlay', 'working-set/commit'],
+    'valkey/wire': ['port', 'working-set/load', 'working-set/commit', 'valkey/layout'],
+    'valkey/connection': ['server', 'valkey/options', 'valkey/wire'],
+    'valkey/library': [...valkeyBase, 'level'],
     'valkey/notify': valkeyBase,
-    'valkey/migration': valkeyBase,
-    valkey: valkeyBase,
+    'valkey/boot': [...valkeyBase, 'level', 'valkey/library'],
+    'valkey/migration': [...valkeyBase, 'level', 'valkey/library', 'valkey/boot'],
+    valkey: [...valkeyBase, 'level', 'working-set/*', 'valkey/*'],
 
     open: ['port', 'level', 'sql', 'memory', 'sqlite/*', 'postgres/*', 'valkey/*'],
   },

@@ -56,7 +56,7 @@ import type { Throwing } from './session.ts'
 import { noKeys } from './tokens/key-ring.ts'
 import { Tokens } from './tokens/token.ts'
 import type { TokenSigner } from './tokens/token.ts'
-import { accept } from './transport/accept.ts'
+import { unwrap } from './transport/accept.ts'
 
 export interface ClientOptions {
   readonly namespace?: string
@@ -374,7 +374,7 @@ export class Client implements FlowClient {
   }
 
   async #submitTask<Output>(task: AnyTask, input: unknown, options?: SubmitOptions): Promise<ExecutionHandle<Output>> {
-    const result = accept(await submitTask(this.#session, task, input, options))
+    const result = unwrap(await submitTask(this.#session, task, input, options))
     return new ExecutionHandle<Output>(this, result.executionId, task, result.kind)
   }
 
@@ -383,7 +383,7 @@ export class Client implements FlowClient {
     const { result, flowId, graph } = await submitFlow(this.#session, flow, input, options, (partition) => {
       since = this.#ends.momentIn(partition)
     })
-    if (accept(result).kind === 'joined') return new FlowHandle(this, flowId, graph, 'joined')
+    if (unwrap(result).kind === 'joined') return new FlowHandle(this, flowId, graph, 'joined')
     return new FlowHandle(this, flowId, graph, 'created', since)
   }
 

@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime/index.ts'
 import type { Batcher, Reply } from '../stores/batcher.ts'
 import type { Partition, StoreSettings } from '../stores/store.ts'
 import type { TokenSigner } from './tokens/token.ts'
-import { accept } from './transport/accept.ts'
+import { unwrap } from './transport/accept.ts'
 import { partitionOf, resolveExecutionId, resolveFlowId } from './transport/ids.ts'
 import { retryWhileUnavailable } from './transport/retry-unavailable.ts'
 
@@ -86,7 +86,7 @@ export function throwing<Calls extends object>(calls: Calls, check: () => void):
     name,
     async (...rest: unknown[]) => {
       check()
-      return accept(await call(...rest))
+      return unwrap(await call(...rest))
     },
   ])
   return Object.fromEntries(wrapped) as Throwing<Calls>

@@ -13,7 +13,7 @@ import type { Handler } from '../client/define/task.ts'
 import { Tokens } from '../client/tokens/token.ts'
 import { startEngine } from '../engine/index.ts'
 import type { Engine, EngineOptions } from '../engine/index.ts'
-import { isLog, quietLog, silentLog, systemRuntime } from '../runtime/index.ts'
+import { isLog, nonThrowingLog, silentLog, systemRuntime } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { openStore } from '../stores/open/open-store.ts'
@@ -23,7 +23,7 @@ import type { Store } from '../stores/store.ts'
 import type { ValkeyOptions } from '../stores/valkey/options/valkey-options.ts'
 import type { Middleware } from '../worker/attempt/middleware.ts'
 import type { WorkerOptions } from '../worker/worker-options.ts'
-import { listenToSignals } from '../worker/shutdown-signals.ts'
+import { onShutdownSignal } from '../worker/shutdown-signals.ts'
 import { startWorker } from '../worker/worker.ts'
 import type { Worker, WorkerCloseOptions } from '../worker/worker.ts'
 
@@ -88,10 +88,10 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
 
 /** Returns a log that never throws: the given one, or one that writes lines of this level to standard error. */
 export async function openLog(log: Log | LogLevel = 'warn'): Promise<Log> {
-  if (typeof log !== 'string') return quietLog(checkLog(log))
+  if (typeof log !== 'string') return nonThrowingLog(checkLog(log))
   // Loads the logging library only when the fabric uses it.
   const { createLog } = await import('./create-log.ts')
-  return quietLog(createLog(log))
+  return nonThrowingLog(createLog(log))
 }
 
 function checkLog(log: Log): Log {
@@ -141,7 +141,7 @@ export class Fabric extends Client {
 
   constructor(store: Store, runtime: Runtime, parts: FabricParts = {}) {
     const { namespace = 'default', keys } = parts
-    const log = quietLog(parts.log ?? silentLog)
+    const log = nonThrowingLog(parts.log ?? silentLog)
     super(store, runtime, keys === undefined ? { namespace } : { namespace, tokens: new Tokens(keys, runtime, log) })
     this.log = log
     this.#isKeysOptionSet = keys !== undefined
@@ -214,7 +214,7 @@ export class Fabric extends Client {
 
   /** The first signal closes the fabric, so that the process can exit. A second one skips draining. */
   #listenToSignals(): void {
-    this.#stopListening ??= listenToSignals((count) => void this.close(count > 1 ? { drain: 0 } : {}))
+    this.#stopListening ??= onShutdownSignal((count) => void this.close(count > 1 ? { drain: 0 } : {}))
   }
 
   /** Without this check, missing keys would surface only when the first handler issues a token. */

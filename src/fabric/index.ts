@@ -1,3 +1,2 @@
-export type { LogLevel } from './create-log.ts'
 export { Fabric, createFabric } from './fabric.ts'
 export type { EngineSettings, FabricOptions, FabricWorkerOptions } from './fabric.ts'

@@ -15,8 +15,6 @@ export {
   BATCH_BYTES,
   BATCH_OPERATION_LIMIT,
   BUFFERED_SIGNAL_MAX,
-  CALL_REPLY_BYTES,
-  CALL_WORK_LIMIT,
   CANCEL_GRACE_DEFAULT_MS,
   CLAIM_BLOB_MAX,
   CLAIM_COUNT_MAX,
@@ -80,7 +78,6 @@ export {
   STEP_PAGE_MAX,
   STEP_TOTAL_BYTES,
   STEP_VALUE_BYTES,
-  SUBMISSION_REST_MS,
   TAG_COUNT_MAX,
   TAG_VALUE_BYTES,
   WAITPOINT_EXPIRY_MAX_MS,
@@ -126,7 +123,7 @@ export type {
   Membership,
   OutcomeRule,
 } from './model/flow-schema.ts'
-export { bringsOf, guardOf, recordsNamedBy } from './model/index-guards.ts'
+export { guardOf, recordsNamedBy } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
 export {
   CANCEL_BACKLOG_INDEX,
@@ -142,7 +139,6 @@ export {
   attemptsIndex,
   edgeId,
   inboundIndex,
-  inboxIndex,
   isReadyIndex,
   laneIndex,
   membersIndex,
@@ -198,7 +194,7 @@ export type { CancelResult } from './operations/executions/cancel-execution.ts'
 export { changePriority } from './operations/executions/change-priority.ts'
 export type { PriorityResult } from './operations/executions/change-priority.ts'
 export { countExecutions } from './operations/executions/count-executions.ts'
-export type { CountResult, LaneCounts } from './operations/executions/count-executions.ts'
+export type { LaneCounts } from './operations/executions/count-executions.ts'
 export { createExecution } from './operations/executions/create-execution.ts'
 export type { CreateResult } from './operations/executions/create-execution.ts'
 export { describeExecution } from './operations/executions/describe-execution.ts'
@@ -206,7 +202,7 @@ export type { DescribeResult } from './operations/executions/describe-execution.
 export { explainExecution } from './operations/executions/explain-execution.ts'
 export type { ExplainResult, Explanation } from './operations/executions/explain-execution.ts'
 export { listExecutions } from './operations/executions/list-executions.ts'
-export type { ListInput, ListResult } from './operations/executions/list-executions.ts'
+export type { ListInput } from './operations/executions/list-executions.ts'
 export { replayExecution } from './operations/executions/replay-execution.ts'
 export type { ReplayFrom, ReplayInput, ReplayResult } from './operations/executions/replay-execution.ts'
 export { setTags } from './operations/executions/set-tags.ts'

@@ -5,9 +5,9 @@ export const OPERATION_WORK_LIMIT = 100
 /** Records that an operation may read for the price of one write: many reads leave less room to write. */
 export const READS_PER_UNIT = 40
 /** Records one call (a batch of operations) may put or remove before the rest is answered `not_run`. */
-export const CALL_WORK_LIMIT = 200
+export const BATCH_WORK_LIMIT = 200
 /** Bytes of blobs one call may send back before the rest is answered `not_run`. */
-export const CALL_REPLY_BYTES = 1_048_576
+export const BATCH_REPLY_BYTES = 1_048_576
 /** Operations in one call. */
 export const BATCH_OPERATION_LIMIT = 50
 /** Bytes of blobs and arguments that one call collects before it is sent. */
@@ -89,7 +89,7 @@ export const IN_DEGREE_MAX = 1_000
 /** Nodes up to which a flow is submitted in one operation, if its records fit the work of one. */
 export const FLOW_ATOMIC_NODE_MAX = 50
 /** How long a submission in several calls may pause before it is abandoned. */
-export const SUBMISSION_REST_MS = 3_600_000
+export const SUBMISSION_IDLE_MS = 3_600_000
 /** Members that the search for a cycle examines, and that one new edge may move to another rank. */
 export const GRAPH_SEARCH_MAX = 80
 /** Levels of downstream members to which one operation applies an end; the next operation continues. */

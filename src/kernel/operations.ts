@@ -31,7 +31,7 @@ import { recordStep } from './operations/journal/record-step.ts'
 import { resumeExecution } from './operations/journal/resume-execution.ts'
 import { suspendExecution } from './operations/journal/suspend-execution.ts'
 import { inspectPartition } from './operations/upkeep/inspect-partition.ts'
-import { CALL_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
+import { BATCH_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
 import { listExecutions } from './operations/executions/list-executions.ts'
 import { purgeExecutions } from './operations/upkeep/purge-executions.ts'
 import { reconcileIndexes } from './operations/upkeep/reconcile-indexes.ts'
@@ -144,5 +144,5 @@ const LARGE_OPERATIONS: readonly OperationName[] = ['submitFlow', 'suspendExecut
 
 /** How many records an operation may put or remove; a record that it writes again counts once. */
 export function workLimitOf(name: OperationName): number {
-  return LARGE_OPERATIONS.includes(name) ? CALL_WORK_LIMIT : OPERATION_WORK_LIMIT
+  return LARGE_OPERATIONS.includes(name) ? BATCH_WORK_LIMIT : OPERATION_WORK_LIMIT
 }

@@ -26,7 +26,7 @@ export function isLog(value: unknown): value is Log {
 }
 
 /** Wraps a log so that it never throws. */
-export function quietLog(log: Log): Log {
+export function nonThrowingLog(log: Log): Log {
   const write =
     (method: (typeof METHODS)[number]) =>
     (fields: LogFields, message: string): void => {

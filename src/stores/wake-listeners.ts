@@ -13,7 +13,7 @@ export class WakeListeners {
     return () => this.#listeners.delete(listener)
   }
 
-  tell(wake: Wake): void {
+  notify(wake: Wake): void {
     for (const listener of this.#listeners) listener(wake)
   }
 

@@ -74,7 +74,7 @@ export class FaultyStore implements Store {
 
   /** Sends a wake-up without a cause. */
   wake(wake: Wake): void {
-    this.#strays.tell(wake)
+    this.#strays.notify(wake)
   }
 
   report(): Promise<StoreReport> {

@@ -14,7 +14,7 @@ import { composeHandler } from './attempt/middleware.ts'
 import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions, WorkerSettings } from './worker-options.ts'
 import { ServedTask } from './served-task.ts'
-import { listenToSignals } from './shutdown-signals.ts'
+import { onShutdownSignal } from './shutdown-signals.ts'
 import { WorkLoop } from './work-loop.ts'
 import { summarise } from './worker-stats.ts'
 import type { WorkerState, WorkerStats, WorkerSummary } from './worker-stats.ts'
@@ -63,7 +63,8 @@ export class Worker implements AsyncDisposable {
       onFabricClosed: () => this.#onFabricClosed(),
     })
     this.#loop.start()
-    this.#stopListening = options.signals === true ? listenToSignals((count) => this.#onSignal(count)) : () => undefined
+    this.#stopListening =
+      options.signals === true ? onShutdownSignal((count) => this.#onSignal(count)) : () => undefined
   }
 
   get state(): WorkerState {

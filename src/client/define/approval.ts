@@ -2,7 +2,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { optionKeys } from '../checks/exhaustive.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
-import { checkSenders, layFlat } from './condition-draft.ts'
+import { checkSenders, flattenCondition } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
 import { checkBoolean, checkOptions, invalidInput, show } from '../checks/names.ts'
 import { checkWaitpointKey } from '../checks/signal-names.ts'
@@ -111,7 +111,7 @@ export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer
       from: voters,
       targets: [target],
     })
-    const nodes = layFlat({ kind: 'group', need: 1, parts: [count(APPROVE, need), count(REJECT, rejections)] })
+    const nodes = flattenCondition({ kind: 'group', need: 1, parts: [count(APPROVE, need), count(REJECT, rejections)] })
     return { nodes, opens: key === undefined ? [target] : [], reason: 'approval', ...timing }
   }
   // Reports invalid options now rather than when a handler waits.

@@ -5,7 +5,7 @@ import {
   CONDITION_NODE_MAX,
   CONDITION_SOURCE_MAX,
 } from '../../kernel/index.ts'
-import { checkSenders, layFlat, singleLeaf } from './condition-draft.ts'
+import { checkSenders, flattenCondition, singleLeaf } from './condition-draft.ts'
 import type { ConditionDraft, LeafDraft } from './condition-draft.ts'
 
 const leaf: LeafDraft = singleLeaf('@paid', 'paid')
@@ -21,7 +21,7 @@ function nested(depth: number): ConditionDraft {
 test('every node stands behind its parent, the root first', () => {
   const either: ConditionDraft = { kind: 'group', need: 1, parts: [leaf, singleLeaf('door', undefined, ['ada'])] }
 
-  expect(layFlat(every(either, leaf))).toEqual([
+  expect(flattenCondition(every(either, leaf))).toEqual([
     { kind: 'group', parent: undefined, need: 2, by: 'once', name: undefined, from: [], targets: [] },
     { kind: 'group', parent: 0, need: 1, by: 'once', name: undefined, from: [], targets: [] },
     { kind: 'leaf', parent: 1, need: 1, by: 'once', name: 'paid', from: [], targets: ['@paid'] },
@@ -31,8 +31,8 @@ test('every node stands behind its parent, the root first', () => {
 })
 
 test('groups nest up to the limit, and leaves add no depth', () => {
-  expect(layFlat(nested(CONDITION_DEPTH_MAX))).toHaveLength(CONDITION_DEPTH_MAX + 1)
-  expect(() => layFlat(nested(CONDITION_DEPTH_MAX + 1))).toThrow(
+  expect(flattenCondition(nested(CONDITION_DEPTH_MAX))).toHaveLength(CONDITION_DEPTH_MAX + 1)
+  expect(() => flattenCondition(nested(CONDITION_DEPTH_MAX + 1))).toThrow(
     'it is 5 levels deep, but at most 4 are allowed (at [0][0][0][0])',
   )
 })
@@ -64,13 +64,13 @@ test.each<[string, ConditionDraft]>([
     { ...leaf, by: 'waitpoints', targets: Array.from({ length: 65 }, (_, i) => `door-${i}`) },
   ],
 ])('what could never be met, or is too large, is refused: %s', (text, draft) => {
-  expect(() => layFlat(draft)).toThrow(text)
+  expect(() => flattenCondition(draft)).toThrow(text)
 })
 
 test('the signals that all parts need are limited, and groups add none', () => {
   const half: LeafDraft = { ...leaf, by: 'signals', need: CONDITION_NEED_MAX / 2 }
 
-  expect(layFlat(every(every(half), every(half)))).toHaveLength(5)
+  expect(flattenCondition(every(every(half), every(half)))).toHaveLength(5)
 })
 
 test('senders are named, each once, and not too many', () => {

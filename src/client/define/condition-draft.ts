@@ -40,7 +40,7 @@ export function singleLeaf(target: string, name: string | undefined, from: reado
 const ROOT_PATH = '<root>'
 
 /** Returns the condition in the store's form: the root first, every other node after its parent. */
-export function layFlat(root: ConditionDraft): ConditionNode[] {
+export function flattenCondition(root: ConditionDraft): ConditionNode[] {
   const nodes: ConditionNode[] = []
   const targets = new Set<string>()
   let needed = 0

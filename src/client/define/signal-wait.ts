@@ -5,7 +5,7 @@ import { mailboxOf } from '../../kernel/rules/journal-ids.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import type { SourceType } from '../../kernel/model/journal-schema.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { checkSenders, layFlat, singleLeaf } from './condition-draft.ts'
+import { checkSenders, flattenCondition, singleLeaf } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
 import { checkOptions } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
@@ -92,7 +92,7 @@ export function signal(name: string, options: SignalOptions = {}): SignalWait {
   const { schema, from, ...settings } = options
   checkSchema(schema, 'schema')
   const draft = singleLeaf(mailboxOf(name), name, checkSenders(from, 'from'))
-  const plan = { nodes: layFlat(draft), opens: [], reason: 'signal', ...parseWaitSettings(settings) }
+  const plan = { nodes: flattenCondition(draft), opens: [], reason: 'signal', ...parseWaitSettings(settings) }
   return {
     [WAITABLE]: { plan: () => plan, answer: (outcome) => answerSignal(outcome, schema) },
     [CONDITION]: { draft, ownOptions: ownOptionsOf(options) },

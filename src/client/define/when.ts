@@ -7,7 +7,7 @@ import type { Instant } from '../../kernel/model/base-records.ts'
 import type { CountBy } from '../../kernel/model/journal-schema.ts'
 import { keyOf } from './approval.ts'
 import type { WaitpointReference } from './approval.ts'
-import { checkSenders, layFlat, singleLeaf } from './condition-draft.ts'
+import { checkSenders, flattenCondition, singleLeaf } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
 import { checkList, checkOptions, invalidInput, show } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
@@ -107,7 +107,7 @@ function group(word: string, parts: readonly Part[], settings: WaitSettings, nee
 }
 
 function conditionWait(draft: ConditionDraft, settings: WaitSettings): ConditionWait {
-  const plan = { nodes: layFlat(draft), opens: [], reason: 'signal', ...parseWaitSettings(settings) }
+  const plan = { nodes: flattenCondition(draft), opens: [], reason: 'signal', ...parseWaitSettings(settings) }
   return {
     [WAITABLE]: { plan: () => plan, answer: (outcome) => Promise.resolve(answerCondition(outcome)) },
     [CONDITION]: { draft, ownOptions: ownOptionsOf(settings) },

@@ -2,7 +2,7 @@
 import type { ExecutionId, Explanation } from '../../kernel/index.ts'
 import { decodeValue } from '../checks/payload.ts'
 import type { Session } from '../session.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import { describe, summarise } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { describeExecution, explainExecution, readInputs } from './execution-calls.ts'
@@ -19,7 +19,7 @@ export async function readDescription(
 ): Promise<ExecutionDescription> {
   const reply = await describeExecution(session, idOrKey, parts)
   const inputs = parts.inputs === true ? await readUpstreamResults(session, idOrKey) : undefined
-  return describe(accept(reply.result), reply.blobs, inputs)
+  return describe(unwrap(reply.result), reply.blobs, inputs)
 }
 
 /** Reads all results that upstreams passed to a member, by name, page by page. */
@@ -28,7 +28,7 @@ async function readUpstreamResults(session: Session, idOrKey: string): Promise<R
   let from: ExecutionId | undefined
   do {
     const { result, blobs } = await readInputs(session, idOrKey, from)
-    const { page } = accept(result)
+    const { page } = unwrap(result)
     for (const { name, result: info, blob } of page.inputs) values.push([name, decodeValue(info, blobs[blob ?? -1])])
     from = page.from
   } while (from !== undefined)
@@ -39,7 +39,7 @@ export async function readExplanation(
   session: Session,
   idOrKey: string,
 ): Promise<{ readonly explanation: Explanation; readonly text: string }> {
-  const { explanation } = accept(await explainExecution(session, idOrKey))
+  const { explanation } = unwrap(await explainExecution(session, idOrKey))
   return { explanation, text: explanationText(explanation, await skippedBy(session, explanation)) }
 }
 

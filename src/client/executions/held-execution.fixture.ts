@@ -2,7 +2,7 @@
 import type { ExecutionId, Fence, SuspendResult, WaitpointView } from '../../kernel/index.ts'
 import { silentLog, virtualRuntime } from '../../runtime/index.ts'
 import { MemoryStore } from '../../stores/memory/memory-store.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import { Client } from '../client.ts'
 import { partitionOf } from '../transport/ids.ts'
 import { KeyRing } from '../tokens/key-ring.ts'
@@ -62,7 +62,7 @@ export class HeldExecution {
   async wait(name: string, waitable: Waitable<unknown>): Promise<Exclude<SuspendResult, { kind: 'refused' }>> {
     const { nodes, opens, reason, ...timing } = waitable[WAITABLE].plan(name)
     const input = { ...this.#held, stepKind: 'wait', name, nodes, opens, reason, ...timing } as const
-    return accept((await this.#client.try.run(this.id, 'suspendExecution', input)).result)
+    return unwrap((await this.#client.try.run(this.id, 'suspendExecution', input)).result)
   }
 
   async sleep(name: string, timeoutMs: number): Promise<void> {
@@ -70,12 +70,12 @@ export class HeldExecution {
     const nodes = [{ ...root, from: [], targets: [] }]
     const rest = { opens: [], reason: 'sleep', timeoutMs, onTimeout: 'resume' } as const
     const input = { ...this.#held, stepKind: 'sleep', name, nodes, ...rest } as const
-    accept((await this.#client.try.run(this.id, 'suspendExecution', input)).result)
+    unwrap((await this.#client.try.run(this.id, 'suspendExecution', input)).result)
   }
 
   async open(target: string): Promise<WaitpointView> {
     const input = { ...this.#held, target, keyId: this.#client.tokens.keyId }
-    return accept((await this.#client.try.run(this.id, 'createWaitpoint', input)).result).waitpoint
+    return unwrap((await this.#client.try.run(this.id, 'createWaitpoint', input)).result).waitpoint
   }
 
   /** The claims that all tokens of an opened waitpoint share. */
@@ -93,11 +93,11 @@ export class HeldExecution {
     const outcome = { kind: 'completed', value: encoded?.input } as const
     const input = { ...this.#held, stepKind: 'call', name, attemptCount: 1, outcome } as const
     const blobs = encoded === undefined ? [] : [encoded.bytes]
-    accept((await this.#client.try.run(this.id, 'recordStep', input, blobs)).result)
+    unwrap((await this.#client.try.run(this.id, 'recordStep', input, blobs)).result)
   }
 
   async complete(): Promise<void> {
-    accept((await this.#client.try.run(this.id, 'completeExecution', this.#held)).result)
+    unwrap((await this.#client.try.run(this.id, 'completeExecution', this.#held)).result)
   }
 
   get #held(): { readonly executionId: ExecutionId; readonly fence: Fence } {

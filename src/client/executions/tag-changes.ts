@@ -1,6 +1,6 @@
 import type { Refused, SetFlowTagsResult, SetTagsResult, Tag } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import { checkTagName, checkTagObject, checkTags } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 
@@ -26,7 +26,7 @@ export function splitTags(
 /** Throws the refusal of a change of tags. */
 export function acceptTags(result: SetTagsResult | SetFlowTagsResult, whose: 'execution' | 'flow'): void {
   if (result.kind === 'refused' && result.code === 'invalid_input') throw tooManyTags(result, whose)
-  accept(result)
+  unwrap(result)
 }
 
 function tooManyTags({ code, detail }: Refused, whose: 'execution' | 'flow'): EngineError {

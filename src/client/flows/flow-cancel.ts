@@ -2,7 +2,7 @@
 import type { FlowId } from '../../kernel/index.ts'
 import { sleep } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import type { Session } from '../session.ts'
 import { parseDuration } from '../define/duration.ts'
 import { cancelFlow, describeFlow, listFlowMembers } from './flow-calls.ts'
@@ -23,7 +23,7 @@ export async function cancelFlowAndWait(
 ): Promise<FlowCancelled> {
   const { wait = false, ...rest } = options
   const waitMs = waitOf(wait)
-  const cancelled = accept(await cancelFlow(session, flowId, reason, rest))
+  const cancelled = unwrap(await cancelFlow(session, flowId, reason, rest))
   return waitMs === undefined ? cancelled : await untilSettled(session, flowId, cancelled, waitMs)
 }
 
@@ -45,7 +45,7 @@ async function untilSettled(
   const { runtime } = session
   const giveUpAt = runtime.monotonic() + waitMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(PAUSE_MAX_MS, 2 * pauseMs)) {
-    const { view } = accept(await describeFlow(session, flowId))
+    const { view } = unwrap(await describeFlow(session, flowId))
     const isUnderWay = view.flow.walk?.purpose === 'cancel'
     // With other policies running members may finish, and are not waited for.
     const isDone = cancelled.policy === 'cancel_all' ? view.settled : !isUnderWay
@@ -60,7 +60,7 @@ async function untilSettled(
 }
 
 async function notSettledError(session: Session, flowId: FlowId, liveCount: number): Promise<EngineError> {
-  const page = accept(await listFlowMembers(session, flowId))
+  const page = unwrap(await listFlowMembers(session, flowId))
   const nodes = page.members
     .filter(({ execution }) => execution.state.phase !== 'ended')
     .slice(0, NAMED_MAX)

@@ -2,7 +2,7 @@
 import { optionKeys } from '../checks/exhaustive.ts'
 import type { CancelFlowResult, ExecutionId, FlowId, Position, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import type { ReplayOptions } from '../executions/execution-calls.ts'
 import type { Duration } from '../define/duration.ts'
 import type { ExecutionDescription } from '../executions/description.ts'
@@ -168,7 +168,7 @@ export class FlowHandle<Output = unknown> {
     const nodes = new Map<ExecutionId, string>()
     let cursor: Position | undefined
     do {
-      const page = accept(await this.client.try.listFlowMembers(this.id, { ...options, cursor }))
+      const page = unwrap(await this.client.try.listFlowMembers(this.id, { ...options, cursor }))
       for (const { execution } of page.members) nodes.set(execution.id, execution.member?.name ?? '')
       for (const view of page.members) yield summariseMember(view, nodes)
       cursor = page.cursor

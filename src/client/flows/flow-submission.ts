@@ -59,7 +59,7 @@ export async function sendGraph(
 }
 
 /** Whether one operation can create the graph, within the limits of records and bytes. */
-export function isAtomic({ nodes, edges }: PreparedGraph): boolean {
+function isAtomic({ nodes, edges }: PreparedGraph): boolean {
   if (nodes.length > FLOW_ATOMIC_NODE_MAX) return false
   const queues = new Set<string>()
   let bytes = 0

@@ -3,7 +3,7 @@ import { everyOf, optionKeys } from '../checks/exhaustive.ts'
 import { RESOLVE_PAGE_COUNT } from '../../kernel/index.ts'
 import type { ExecutionId, Handover, PolicyInput, PublicFlowState } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import type { ExecutionHandle } from '../executions/execution-handle.ts'
 import { FlowHandle } from './flow-handle.ts'
 import { FlowMember } from './flow-member.ts'
@@ -83,7 +83,7 @@ export class OpenFlow extends FlowHandle<undefined> {
     const executionId = memberIdOf(this.id, name)
     const policy = waits === undefined || upstreams.length === 0 ? undefined : waits.policy
     const member = { name, task, input, settings, policy, executionId, after: upstreams }
-    const { kind } = accept(await this.client.try.addNewMember(this.id, member))
+    const { kind } = unwrap(await this.client.try.addNewMember(this.id, member))
     return this.#member(executionId, name, task, kind === 'added' ? 'created' : 'joined')
   }
 
@@ -93,7 +93,7 @@ export class OpenFlow extends FlowHandle<undefined> {
     name: Name,
   ): Promise<FlowMember<Output, Name>> {
     const id = this.client.try.resolve(typeof execution === 'string' ? execution : execution.id)
-    accept(await this.client.try.addExecutionToFlow(this.id, id, name))
+    unwrap(await this.client.try.addExecutionToFlow(this.id, id, name))
     return this.#member(id, name)
   }
 
@@ -108,17 +108,17 @@ export class OpenFlow extends FlowHandle<undefined> {
     if (result.kind === 'refused' && result.code === 'invalid_input') {
       throw new EngineError(result.code, { ...result.detail, field: 'payload', message: ONE_PAYLOAD })
     }
-    accept(result)
+    unwrap(result)
   }
 
   /** Sets the group policy of a member's upstreams. Must precede its first edge. */
   async setPolicy(member: MemberRef, policy: PolicyInput): Promise<void> {
-    accept(await this.client.try.setEdgeGroupPolicy(this.id, this.#resolve(member), checkPolicy(policy)))
+    unwrap(await this.client.try.setEdgeGroupPolicy(this.id, this.#resolve(member), checkPolicy(policy)))
   }
 
   /** Closes the graph: held members start, and the flow ends with its last member. */
   async seal(): Promise<PublicFlowState> {
-    return accept(await this.client.try.sealFlow(this.id)).state
+    return unwrap(await this.client.try.sealFlow(this.id)).state
   }
 
   #member<Output, Name extends string, Returned>(

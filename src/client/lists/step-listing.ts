@@ -13,7 +13,7 @@ import type {
   StepView,
   WaitEnd,
 } from '../../kernel/index.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import type { Session } from '../session.ts'
 import { checkBoolean, checkOptions } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
@@ -97,7 +97,7 @@ export async function* readSteps(
   while (from !== undefined) {
     const input: OperationInput<'readSteps'> = { executionId, from, values, limit: STEP_PAGE_MAX }
     const { result, blobs } = await session.run(executionId, 'readSteps', input)
-    const page = accept(result)
+    const page = unwrap(result)
     for (const view of page.steps) yield summariseStep(view, blobs)
     from = page.next
   }
@@ -114,7 +114,7 @@ export async function* readSignals(
   while (from !== undefined) {
     const input: OperationInput<'readSignals'> = { executionId, from, payloads, limit: SIGNAL_PAGE_MAX }
     const { result, blobs } = await session.run(executionId, 'readSignals', input)
-    const page = accept(result)
+    const page = unwrap(result)
     for (const { signal, payloadBlob } of page.signals) yield summariseSignal(signal, blobs[payloadBlob ?? -1])
     from = page.next
   }

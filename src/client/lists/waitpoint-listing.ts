@@ -5,7 +5,7 @@ import type { ListOrder, Page, PageOptions } from './merged-pages.ts'
 import { WAITPOINT_PAGE_MAX } from '../../kernel/index.ts'
 import type { ExecutionId, Instant, ListedWaitpoint, Position } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { accept } from '../transport/accept.ts'
+import { unwrap } from '../transport/accept.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Session } from '../session.ts'
 import { checkBoolean, checkOptions } from '../checks/names.ts'
@@ -82,7 +82,7 @@ export async function listWaitpointsOf(
   let cursor = options.cursor === undefined ? undefined : longestOpenFirst.decode(options.cursor)
   do {
     const input = { executionId, all, limit: limit - items.length, cursor }
-    const page = accept((await session.run(executionId, 'listWaitpoints', input)).result)
+    const page = unwrap((await session.run(executionId, 'listWaitpoints', input)).result)
     items.push(...page.waitpoints.map(summariseWaitpoint))
     cursor = page.cursor
   } while (cursor !== undefined && items.length < limit)

@@ -2,7 +2,7 @@ import type { ErrorCode, RefusalDetail, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 
 /** Returns a result, and throws a refusal as an `EngineError`. */
-export function accept<R extends { readonly kind: string }>(result: R | Refused): Exclude<R, Refused> {
+export function unwrap<R extends { readonly kind: string }>(result: R | Refused): Exclude<R, Refused> {
   if (isRefused(result)) throw refusalError(result)
   return result as Exclude<R, Refused>
 }

@@ -1,5 +1,5 @@
 /** One helper per phase of a flow owns entering it: its fields and its event. The caller puts the flow with `putFlow`. */
-import { SUBMISSION_REST_MS } from '../limits.ts'
+import { SUBMISSION_IDLE_MS } from '../limits.ts'
 import { flowSubject } from '../model/events.ts'
 import type { Flow, FlowState } from '../model/records.ts'
 import { flowOutcome } from '../rules/flow-state.ts'
@@ -7,7 +7,7 @@ import type { Tx } from '../tx.ts'
 
 /** Returns the state of a flow whose submission is incomplete: held until its next call, and abandoned without one. */
 export function awaitingSubmission(tx: Tx): FlowState {
-  return { phase: 'held', until: tx.now + SUBMISSION_REST_MS }
+  return { phase: 'held', until: tx.now + SUBMISSION_IDLE_MS }
 }
 
 /** Extends the hold of a flow after another call of its submission. */

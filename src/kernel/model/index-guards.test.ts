@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bringsOf, guardOf, recordsNamedBy } from './index-guards.ts'
+import { recordsReadAfter, guardOf, recordsNamedBy } from './index-guards.ts'
 import {
   CANCEL_BACKLOG_INDEX,
   CREATED_INDEX,
@@ -12,7 +12,7 @@ import {
   attemptsIndex,
   edgeId,
   inboundIndex,
-  inboxIndex,
+  bufferedSignalsIndex,
   laneIndex,
   membersIndex,
   outboundIndex,
@@ -40,7 +40,7 @@ describe('the guard of an index', () => {
     stepsIndex(SCOPE),
     waitpointsIndex(SCOPE),
     signalsIndex(SCOPE),
-    inboxIndex(WAITPOINT),
+    bufferedSignalsIndex(WAITPOINT),
   ])('%j is the execution that it belongs to', (index) => {
     expect(guardOf(index)).toEqual({ kind: 'record', type: 'execution', id: EXECUTION })
   })
@@ -85,7 +85,7 @@ describe('what an entry names', () => {
     [CANCEL_BACKLOG_INDEX, ['flow']],
     [stepsIndex(SCOPE), ['step']],
     [signalsIndex(SCOPE), ['signal']],
-    [inboxIndex(WAITPOINT), ['signal']],
+    [bufferedSignalsIndex(WAITPOINT), ['signal']],
     [waitpointsIndex(SCOPE), ['waitpoint']],
     [OPEN_WAITPOINTS_INDEX, ['waitpoint']],
     [attemptsIndex(EXECUTION), ['attempt']],
@@ -128,8 +128,8 @@ describe('what a record brings', () => {
   }
 
   test('is the flow of a member that can be claimed, and the member that its payload comes from', () => {
-    expect(bringsOf(member({ phase: 'eligible' }))).toEqual([{ type: 'flow', id: FLOW }])
-    expect(bringsOf(member({ phase: 'eligible' }, { payloadFrom: OTHER }))).toEqual([
+    expect(recordsReadAfter(member({ phase: 'eligible' }))).toEqual([{ type: 'flow', id: FLOW }])
+    expect(recordsReadAfter(member({ phase: 'eligible' }, { payloadFrom: OTHER }))).toEqual([
       { type: 'flow', id: FLOW },
       { type: 'execution', id: OTHER },
     ])
@@ -138,11 +138,11 @@ describe('what a record brings', () => {
   test('is nothing for one that has ended, unless it owes its edges', () => {
     const ended: Execution['state'] = { phase: 'ended', outcome: 'completed', at: 1, reason: undefined, by: undefined }
 
-    expect(bringsOf(member(ended))).toEqual([])
-    expect(bringsOf(member(ended, { owesEdges: true }))).toEqual([{ type: 'flow', id: FLOW }])
+    expect(recordsReadAfter(member(ended))).toEqual([])
+    expect(recordsReadAfter(member(ended, { owesEdges: true }))).toEqual([{ type: 'flow', id: FLOW }])
   })
 
   test('is nothing for an execution without a flow', () => {
-    expect(bringsOf({ ...unpackRecord('execution', []), state: { phase: 'eligible' } })).toEqual([])
+    expect(recordsReadAfter({ ...unpackRecord('execution', []), state: { phase: 'eligible' } })).toEqual([])
   })
 })

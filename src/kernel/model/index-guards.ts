@@ -123,7 +123,7 @@ export interface RecordKey {
 }
 
 /** Records that an operation reads next when it takes this one from an index. A store may load them together. */
-export function bringsOf(record: AnyRecord): RecordKey[] {
+export function recordsReadAfter(record: AnyRecord): RecordKey[] {
   return record.type === 'execution' ? recordsReadWith(record) : []
 }
 

@@ -97,7 +97,7 @@ export function signalsIndex(scope: string): string {
 }
 
 /** The signals that are buffered at one waitpoint for a later wait, by number. */
-export function inboxIndex(waitpointId: string): string {
+export function bufferedSignalsIndex(waitpointId: string): string {
   return joinName('inbox', waitpointId)
 }
 

@@ -3,7 +3,7 @@ import { noMembers } from './flow-state.ts'
 import {
   edgeId,
   inboundIndex,
-  inboxIndex,
+  bufferedSignalsIndex,
   isReadyIndex,
   laneIndex,
   membersIndex,
@@ -280,7 +280,7 @@ describe('what an execution remembers stands with the life that it belongs to', 
     ])
     expect(entriesOf(signal)).toEqual([
       { index: signalsIndex(scope), score: 4, id: signal.id },
-      { index: inboxIndex(waitpointId), score: 4, id: signal.id },
+      { index: bufferedSignalsIndex(waitpointId), score: 4, id: signal.id },
     ])
   })
 

@@ -15,7 +15,7 @@ import {
   SIBLING_CANCELS_INDEX,
   attemptsIndex,
   inboundIndex,
-  inboxIndex,
+  bufferedSignalsIndex,
   laneIndex,
   membersIndex,
   outboundIndex,
@@ -116,7 +116,7 @@ function signalEntries(signal: Signal): IndexEntry[] {
   const scope = scopeOfWaitpoint(waitpointId, signal.target)
   const accepted = { index: signalsIndex(scope), score: signal.sequence, id: signal.id }
   if (!signal.isWaiting) return [accepted]
-  return [accepted, { index: inboxIndex(waitpointId), score: signal.sequence, id: signal.id }]
+  return [accepted, { index: bufferedSignalsIndex(waitpointId), score: signal.sequence, id: signal.id }]
 }
 
 function attemptEntries(attempt: Attempt): IndexEntry[] {

@@ -87,7 +87,7 @@ export class MemoryStore implements Store {
   }
 
   protected wake(wake: Wake | undefined): void {
-    if (wake !== undefined) this.#listeners.tell(wake)
+    if (wake !== undefined) this.#listeners.notify(wake)
   }
 
   protected partition(name: Partition): MemoryPartition {

@@ -1,14 +1,25 @@
 /** A store in one schema of a PostgreSQL database. The kernel runs in the process; a batch is a transaction. */
 import { isReadOperation } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
-import { quietLog, silentLog } from '../../runtime/index.ts'
+import { nonThrowingLog, silentLog } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import { executionPartition } from '../store.ts'
-import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, StoreSettings, TransactionHandle, Wake } from '../store.ts'
+import type {
+  Answer,
+  Call,
+  EventPage,
+  Partition,
+  PartitionDump,
+  Store,
+  StoreReport,
+  StoreSettings,
+  TransactionHandle,
+  Wake,
+} from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { Connection } from './wire/connection.ts'
 import { EventLog } from './event-log.ts'
@@ -131,7 +142,7 @@ export class PostgresStore implements Store {
   /** Checks the server before anything is written to it. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { runtime, location, create = true, clock = 'server', indexedTags, levels = programLevels } = options
-    const log = quietLog(options.log ?? silentLog)
+    const log = nonThrowingLog(options.log ?? silentLog)
     const connectionOptions = options.connection ?? {}
     const { connections = CONNECTIONS_DEFAULT } = connectionOptions
     const pool = new Pool(runtime, connections, () => Connection.open(location, connectionOptions))
@@ -224,7 +235,7 @@ export class PostgresStore implements Store {
   }
 
   #publish(wake: Wake): void {
-    this.#listeners.tell(wake)
+    this.#listeners.notify(wake)
     this.#channel.announce(wake)
   }
 
@@ -232,7 +243,7 @@ export class PostgresStore implements Store {
   #receive(wake: Wake): void {
     const { partition, ready } = wake
     if (ready === undefined) this.#writes.takeStaged(partition, partitionNumber(partition))
-    this.#listeners.tell(wake)
+    this.#listeners.notify(wake)
   }
 
   async #use<T>(work: () => Promise<T>): Promise<T> {

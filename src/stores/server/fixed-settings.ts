@@ -1,7 +1,7 @@
 /** Compares the settings that were fixed at the first use of a store with those of a program. */
 import { EngineError } from '../../kernel/engine-error.ts'
 
-export function refuseOther(what: string, found: unknown, wanted: unknown): void {
+export function refuseMismatch(what: string, found: unknown, wanted: unknown): void {
   const [foundText, wantedText] = [JSON.stringify(found), JSON.stringify(wanted)]
   if (foundText === wantedText) return
   throw new EngineError('configuration_mismatch', {
@@ -11,6 +11,6 @@ export function refuseOther(what: string, found: unknown, wanted: unknown): void
 }
 
 /** Returns the names as they are stored: sorted and without duplicates. */
-export function sorted(names: readonly string[]): string[] {
+export function sortedNames(names: readonly string[]): string[] {
   return [...new Set(names)].sort()
 }

@@ -45,7 +45,7 @@ interface User {
 }
 
 /** Refuses a user or a password that differs between the location and the options. */
-export function refuseTwoUsers(field: string, located: User, given: User): void {
+export function refuseConflictingUsers(field: string, located: User, given: User): void {
   for (const name of ['username', 'password'] as const) {
     if (located[name] === undefined || given[name] === undefined || located[name] === given[name]) continue
     throw invalidOption(`${field}.${name}`, `The location has another ${name}: leave one of them out.`)

@@ -1,7 +1,7 @@
 /** A store in one SQLite file, shared by any number of processes of one machine. */
 import { isReadOperation } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
-import { quietLog, silentLog } from '../../runtime/index.ts'
+import { nonThrowingLog, silentLog } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { ProcessRegister } from '../level/process-register.ts'
@@ -9,7 +9,17 @@ import { LevelGuard, programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
 import type { Synchronous } from './file/synchronous.ts'
 import { executionPartition } from '../store.ts'
-import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, StoreSettings, Wake } from '../store.ts'
+import type {
+  Answer,
+  Call,
+  EventPage,
+  Partition,
+  PartitionDump,
+  Store,
+  StoreReport,
+  StoreSettings,
+  Wake,
+} from '../store.ts'
 import { WakeListeners } from '../wake-listeners.ts'
 import { FileIdentity } from './file/file-identity.ts'
 import { FileLevel } from './file/file-level.ts'
@@ -60,7 +70,7 @@ export class SqliteStore implements Store {
     this.#file = file
     this.#reader = new SnapshotReader(runtime, file.reader)
     this.#guard = new LevelGuard(levels)
-    this.#writes = new WriteQueue(runtime, file.writer, this.#guard, (wake) => this.#listeners.tell(wake))
+    this.#writes = new WriteQueue(runtime, file.writer, this.#guard, (wake) => this.#listeners.notify(wake))
     if (file.path === MEMORY_FILE) return
     this.#identity = new FileIdentity(runtime, file.path)
     // The data version of the writer's connection changes only by commits of others. Its own commits wake listeners
@@ -70,7 +80,7 @@ export class SqliteStore implements Store {
       place: new FileLevel(runtime, file.writer),
       guard: this.#guard,
       runtime,
-      log: quietLog(options.log ?? silentLog),
+      log: nonThrowingLog(options.log ?? silentLog),
     })
     // Opening never waits for a busy file.
     void this.#register.start()
@@ -141,7 +151,7 @@ export class SqliteStore implements Store {
 
   #wakeAll(): void {
     for (let number = 0; number < this.settings.executionPartitions; number++) {
-      this.#listeners.tell({ partition: executionPartition(number), hasEvents: true })
+      this.#listeners.notify({ partition: executionPartition(number), hasEvents: true })
     }
   }
 }

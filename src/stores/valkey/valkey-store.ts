@@ -1,6 +1,6 @@
 /** A store on a Valkey server or cluster. The kernel runs in the process; the server loads, compares versions and applies. */
 import { finishesWork, isReadOperation } from '../../kernel/index.ts'
-import { quietLog, silentLog, sleep } from '../../runtime/index.ts'
+import { nonThrowingLog, silentLog, sleep } from '../../runtime/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { ProcessRegister } from '../level/process-register.ts'
 import { LevelGuard, programLevels } from '../level/store-level.ts'
@@ -113,7 +113,7 @@ export class ValkeyStore implements Store {
       now: isServerClock ? undefined : () => runtime.now(),
       // In a test that moves time, a pause would not end by itself.
       pause: (ms) => (isServerClock ? sleep(runtime, ms) : new Promise((resolve) => runtime.soon(resolve))),
-      onWake: (wake) => this.#listeners.tell(wake),
+      onWake: (wake) => this.#listeners.notify(wake),
     })
     this.#channel = new WakeChannel({
       connection,
@@ -122,7 +122,7 @@ export class ValkeyStore implements Store {
       runtime,
       log,
       sender,
-      notify: (wake) => this.#listeners.tell(wake),
+      notify: (wake) => this.#listeners.notify(wake),
     })
     this.#register.start()
     this.#loader.onReloaded(async () => {
@@ -134,7 +134,7 @@ export class ValkeyStore implements Store {
   /** Checks the server, the settings and the permissions before it writes anything. */
   static async open(options: ValkeyStoreOptions): Promise<ValkeyStore> {
     const { runtime, location, loadFunctions = true, create = true, clock = 'server', levels = programLevels } = options
-    const log = quietLog(options.log ?? silentLog)
+    const log = nonThrowingLog(options.log ?? silentLog)
     const library = await functionLibrary(levels.max)
     const connectionSettings = options.connection ?? {}
     const connection = await Connection.open(location, connectionSettings, runtime)

@@ -3,7 +3,7 @@
  * execution and ends the run of its handler; the next run reaches the same wait and reads its recorded result.
  */
 import type { HandlerWaitpoint, WaitpointOptions } from '../../client/define/context.ts'
-import { layFlat, singleLeaf } from '../../client/define/condition-draft.ts'
+import { flattenCondition, singleLeaf } from '../../client/define/condition-draft.ts'
 import { parseDuration } from '../../client/define/duration.ts'
 import { StepRefusedError } from '../../client/define/errors.ts'
 import { checkOptions, invalidInput, show } from '../../client/checks/names.ts'
@@ -184,7 +184,7 @@ function asWaitpoint(leased: LeasedExecution, tokens: TokenSigner, view: Waitpoi
     },
     [WAITABLE]: {
       plan: () => ({
-        nodes: layFlat(singleLeaf(target, undefined)),
+        nodes: flattenCondition(singleLeaf(target, undefined)),
         opens: [],
         reason: 'callback',
         timeoutMs: undefined,

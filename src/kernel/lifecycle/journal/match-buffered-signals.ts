@@ -1,5 +1,5 @@
 /** Matches signals that arrived before a wait against its condition, in the order of arrival, until it is met. */
-import { inboxIndex, signalsIndex } from '../../model/indexes.ts'
+import { bufferedSignalsIndex, signalsIndex } from '../../model/indexes.ts'
 import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../../model/journal-schema.ts'
 import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../limits.ts'
 import { mergeOrdered } from '../../model/order.ts'
@@ -92,7 +92,7 @@ interface OrderedSignal {
 
 function readBuffered(tx: Tx, waitpoint: Waitpoint): OrderedSignal[] {
   const from = { score: waitpoint.openedAfter + 1 }
-  return inOrder(tx.scan({ index: inboxIndex(waitpoint.id), from, limit: BUFFERED_SIGNAL_MAX }, 'signal'))
+  return inOrder(tx.scan({ index: bufferedSignalsIndex(waitpoint.id), from, limit: BUFFERED_SIGNAL_MAX }, 'signal'))
 }
 
 function inOrder(signals: readonly Signal[]): OrderedSignal[] {

@@ -3,7 +3,7 @@
  * waitpoint. A buffered signal is in two of them, and is found in one if it is missing in the other.
  */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
-import { CREATED_INDEX, inboxIndex, signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
+import { CREATED_INDEX, bufferedSignalsIndex, signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
 import type { OwnedIndex, Owners } from './owned-indexes.ts'
 import { scopeIn } from '../../rules/journal-ids.ts'
 
@@ -29,5 +29,5 @@ export const journalOwners: Owners = {
 }
 
 function bufferedSignalsOf(waitpointId: string): OwnedIndex {
-  return { name: inboxIndex(waitpointId), recordOf: (tx, id) => tx.get('signal', id) }
+  return { name: bufferedSignalsIndex(waitpointId), recordOf: (tx, id) => tx.get('signal', id) }
 }

@@ -6,7 +6,7 @@ import {
   duration,
   invalidOption,
   object,
-  refuseTwoUsers,
+  refuseConflictingUsers,
   text,
 } from '../../server/server-options.ts'
 import type { OptionKind } from '../../server/server-options.ts'
@@ -68,7 +68,7 @@ export function checkPostgresOptions(options: PostgresOptions, location: Postgre
       'The location does not ask for TLS, so the connection would be open to all: add "sslmode=verify-full" to it.',
     )
   }
-  refuseTwoUsers('postgres', location, options)
+  refuseConflictingUsers('postgres', location, options)
 }
 
 /**

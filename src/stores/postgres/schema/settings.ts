@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { DATA_VERSION } from '../../../kernel/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
-import { refuseOther, sorted } from '../../server/fixed-settings.ts'
+import { refuseMismatch, sortedNames } from '../../server/fixed-settings.ts'
 import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import { executionPartition } from '../../store.ts'
@@ -54,9 +54,9 @@ export async function findSettings(
   refuseOtherLevel(meta.get('level'), wanted.levels)
   const { executionPartitions, indexedTags, lockSpace } = stored
   if (wanted.executionPartitions !== undefined) {
-    refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
+    refuseMismatch('number of execution partitions', executionPartitions, wanted.executionPartitions)
   }
-  if (wanted.indexedTags !== undefined) refuseOther('indexed tags', indexedTags, sorted(wanted.indexedTags))
+  if (wanted.indexedTags !== undefined) refuseMismatch('indexed tags', indexedTags, sortedNames(wanted.indexedTags))
   return { executionPartitions, indexedTags, lockSpace }
 }
 
@@ -110,7 +110,7 @@ async function writeSettings(session: Session, schema: string, wanted: WantedSet
     data_version: DATA_VERSION,
     level: wanted.levels.max,
     execution_partitions: count,
-    indexed_tags: sorted(wanted.indexedTags ?? []),
+    indexed_tags: sortedNames(wanted.indexedTags ?? []),
     lock_space: lockSpaceOf(schema),
   }
   await session.query(`insert into ${quoted(schema)}.meta (name, value) select * from unnest($1::text[], $2::text[])`, [
@@ -171,5 +171,5 @@ function refuseOtherData(found: number): void {
       message: `The store has data version ${found}, this program knows data version ${DATA_VERSION}.`,
     })
   }
-  refuseOther('data version', found, DATA_VERSION)
+  refuseMismatch('data version', found, DATA_VERSION)
 }

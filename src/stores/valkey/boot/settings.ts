@@ -1,7 +1,7 @@
 /** The settings that are fixed at first use: written atomically by the first process, verified by every other. */
 import { DATA_VERSION } from '../../../kernel/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
-import { refuseOther, sorted } from '../../server/fixed-settings.ts'
+import { refuseMismatch, sortedNames } from '../../server/fixed-settings.ts'
 import { refuseOtherLevel } from '../../level/store-level.ts'
 import type { Levels } from '../../level/store-level.ts'
 import type { StoreSettings } from '../../store.ts'
@@ -49,14 +49,14 @@ export async function findSettings(
   const stored = (await readSettings(connection, keys))?.settings
   if (stored === undefined) return undefined
   refuseNewer('data version', stored.dataVersion, DATA_VERSION)
-  refuseOther('data version', stored.dataVersion, DATA_VERSION)
+  refuseMismatch('data version', stored.dataVersion, DATA_VERSION)
   refuseOtherLayout(stored)
   refuseOtherLevel(stored.level, wanted.levels)
   const { executionPartitions, indexedTags } = stored
   if (wanted.executionPartitions !== undefined) {
-    refuseOther('number of execution partitions', executionPartitions, wanted.executionPartitions)
+    refuseMismatch('number of execution partitions', executionPartitions, wanted.executionPartitions)
   }
-  if (wanted.indexedTags !== undefined) refuseOther('indexed tags', indexedTags, sorted(wanted.indexedTags))
+  if (wanted.indexedTags !== undefined) refuseMismatch('indexed tags', indexedTags, sortedNames(wanted.indexedTags))
   return { executionPartitions, indexedTags }
 }
 
@@ -68,7 +68,7 @@ export async function setUp(connection: Connection, keys: Keys, wanted: WantedSe
     layoutVersion: LAYOUT_VERSION,
     level: wanted.levels.max,
     executionPartitions: wanted.executionPartitions ?? defaultPartitions,
-    indexedTags: sorted(wanted.indexedTags ?? []),
+    indexedTags: sortedNames(wanted.indexedTags ?? []),
   }
   await connection.send('SET', keys.settings, JSON.stringify(first), 'NX')
   const settings = await findSettings(connection, keys, wanted)

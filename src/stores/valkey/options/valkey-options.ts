@@ -5,7 +5,7 @@ import {
   duration,
   invalidOption,
   object,
-  refuseTwoUsers,
+  refuseConflictingUsers,
   text,
 } from '../../server/server-options.ts'
 import type { OptionKind } from '../../server/server-options.ts'
@@ -35,5 +35,5 @@ export function checkValkeyOptions(options: ValkeyOptions, location: ValkeyLocat
       `The location does not ask for TLS, so the connection would not be encrypted: ${how}.`,
     )
   }
-  refuseTwoUsers('valkey', location, options)
+  refuseConflictingUsers('valkey', location, options)
 }
