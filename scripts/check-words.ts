@@ -14,16 +14,21 @@ const IDIOMS =
 /** The idioms as they may be wrapped, over the lines of a paragraph or of a comment. */
 const wrapped = new RegExp(IDIOMS.source.replaceAll(' ', '[\\s*/]+'), 'giu')
 
+/** A string of one word is a name, too: of a user, a state, an option. */
+function isName(node: ts.Node): boolean {
+  if (ts.isStringLiteralLike(node)) return !/\s/.test(node.text)
+  return ts.isIdentifier(node) || ts.isPrivateIdentifier(node) || ts.isRegularExpressionLiteral(node)
+}
+
 /** Replaces names and patterns by spaces, so that comments and strings keep their positions. */
 function withoutNames(text: string): string {
+  const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest)
   const characters = text.split('')
   function visit(node: ts.Node): void {
-    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node) || ts.isRegularExpressionLiteral(node)) {
-      characters.fill(' ', node.end - node.text.length, node.end)
-    }
+    if (isName(node)) characters.fill(' ', node.getStart(source), node.end)
     ts.forEachChild(node, visit)
   }
-  visit(ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest))
+  visit(source)
   return characters.join('')
 }
 

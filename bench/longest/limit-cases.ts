@@ -4,7 +4,7 @@ import { task } from '../../src/client/index.ts'
 import {
   BATCH_BYTES,
   BATCH_OPERATION_LIMIT,
-  CALL_WORK_LIMIT,
+  BATCH_WORK_LIMIT,
   CLAIM_COUNT_MAX,
   CLAIM_PAYLOAD_BYTES,
   DUE_SCAN_COUNT,
@@ -37,7 +37,7 @@ const PARTITION = executionPartition(0)
 const ARGUMENT_BYTES = 520
 const BATCH_ITEM_BYTES = Math.floor(BATCH_BYTES / BATCH_OPERATION_LIMIT) - ARGUMENT_BYTES
 /** Claims of one call that together put as many records as a call may. */
-const CLAIMS = Math.floor(CALL_WORK_LIMIT / CLAIM_COUNT_MAX)
+const CLAIMS = Math.floor(BATCH_WORK_LIMIT / CLAIM_COUNT_MAX)
 const LEASE_MS = 600_000
 const SHORT_MS = 50
 const STEPS = 2 * STEP_PAGE_MAX

@@ -56,7 +56,7 @@ import type { Throwing } from './session.ts'
 import { noKeys } from './tokens/key-ring.ts'
 import { Tokens } from './tokens/token.ts'
 import type { TokenSigner } from './tokens/token.ts'
-import { unwrap } from './transport/accept.ts'
+import { unwrap } from './transport/unwrap.ts'
 
 export interface ClientOptions {
   readonly namespace?: string

@@ -59,5 +59,5 @@ export { KEY_GRACE_DEFAULT_MS, KeyRing, isWithin, mintKey } from './tokens/key-r
 export type { KeySource } from './tokens/key-ring.ts'
 export { KEYS_FILE_VARIABLE } from './tokens/keys-option.ts'
 export { TOKEN_MAX_LENGTH } from './tokens/token.ts'
-export { unwrap as accept } from './transport/accept.ts'
+export { unwrap } from './transport/unwrap.ts'
 export { mintExecutionId, partitionOf } from './transport/ids.ts'

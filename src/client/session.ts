@@ -4,7 +4,7 @@ import type { Runtime } from '../runtime/index.ts'
 import type { Batcher, Reply } from '../stores/batcher.ts'
 import type { Partition, StoreSettings } from '../stores/store.ts'
 import type { TokenSigner } from './tokens/token.ts'
-import { unwrap } from './transport/accept.ts'
+import { unwrap } from './transport/unwrap.ts'
 import { partitionOf, resolveExecutionId, resolveFlowId } from './transport/ids.ts'
 import { retryWhileUnavailable } from './transport/retry-unavailable.ts'
 

@@ -14,6 +14,8 @@ export {
   ATTEMPT_HISTORY_MAX,
   BATCH_BYTES,
   BATCH_OPERATION_LIMIT,
+  BATCH_REPLY_BYTES,
+  BATCH_WORK_LIMIT,
   BUFFERED_SIGNAL_MAX,
   CANCEL_GRACE_DEFAULT_MS,
   CLAIM_BLOB_MAX,
@@ -78,6 +80,7 @@ export {
   STEP_PAGE_MAX,
   STEP_TOTAL_BYTES,
   STEP_VALUE_BYTES,
+  SUBMISSION_IDLE_MS,
   TAG_COUNT_MAX,
   TAG_VALUE_BYTES,
   WAITPOINT_EXPIRY_MAX_MS,
@@ -123,7 +126,7 @@ export type {
   Membership,
   OutcomeRule,
 } from './model/flow-schema.ts'
-export { guardOf, recordsNamedBy } from './model/index-guards.ts'
+export { guardOf, recordsNamedBy, recordsReadAfter } from './model/index-guards.ts'
 export type { IndexGuard } from './model/index-guards.ts'
 export {
   CANCEL_BACKLOG_INDEX,
@@ -137,6 +140,7 @@ export {
   PURGE_INDEX,
   SIBLING_CANCELS_INDEX,
   attemptsIndex,
+  bufferedSignalsIndex,
   edgeId,
   inboundIndex,
   isReadyIndex,

@@ -15,7 +15,7 @@ function createBatcher(partitions: number) {
 
 const partition = executionPartition(0)
 
-test('while the store is away, whoever waits behind a failed batch hears of it at once', async () => {
+test('while the store is unavailable, the calls queued behind a failed batch are rejected at once', async () => {
   const { runtime, store, batcher } = createBatcher(1)
   let sentCount = 0
   store.run = () => {
@@ -109,7 +109,7 @@ test('processes do not all begin with the same partition', () => {
   expect(starts.size).toBeGreaterThan(1)
 })
 
-/** A store whose batches return when the test says so, with the sizes of those sent. */
+/** A store whose batches return when the test releases them, with the sizes of those sent. */
 function createHeldStore(busyBatches: number) {
   const runtime = virtualRuntime()
   const store = new MemoryStore(runtime, { executionPartitions: 8, indexedTags: [] })

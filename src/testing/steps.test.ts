@@ -212,7 +212,7 @@ test('until lets the time of a wait pass', async () => {
 test('a wait without a timeout is reported at once, with what it waits for, before any time passes', async () => {
   const handler = publish.handle(async (_, ctx) => {
     const slot = await ctx.waitFor('slot', signal('slot'))
-    return slot.ok ? 'told' : slot.reason
+    return slot.ok ? 'signalled' : slot.reason
   })
   await using t = await testFabric([handler])
   const execution = await t.submit(publish, { draft: 'bees' })

@@ -65,7 +65,7 @@ test('an execution that ends in another state is reported at once, with its fail
 
 test('an execution that is stuck is reported with the reason', async () => {
   await using t = await testFabric([failing(0)])
-  const execution = await t.submit(flaky, 1, { lane: 'nobody-serves' })
+  const execution = await t.submit(flaky, 1, { lane: 'unserved' })
 
   await expect(t.until(execution, 'completed', { within: '1h' })).rejects.toThrow(
     /is 'waiting' and not 'completed'.*waits for a worker/,

@@ -103,7 +103,7 @@ describe('links to a waitpoint', () => {
   test('that are forged get one and the same answer, whatever they speak of and however that stands', async () => {
     const { fabric, linkOf, execution, runtime } = await deployWaiting()
     const elsewhere = new KeyForger()
-    const forged = [linkOf('ada').slice(0, -1), elsewhere.forge(execution.id), elsewhere.forge('0-nobody'), 'nonsense']
+    const forged = [linkOf('ada').slice(0, -1), elsewhere.forge(execution.id), elsewhere.forge('0-absent'), 'nonsense']
     const before = await Promise.all(forged.map((token) => refusalOf(fabric.answer(token, 'approve'))))
     await execution.cancel('not today')
     await runtime.advance(10)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BATCH_OPERATION_LIMIT, CALL_REPLY_BYTES, CALL_WORK_LIMIT, CLAIM_COUNT_MAX } from '../../src/kernel/index.ts'
+import { BATCH_OPERATION_LIMIT, BATCH_REPLY_BYTES, BATCH_WORK_LIMIT, CLAIM_COUNT_MAX } from '../../src/kernel/index.ts'
 import type { ExecutionId } from '../../src/kernel/index.ts'
 import type { Call } from '../../src/stores/store.ts'
 import { call } from './fabric.ts'
@@ -215,13 +215,13 @@ conformsOnServers('a batch', ({ fabric, given, clock }) => {
 
     const answers = await fabric.batch(...claims)
 
-    const started = CALL_WORK_LIMIT / CLAIM_COUNT_MAX
+    const started = BATCH_WORK_LIMIT / CLAIM_COUNT_MAX
     expect(answers.map((answer) => answer.kind)).toEqual(claims.map((_, i) => (i < started ? 'answered' : 'not_run')))
     expect(await given.readyOrder()).toHaveLength(2 * CLAIM_COUNT_MAX)
   })
 
   test('stops starting operations when its reply is large enough', async () => {
-    const bytes = new Uint8Array(CALL_REPLY_BYTES / 2)
+    const bytes = new Uint8Array(BATCH_REPLY_BYTES / 2)
     const submitted = await given.executions(3, () => ({ bytes }))
 
     const answers = await fabric.batch(...submitted.map((one) => call('describeExecution', { ...one, payload: true })))
@@ -241,7 +241,7 @@ conformsOnServers('a batch', ({ fabric, given, clock }) => {
   })
 
   test('large replies are split until every caller has its own bytes', async () => {
-    const submitted = await given.executions(12, (i) => ({ bytes: new Uint8Array(CALL_REPLY_BYTES / 4).fill(i) }))
+    const submitted = await given.executions(12, (i) => ({ bytes: new Uint8Array(BATCH_REPLY_BYTES / 4).fill(i) }))
 
     const replies = await Promise.all(
       submitted.map((one) => fabric.reply('describeExecution', { ...one, payload: true })),

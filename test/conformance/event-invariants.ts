@@ -75,21 +75,21 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     case 'execution_delayed':
       life.phase = phaseAfter(event)
       life.mayBeBlocked = event.flowId !== undefined
-      return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
+      return from === 'active' && isOf(life, event) ? undefined : 'no worker held it'
     case 'lease_expired':
     case 'lease_revoked':
     case 'execution_released':
       life.phase = 'eligible'
       // A member of a flow that is held is blocked instead.
       life.mayBeBlocked = event.flowId !== undefined
-      return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
+      return from === 'active' && isOf(life, event) ? undefined : 'no worker held it'
     case 'execution_promoted':
       life.phase = 'eligible'
       return from === 'delayed' ? undefined : 'it was not delayed'
     case 'cancel_requested': {
       const isFirst = !life.isCancelRequested
       life.isCancelRequested = true
-      return from === 'active' && isFirst ? undefined : 'there is nobody to ask, or he was asked already'
+      return from === 'active' && isFirst ? undefined : 'no worker held it, or its cancellation was already requested'
     }
     case 'execution_ended':
       life.phase = 'ended'
@@ -102,7 +102,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
       lives.delete(event.executionId)
       return from === 'ended' ? undefined : 'it had not ended'
     case 'progress_updated':
-      return from === 'active' ? undefined : 'nobody held it'
+      return from === 'active' ? undefined : 'no worker held it'
     case 'priority_changed':
       return from === 'ended' ? 'it had ended' : undefined
     case 'execution_blocked':
@@ -118,10 +118,10 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     case 'tags_set':
       return undefined
     case 'step_recorded':
-      return from === 'active' ? undefined : 'nobody held it'
+      return from === 'active' ? undefined : 'no worker held it'
     case 'execution_suspended':
       life.phase = 'suspended'
-      return from === 'active' && isOf(life, event) ? undefined : 'nobody held it'
+      return from === 'active' && isOf(life, event) ? undefined : 'no worker held it'
     case 'execution_resumed':
       life.phase = phaseAfter(event)
       life.mayBeBlocked = event.flowId !== undefined

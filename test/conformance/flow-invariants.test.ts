@@ -91,7 +91,7 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'a member that lives owes edges': (dump) => member(dump, 'ready', { owesEdges: true }),
   'inputs are miscounted': (dump) => member(dump, 'last', { inputCount: 0 }),
   'payload edges are miscounted': (dump) => member(dump, 'ready', { payloadEdgeCount: 0 }),
-  'a payload comes from nowhere': (dump) => member(dump, 'last', { payloadFrom: 'nobody' as Execution['id'] }),
+  'a payload comes from nowhere': (dump) => member(dump, 'last', { payloadFrom: 'unknown' as Execution['id'] }),
 }
 
 describe('the invariants of flows', () => {

@@ -1,5 +1,5 @@
 /** Builders of flows: a test writes a graph as names and what each of them waits for; everything else is ordinary. */
-import { CALL_WORK_LIMIT, DUE_INDEX, FLOW_ATOMIC_NODE_MAX } from '../../src/kernel/index.ts'
+import { BATCH_WORK_LIMIT, DUE_INDEX, FLOW_ATOMIC_NODE_MAX } from '../../src/kernel/index.ts'
 import type {
   CreateFlowInput,
   DueCaseName,
@@ -185,7 +185,7 @@ export class GivenFlow {
 function callsOf(whole: SubmitFlowInput): SubmitFlowInput[] {
   const queues = new Set(whole.nodes.map(({ create }) => create.class))
   const work = whole.nodes.length + whole.edges.length + queues.size + 1
-  if (whole.nodes.length <= FLOW_ATOMIC_NODE_MAX && work <= CALL_WORK_LIMIT) return [whole]
+  if (whole.nodes.length <= FLOW_ATOMIC_NODE_MAX && work <= BATCH_WORK_LIMIT) return [whole]
   return [...nodeCalls(whole), ...edgeCalls(whole)]
 }
 

@@ -83,7 +83,7 @@ export class GivenJournal {
 
   /** A signal under a key of its own, unless it has one. */
   signal(to: Submitted, target: string, draft: SignalDraft = {}): Promise<DeliverSignalResult> {
-    const { bytes, by = 'somebody', source = { type: 'caller', identity: by }, ...changes } = draft
+    const { bytes, by = 'sender-1', source = { type: 'caller', identity: by }, ...changes } = draft
     const payload = bytes && { blob: 0, size: bytes.byteLength, encoding: 'bytes' as const }
     const input = { executionId: to.executionId, target, key: this.#given.requestId(), name: 'go', source, payload }
     return this.#fabric.run('deliverSignal', { ...input, ...changes }, bytes && [bytes])

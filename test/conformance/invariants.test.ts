@@ -44,7 +44,7 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'an entry is there twice': (dump) => ({ ...dump, entries: [...dump.entries, dump.entries[0]!] }),
   'an entry belongs to nothing': (dump) => ({
     ...dump,
-    entries: [...dump.entries, { index: 'due', score: 1, id: 'nobody' }],
+    entries: [...dump.entries, { index: 'due', score: 1, id: 'unknown' }],
   }),
   'an entry has another score': (dump) => ({
     ...dump,

@@ -81,12 +81,12 @@ const damages: Record<string, (dump: PartitionDump) => PartitionDump> = {
   'what was never early is kept': (dump) => signal(dump, 3, { isWaiting: true }),
   'a place was opened after it received a signal': (dump) => waitpoint(dump, '@go', { openedAfter: 2 }),
   'a sender is counted who has sent nothing': (dump) =>
-    waitpoint(dump, 'reply', { senders: [{ identity: 'nobody', count: 1 }] }),
+    waitpoint(dump, 'reply', { senders: [{ identity: 'unknown', count: 1 }] }),
   'a sender is counted twice': (dump) =>
     waitpoint(dump, 'reply', {
       senders: [
-        { identity: 'somebody', count: 1 },
-        { identity: 'somebody', count: 1 },
+        { identity: 'sender-1', count: 1 },
+        { identity: 'sender-1', count: 1 },
       ],
     }),
   'signals to a place are miscounted': (dump) => waitpoint(dump, '@go', { signalCount: 7 }),

@@ -46,7 +46,7 @@ conforms('a mailbox', ({ fabric, given, journal }) => {
       step: { wait: { satisfiers: [2] } },
     })
     expect(await kept(held)).toEqual([1, 3, 4])
-    expect(await waitFor(held, 'anybody', count(3, ['@go']))).toMatchObject({
+    expect(await waitFor(held, 'any sender', count(3, ['@go']))).toMatchObject({
       step: { wait: { satisfiers: [1, 3, 4] } },
     })
   })

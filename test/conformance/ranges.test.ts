@@ -25,7 +25,7 @@ conformsOnServers('a range of an index', ({ fabric, given, clock }) => {
   test('continues after an entry that has moved to another place of the same index', async () => {
     await given.executions(20, () => ({ delayMs: 1_000 }))
     clock.advance(1_000)
-    const first = await fabric.duePass({ limit: 5, filter: { namespace: 'nobody' } })
+    const first = await fabric.duePass({ limit: 5, filter: { namespace: 'unused' } })
     const moved = first.next?.id
     if (moved === undefined) throw new Error('the pass did not stop behind an entry')
     await fabric.setEntry('due', moved, clock.now() + 1)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   OPEN_WAITPOINTS_INDEX,
   RECONCILE_SCAN_COUNT,
-  inboxIndex,
+  bufferedSignalsIndex,
   signalsIndex,
   stepsIndex,
   waitpointsIndex,
@@ -92,8 +92,8 @@ conformsOnServers('reconcileIndexes', (bench) => {
     await fabric.setEntry(OPEN_WAITPOINTS_INDEX, reply.id, 1)
     await fabric.setEntry(OPEN_WAITPOINTS_INDEX, news.id, 1)
     await fabric.setEntry(waitpointsIndex(executionId), reply.id, undefined)
-    await fabric.setEntry(inboxIndex(news.id), signal!.id, undefined)
-    await fabric.setEntry(inboxIndex(reply.id), signal!.id, 1)
+    await fabric.setEntry(bufferedSignalsIndex(news.id), signal!.id, undefined)
+    await fabric.setEntry(bufferedSignalsIndex(reply.id), signal!.id, 1)
     await fabric.setEntry(signalsIndex(executionId), 'gone', 9)
 
     const { repaired } = await reconcile(bench)

@@ -57,7 +57,7 @@ conforms('revokeLease', ({ fabric, given, clock }) => {
     const { executionId } = await given.activeExecution()
     await fabric.run('revokeLease', { executionId, ...stuck })
 
-    expect(await fabric.run('revokeLease', { executionId, leaseId: 'of somebody else', ...stuck })).toMatchObject({
+    expect(await fabric.run('revokeLease', { executionId, leaseId: 'another lease', ...stuck })).toMatchObject({
       code: 'no_active_lease',
     })
   })

@@ -74,7 +74,7 @@ conforms('a holder that is one no more', (bench) => {
   })
 
   test.each([
-    ['lease id', (fence: Fence) => ({ ...fence, leaseId: 'of somebody else' })],
+    ['lease id', (fence: Fence) => ({ ...fence, leaseId: 'another lease' })],
     ['epoch', (fence: Fence) => ({ ...fence, epoch: fence.epoch + 1 })],
     ['attempt', (fence: Fence) => ({ ...fence, attempt: fence.attempt + 1 })],
   ])('whose fence differs in its %s', async (_, change) => {
@@ -87,7 +87,7 @@ conforms('a holder that is one no more', (bench) => {
     async (part) => {
       const held = await given.endedExecution('completed')
       const fence = {
-        leaseId: part === 'lease id' ? 'of somebody else' : held.fence.leaseId,
+        leaseId: part === 'lease id' ? 'another lease' : held.fence.leaseId,
         epoch: held.fence.epoch + (part === 'epoch' ? 1 : 0),
         attempt: held.fence.attempt + (part === 'attempt' ? 1 : 0),
       }

@@ -1,6 +1,6 @@
 /** A whole graph in one operation, or in several that are not visible before the last. */
 import { expect, test } from 'vitest'
-import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, SUBMISSION_REST_MS } from '../../src/kernel/index.ts'
+import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, SUBMISSION_IDLE_MS } from '../../src/kernel/index.ts'
 import { anyOf, chain, input, names, nodes, payload, quorum } from './given-flow.ts'
 import { CLASS } from './given.ts'
 import { conforms } from './harness.ts'
@@ -239,10 +239,10 @@ conforms('submitFlow in several calls', ({ fabric, flows, given, clock }) => {
   test('is given up when it is not continued, and every member with it', async () => {
     const { graph, calls } = flows.draw(wide, { class: CLASS })
     await fabric.run('submitFlow', calls[0]!)
-    clock.advance(SUBMISSION_REST_MS - 1)
+    clock.advance(SUBMISSION_IDLE_MS - 1)
     expect(await flows.drain()).toEqual([])
     await fabric.run('submitFlow', calls[1]!)
-    clock.advance(SUBMISSION_REST_MS - 1)
+    clock.advance(SUBMISSION_IDLE_MS - 1)
     expect(await flows.drain()).toEqual([])
 
     clock.advance(1)

@@ -50,7 +50,7 @@ const spoiled: readonly { what: string; fault: string; spoil: (dump: PartitionDu
   {
     what: 'an index entry too many',
     fault: 'belongs to no record',
-    spoil: (dump) => ({ ...dump, entries: [...dump.entries, { index: 'due', score: 1, id: 'somebody' }] }),
+    spoil: (dump) => ({ ...dump, entries: [...dump.entries, { index: 'due', score: 1, id: 'unknown' }] }),
   },
   { what: 'a missing payload', fault: 'are missing', spoil: (dump) => ({ ...dump, blobKeys: [] }) },
   {

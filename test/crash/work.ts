@@ -121,7 +121,7 @@ export const kinds: readonly Kind[] = [
     if (kept !== drawn) throw new PermanentError('A step that was recorded was done again.')
     return answerTo(of, context)
   }),
-  kind('told', { share: 4, isTold: true }, async (of, context) => {
+  kind('signalled', { share: 4, isTold: true }, async (of, context) => {
     // Its submitter may be dead by now.
     const first = await context.waitFor('go', signal('go', { timeout: 1_500 }))
     const again = await context.waitFor('again', signal('go', { timeout: 30 }))

@@ -214,10 +214,10 @@ describe('refusals', () => {
   })
 
   test.each([
-    ['show', ['show', 'nobody']],
-    ['cancel', ['cancel', 'nobody']],
-    ['seal', ['seal', 'nobody']],
-    ['replay', ['replay', 'nobody', 'build']],
+    ['show', ['show', 'no-such-flow']],
+    ['cancel', ['cancel', 'no-such-flow']],
+    ['seal', ['seal', 'no-such-flow']],
+    ['replay', ['replay', 'no-such-flow', 'build']],
   ])('a flow that does not exist exits flow %s with 3', async (_, args) => {
     const refused = await place().run(['flow', ...args, '--json'])
 

@@ -220,7 +220,7 @@ describe('doctor', () => {
 describe('an execution that does not exist', () => {
   test.each([['show'], ['why'], ['cancel'], ['replay'], ['tail']])('exits %s with 3', async (command) => {
     const [byKey, byId] = await Promise.all([
-      stocked().run([command, 'nobody', '--json']),
+      stocked().run([command, 'no-such-key', '--json']),
       stocked().run([command, '0-00000000-0000-7000-8000-000000000000']),
     ])
 

@@ -15,7 +15,7 @@ const POOL_SIZE = 3
 const greet = task<string, string>('greet')
 const greetHandler = greet.handle(async (name, context) => {
   await context.progress(50, 'half')
-  if (name === 'nobody') throw new Error('There is nobody to greet.')
+  if (name === 'unknown') throw new Error('The name is unknown.')
   return `Hello, ${name}`
 })
 
@@ -53,14 +53,14 @@ describe('two programs behind a pooler', () => {
 
     const names = Array.from({ length: 40 }, (_, i) => `Ada ${i}`)
     const executions = await Promise.all(names.map((name) => asking.submit(greet, name)))
-    const failing = await asking.submit(greet, 'nobody', { retry: { attempts: 1 } })
+    const failing = await asking.submit(greet, 'unknown', { retry: { attempts: 1 } })
     const delayed = await asking.submit(greet, 'later', { delay: '1h' })
     await delayed.cancel('no')
 
     expect(await Promise.all(executions.map((execution) => execution.result({ signal })))).toEqual(
       names.map((name) => `Hello, ${name}`),
     )
-    await expect(failing.result({ signal })).rejects.toThrow('There is nobody to greet.')
+    await expect(failing.result({ signal })).rejects.toThrow('The name is unknown.')
     const ended = new Set<string>()
     for await (const item of following) {
       if (item.kind === 'event') ended.add(item.event.executionId)

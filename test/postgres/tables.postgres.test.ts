@@ -47,7 +47,7 @@ const FLOW_EVENTS: readonly EventType[] = [
 async function everyFlowEvent(store: Store): Promise<void> {
   const flow = { ...unpackRecord('flow', []), id: 'f0-1' as FlowId, namespace: 'default', name: 'brief', tags: [] }
   await writeInProcess(store, PARTITION, (tx) => {
-    for (const type of FLOW_EVENTS) tx.emit(type, flowSubject(flow), { reason: 'told' })
+    for (const type of FLOW_EVENTS) tx.emit(type, flowSubject(flow), { reason: 'test' })
   })
 }
 

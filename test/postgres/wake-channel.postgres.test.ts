@@ -244,7 +244,7 @@ describe.each(['postgres', 'postgresNewest'] as const)('on %s', (server) => {
     expect(await listener!.nextWakes(1)).toEqual([{ partition: executionPartition(1), dueAt: 5, hasEvents: true }])
   })
 
-  test.each(['', 'nobody speaks like this', '{"kind":"louder"}'])(
+  test.each(['', 'not a wake-up notice', '{"kind":"louder"}'])(
     'a notice that cannot be read makes its listeners look everywhere: %j',
     async (text) => {
       const name = newChannel()

@@ -53,7 +53,7 @@ export function owns(member: MemberView, slot: number): boolean {
 export function layoutText(view: readonly MemberView[]): string {
   const line = ({ port, isPrimary, primaryId, slots }: MemberView): string => {
     const ranges = slots.map(({ first, last }) => `${first}-${last}`).join(' ')
-    return `${port} ${isPrimary ? 'primary' : `replica of ${primaryId ?? 'nobody'}`} ${ranges}`
+    return `${port} ${isPrimary ? 'primary' : `replica of ${primaryId ?? 'none'}`} ${ranges}`
   }
   return view.map(line).sort().join('\n')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CALL_WORK_LIMIT, OPERATION_WORK_LIMIT } from '../../src/kernel/index.ts'
+import { BATCH_WORK_LIMIT, OPERATION_WORK_LIMIT } from '../../src/kernel/index.ts'
 import type { Queue } from '../../src/kernel/index.ts'
 import type { Answer, Call, PartitionDump } from '../../src/stores/store.ts'
 import { boundProblems } from './bound-check.ts'
@@ -30,7 +30,7 @@ test('one call changes as many records as an operation may', () => {
 })
 
 test('the operation that passes the bound of a batch is its last', () => {
-  const most = CALL_WORK_LIMIT + OPERATION_WORK_LIMIT - 1
+  const most = BATCH_WORK_LIMIT + OPERATION_WORK_LIMIT - 1
 
   expect(problemsWith([run, run, run], most)).toEqual([])
   expect(problemsWith([run, run, run], most + 1)).toHaveLength(1)

@@ -1,5 +1,5 @@
 /** What one batch of calls may do at most, counted by what it changed rather than by what the store reports. */
-import { BATCH_OPERATION_LIMIT, CALL_WORK_LIMIT, workLimitOf } from '../../src/kernel/index.ts'
+import { BATCH_OPERATION_LIMIT, BATCH_WORK_LIMIT, workLimitOf } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { textOfRecord } from '../properties/record-text.ts'
 import type { Effect } from './network.ts'
@@ -11,7 +11,7 @@ export function boundProblems({ calls, answers, before, after }: Effect): string
   const changed = after === before ? 0 : changedRecordCount(before, after)
   const largest = Math.max(...calls.map(({ operation }) => workLimitOf(operation)))
   if (calls.length === 1 && changed > largest) problems.push(`one call has changed ${changed} records`)
-  if (changed >= CALL_WORK_LIMIT + largest) problems.push(`a batch has changed ${changed} records`)
+  if (changed >= BATCH_WORK_LIMIT + largest) problems.push(`a batch has changed ${changed} records`)
   const firstLeft = answers.findIndex(({ kind }) => kind === 'not_run')
   if (firstLeft === 0) problems.push('a batch was left before its first call')
   if (firstLeft !== -1 && answers.slice(firstLeft).some(({ kind }) => kind !== 'not_run')) {

@@ -272,7 +272,7 @@ function withoutReplay<R>(record: R): R {
 }
 
 function withoutRequest<R>(record: R): R {
-  return typeof record === 'object' ? { ...record, requestId: 'of somebody else' } : record
+  return typeof record === 'object' ? { ...record, requestId: 'another request' } : record
 }
 
 function lowerEpoch(tx: Tx): Tx['emit'] {

@@ -145,7 +145,7 @@ async function afterwards(kind: Kind, handle: ExecutionHandle<string>, scene: Sc
     }
     case 'revoke':
       await sleep(process, 500)
-      await refusable(['no_active_lease', 'stale_lease'], () => fabric.revokeLease(executionId, 'an operator said so'))
+      await refusable(['no_active_lease', 'stale_lease'], () => fabric.revokeLease(executionId, 'revoked by operator'))
       return
   }
 }

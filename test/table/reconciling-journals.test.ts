@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   BUFFERED_SIGNAL_MAX,
   OPEN_WAITPOINTS_INDEX,
-  inboxIndex,
+  bufferedSignalsIndex,
   scopeIn,
   signalIdAt,
   signalsIndex,
@@ -121,18 +121,18 @@ describe('reconciling a partition with journals', () => {
     },
     {
       damage: 'a signal that its waitpoint has lost',
-      inflict: (tx) => tx.repair(inboxIndex(news), signal, undefined),
-      problem: { problem: 'missing_entry', index: inboxIndex(news), id: signal },
+      inflict: (tx) => tx.repair(bufferedSignalsIndex(news), signal, undefined),
+      problem: { problem: 'missing_entry', index: bufferedSignalsIndex(news), id: signal },
     },
     {
       damage: 'a signal with another number',
-      inflict: (tx) => tx.repair(inboxIndex(news), signal, 7),
-      problem: { problem: 'wrong_score', index: inboxIndex(news), id: signal },
+      inflict: (tx) => tx.repair(bufferedSignalsIndex(news), signal, 7),
+      problem: { problem: 'wrong_score', index: bufferedSignalsIndex(news), id: signal },
     },
     {
       damage: 'a signal at another waitpoint',
-      inflict: (tx) => tx.repair(inboxIndex(answer), signal, 1),
-      problem: { problem: 'extra_entry', index: inboxIndex(answer), id: signal },
+      inflict: (tx) => tx.repair(bufferedSignalsIndex(answer), signal, 1),
+      problem: { problem: 'extra_entry', index: bufferedSignalsIndex(answer), id: signal },
     },
   ])('repairs and reports $damage', ({ inflict, problem }) => {
     const partition = partitionWithJournals()
@@ -150,8 +150,8 @@ describe('reconciling a partition with journals', () => {
       stepsIndex(waits),
       signalsIndex(waits),
       waitpointsIndex(waits),
-      inboxIndex(news),
-      inboxIndex(answer),
+      bufferedSignalsIndex(news),
+      bufferedSignalsIndex(answer),
     ]
     partition.write((tx) => {
       for (const index of indexes) for (const stray of strays) tx.repair(index, stray, 0)

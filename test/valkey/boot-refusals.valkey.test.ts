@@ -76,7 +76,7 @@ describe.each(programs)('a %s', (program) => {
     const address = `127.0.0.1:${server.port}`
 
     expectConfigurationToBeChanged(await refusalOf(`valkey://${address}`), 'asks for a password')
-    for (const location of [`valkey://:${WRONG}@${address}`, `valkey://somebody:${WRONG}@${address}`]) {
+    for (const location of [`valkey://:${WRONG}@${address}`, `valkey://unknown:${WRONG}@${address}`]) {
       expectConfigurationToBeChanged(await refusalOf(location), 'does not accept the user and the password')
     }
     expectConfigurationToBeChanged(

@@ -51,7 +51,7 @@ export const jsonForm: StoredForm = {
     writer.bytes(latin1Of(event))
   },
   readEventBody: (bytes, start, at) => ({ ...(JSON.parse(bytes.toString('utf8', start)) as FabricEvent), at }),
-  bringsOf: (record) => ((record as TestRecord).brings ?? []).map((id) => ({ type: 'flow', id })),
+  recordsReadAfter: (record) => ((record as TestRecord).brings ?? []).map((id) => ({ type: 'flow', id })),
   namedBy(index) {
     const execution = { type: 'execution', before: '', after: '' } as const
     const [kind, upstream = ''] = index.split('\u001f')

@@ -25,7 +25,7 @@ async function connect(place: string): Promise<Connection> {
   return Connection.open(location, {}, systemRuntime())
 }
 
-test.each(['', 'x', 'nobody speaks like this', '\u00ff'.repeat(100)])(
+test.each(['', 'x', 'not a wake-up message', '\u00ff'.repeat(100)])(
   'a wake-up that cannot be read makes its listeners look everywhere: %j',
   async (message) => {
     const { valkey } = locations()

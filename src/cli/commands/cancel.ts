@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept } from '../../client/index.ts'
+import { unwrap } from '../../client/index.ts'
 import type { CancelResult, Refused } from '../../kernel/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
@@ -30,7 +30,7 @@ export function cancelCommand(shell: Shell): Command {
       const grace = parseGiven(flags.grace, (text) => parseDurationFlag(text, '--grace'))
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const options = { by: COMMAND_LINE, ...dropUndefined({ force, grace }) }
-        const result = accept(await fabric.try.cancel(id, reason, options))
+        const result = unwrap(await fabric.try.cancel(id, reason, options))
         const executionId = fabric.try.resolve(id)
         await output.answer({ id: executionId, ...result }, () => answerText(executionId, result, shell.runtime.now()))
       })

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept, invalidInput } from '../../client/index.ts'
+import { invalidInput, unwrap } from '../../client/index.ts'
 import type { ReplayOptions } from '../../client/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
 import { dropUndefined } from '../args/drop-undefined.ts'
@@ -28,7 +28,7 @@ export function replayCommand(shell: Shell): Command {
     .action(async (id: string, flags: ReplayFlags, command: Command) => {
       const options = { by: COMMAND_LINE, ...dropUndefined({ reason: flags.reason, from: fromOf(flags) }) }
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const result = accept(await fabric.try.replay(id, options))
+        const result = unwrap(await fabric.try.replay(id, options))
         const executionId = fabric.try.resolve(id)
         await output.answer(
           { id: executionId, ...result },

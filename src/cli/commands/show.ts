@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept, describe } from '../../client/index.ts'
+import { describe, unwrap } from '../../client/index.ts'
 import { executionText } from '../text/execution-text.ts'
 import type { ShownExecution } from '../text/execution-text.ts'
 import { examples } from '../args/help.ts'
@@ -20,7 +20,7 @@ export function showCommand(shell: Shell): Command {
       const withPayload = flags.payload === true
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const reply = await fabric.try.describe(id, { attempts: true, payload: withPayload, result: withPayload })
-        const result = accept(reply.result)
+        const result = unwrap(reply.result)
         const shown = { description: describe(result, reply.blobs), execution: result.execution, withPayload }
         await output.answer(document(shown), () => executionText(shown, output))
       })

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept, checkKey, invalidInput, mintExecutionId, prepareSubmit, task } from '../../client/index.ts'
+import { checkKey, invalidInput, mintExecutionId, prepareSubmit, task, unwrap } from '../../client/index.ts'
 import type { RetryOptions, SubmitItem, SubmitOptions } from '../../client/index.ts'
 import type { CreateResult, Refused } from '../../kernel/index.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
@@ -56,7 +56,7 @@ export function submitCommand(shell: Shell): Command {
       const item = { task: task(taskName), input, options }
       await refuseInvalid(item, shell)
       await shell.withFabric(command, { create: true }, async (session) => {
-        const created = accept(await session.fabric.try.submit(item.task, item.input, item.options))
+        const created = unwrap(await session.fabric.try.submit(item.task, item.input, item.options))
         if (flags.wait === true) await waitForEnd(shell, session, created)
         else await answerCreated(session, created, flags.id)
       })

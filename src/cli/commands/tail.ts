@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { accept } from '../../client/index.ts'
+import { unwrap } from '../../client/index.ts'
 import { dropUndefined } from '../args/drop-undefined.ts'
 import { subscriptionText } from '../text/event-text.ts'
 import { collect, parseEventType } from '../args/flags.ts'
@@ -38,8 +38,8 @@ export function tailCommand(shell: Shell): Command {
       const types = flags.type?.map(parseEventType)
       await shell.withFabric(command, {}, async ({ fabric, output, namespace }) => {
         // Refuses an unknown id, for which the tail would wait forever.
-        if (id !== undefined) accept((await fabric.try.describe(id)).result)
-        if (flow !== undefined) accept(await fabric.try.describeFlow(flow))
+        if (id !== undefined) unwrap((await fabric.try.describe(id)).result)
+        if (flow !== undefined) unwrap(await fabric.try.describeFlow(flow))
         using interruption = new Interruption()
         const options = {
           signal: interruption.signal,

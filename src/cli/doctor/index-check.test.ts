@@ -29,7 +29,7 @@ test('an entry that is missing, in the wrong place or without a record is found'
   const [first, second, ...others] = dump.entries
   const damaged: PartitionDump = {
     ...dump,
-    entries: [{ ...second!, score: second!.score + 1 }, ...others, { index: 'due', score: 1, id: '0-nobody' }],
+    entries: [{ ...second!, score: second!.score + 1 }, ...others, { index: 'due', score: 1, id: '0-absent' }],
   }
 
   const check = proveIndexes(damaged)
@@ -39,7 +39,7 @@ test('an entry that is missing, in the wrong place or without a record is found'
     expect.arrayContaining([
       { problem: 'missing_entry', index: first!.index, id: first!.id },
       { problem: 'wrong_score', index: second!.index, id: second!.id },
-      { problem: 'extra_entry', index: 'due', id: '0-nobody' },
+      { problem: 'extra_entry', index: 'due', id: '0-absent' },
     ]),
   )
 })

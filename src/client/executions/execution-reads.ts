@@ -2,7 +2,7 @@
 import type { ExecutionId, Explanation } from '../../kernel/index.ts'
 import { decodeValue } from '../checks/payload.ts'
 import type { Session } from '../session.ts'
-import { unwrap } from '../transport/accept.ts'
+import { unwrap } from '../transport/unwrap.ts'
 import { describe, summarise } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { describeExecution, explainExecution, readInputs } from './execution-calls.ts'

@@ -2,7 +2,7 @@
 import type { ExecutionId, Fence, SuspendResult, WaitpointView } from '../../kernel/index.ts'
 import { silentLog, virtualRuntime } from '../../runtime/index.ts'
 import { MemoryStore } from '../../stores/memory/memory-store.ts'
-import { unwrap } from '../transport/accept.ts'
+import { unwrap } from '../transport/unwrap.ts'
 import { Client } from '../client.ts'
 import { partitionOf } from '../transport/ids.ts'
 import { KeyRing } from '../tokens/key-ring.ts'

@@ -1,6 +1,6 @@
 import type { Refused, SetFlowTagsResult, SetTagsResult, Tag } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { unwrap } from '../transport/accept.ts'
+import { unwrap } from '../transport/unwrap.ts'
 import { checkTagName, checkTagObject, checkTags } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 

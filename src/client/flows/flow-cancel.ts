@@ -2,7 +2,7 @@
 import type { FlowId } from '../../kernel/index.ts'
 import { sleep } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { unwrap } from '../transport/accept.ts'
+import { unwrap } from '../transport/unwrap.ts'
 import type { Session } from '../session.ts'
 import { parseDuration } from '../define/duration.ts'
 import { cancelFlow, describeFlow, listFlowMembers } from './flow-calls.ts'

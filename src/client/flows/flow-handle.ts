@@ -2,7 +2,7 @@
 import { optionKeys } from '../checks/exhaustive.ts'
 import type { CancelFlowResult, ExecutionId, FlowId, Position, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { unwrap } from '../transport/accept.ts'
+import { unwrap } from '../transport/unwrap.ts'
 import type { ReplayOptions } from '../executions/execution-calls.ts'
 import type { Duration } from '../define/duration.ts'
 import type { ExecutionDescription } from '../executions/description.ts'

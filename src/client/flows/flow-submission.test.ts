@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { CALL_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX } from '../../kernel/index.ts'
+import { BATCH_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX } from '../../kernel/index.ts'
 import type { OperationInput } from '../../kernel/index.ts'
 import { virtualRuntime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -141,7 +141,7 @@ test('a large graph is sent in pieces that each fit one call, and nothing of it 
 
   expect(sent.length).toBeGreaterThan(4)
   for (const { nodes, edges } of sent)
-    expect(2 * (nodes.length + edges.length) + 1).toBeLessThanOrEqual(CALL_WORK_LIMIT)
+    expect(2 * (nodes.length + edges.length) + 1).toBeLessThanOrEqual(BATCH_WORK_LIMIT)
   expect(seen[0]).toEqual({ nodes: 90, edges: 0, totalNodes: 302, totalEdges: 600 })
   expect(seen.at(-1)).toEqual({ nodes: 302, edges: 600, totalNodes: 302, totalEdges: 600 })
   expect(await handle.describe()).toMatchObject({ phase: 'sealed', counts: { waiting: 1, waiting_children: 301 } })

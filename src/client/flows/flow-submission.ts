@@ -2,7 +2,7 @@
  * Sends a graph: in one call if it fits, else in pieces, first all nodes and then all edges. Every reply returns the progress,
  * so a client that submits the same content resumes where the last one stopped.
  */
-import { BATCH_BYTES, CALL_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX, readyIndex } from '../../kernel/index.ts'
+import { BATCH_BYTES, BATCH_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX, readyIndex } from '../../kernel/index.ts'
 import type { EdgeInput, FlowInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { PreparedGraph, PreparedNode } from './flow-graph.ts'
@@ -67,7 +67,7 @@ function isAtomic({ nodes, edges }: PreparedGraph): boolean {
     queues.add(readyIndex(input.create.lane, input.create.class))
     bytes += payload?.byteLength ?? 0
   }
-  return nodes.length + edges.length + queues.size + 1 <= CALL_WORK_LIMIT && bytes <= PIECE_BYTES
+  return nodes.length + edges.length + queues.size + 1 <= BATCH_WORK_LIMIT && bytes <= PIECE_BYTES
 }
 
 function nextPiece(graph: PreparedGraph, nodesBefore: number, edgesBefore: number): Piece {

@@ -13,7 +13,7 @@ import type {
   StepView,
   WaitEnd,
 } from '../../kernel/index.ts'
-import { unwrap } from '../transport/accept.ts'
+import { unwrap } from '../transport/unwrap.ts'
 import type { Session } from '../session.ts'
 import { checkBoolean, checkOptions } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'

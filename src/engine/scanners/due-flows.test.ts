@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { SUBMISSION_REST_MS } from '../../kernel/index.ts'
+import { SUBMISSION_IDLE_MS } from '../../kernel/index.ts'
 import type { DueCaseName } from '../../kernel/index.ts'
 import { silentLog } from '../../runtime/index.ts'
 import { Batcher } from '../../stores/batcher.ts'
@@ -161,7 +161,7 @@ describe('submission_abandoned', () => {
     await using engine = startDue(world)
     const flow = await submitFlow(world, many('node', WIDE), half)
 
-    await world.runtime.advance(SUBMISSION_REST_MS + AT_ONCE_MS)
+    await world.runtime.advance(SUBMISSION_IDLE_MS + AT_ONCE_MS)
 
     expect(await countsOf(world, flow)).toEqual({ cancelled: 90 })
     expect(countOf(engine, 'submission_abandoned')).toBe(1)
@@ -172,7 +172,7 @@ describe('submission_abandoned', () => {
     await using engine = startDue(world)
     const flow = await submitFlow(world, many('node', WIDE), half)
 
-    await world.runtime.advance(SUBMISSION_REST_MS - 1)
+    await world.runtime.advance(SUBMISSION_IDLE_MS - 1)
 
     expect(await countsOf(world, flow)).toEqual({ waiting: 90 })
     expect(countOf(engine, 'submission_abandoned')).toBe(0)
@@ -184,7 +184,7 @@ describe('submission_abandoned', () => {
     await using second = startDue(world, new Batcher(world.store, world.runtime))
     await submitFlow(world, many('node', WIDE), half)
 
-    await world.runtime.advance(SUBMISSION_REST_MS + AT_ONCE_MS)
+    await world.runtime.advance(SUBMISSION_IDLE_MS + AT_ONCE_MS)
 
     expect(await world.events('flow_cancelled')).toHaveLength(1)
     expect(countOf(first, 'submission_abandoned') + countOf(second, 'submission_abandoned')).toBe(1)

@@ -2,7 +2,7 @@
  * The memory store behind a simulated network: batches load what they need, run over a working set and commit under
  * conditions. It can fail conditions that hold, so that tests show that every operation may run again.
  */
-import { bringsOf, recordsNamedBy } from '../../kernel/index.ts'
+import { recordsReadAfter, recordsNamedBy } from '../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { Answer, Call, Partition, StoreSettings } from '../store.ts'
@@ -79,7 +79,7 @@ export class ConditionalMemoryStore extends MemoryStore implements Backend {
           const id = before + entry.id + after
           keep(type, id)
           const record = data.record(type, id)
-          for (const brought of record === undefined ? [] : bringsOf(record)) keep(brought.type, brought.id)
+          for (const brought of record === undefined ? [] : recordsReadAfter(record)) keep(brought.type, brought.id)
         }
       }
     }

@@ -24,7 +24,7 @@ test('a store that sets itself up needs nothing but to be opened', async () => {
   expect(await migrateStore('memory:')).toEqual({ kind: 'ready_when_opened' })
 })
 
-test('a file that nobody has made yet is not made', async () => {
+test('a file that does not exist is not created', async () => {
   const file = await newFile()
 
   await expect(migrateStore(`sqlite:${file}`)).rejects.toMatchObject({ code: 'store_not_found' })
@@ -44,6 +44,6 @@ test.each<[string, MigrateStoreOptions, string]>([
   await expect(refused).rejects.not.toThrow('hush')
 })
 
-test('a server that nobody runs is unavailable', async () => {
+test('a server that does not run is unavailable', async () => {
   await expect(migrateStore('postgres://127.0.0.1:1/shop')).rejects.toMatchObject({ code: 'store_unavailable' })
 })

@@ -55,7 +55,7 @@ test.each(['off', 'ful', 5, null])('the setting synchronous %j is refused, whate
 })
 
 test.each(['valkey', 'postgres'])(
-  'a setting of a store on %s that does not exist is refused before anybody connects',
+  'a setting of a store on %s that does not exist is refused before the store connects',
   async (kind) => {
     const { code, detail } = await failureOf(`${kind}://127.0.0.1:1`, { [kind]: { pasword: 'hush' } })
 

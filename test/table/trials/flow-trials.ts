@@ -88,7 +88,7 @@ export const flowTrials: readonly Trial[] = [
   submit('in another flow', newSubmission(laterFlowId)),
   submit('with an edge that leads back', withEdges([backwards])),
   submit('with one edge twice', withEdges([forwards, forwards])),
-  submit('with an edge to nobody', withEdges([toNobody])),
+  submit('with an edge to no member', withEdges([toNobody])),
   submit('with a group that is short', {
     ...newSubmission(laterFlowId),
     nodes: [

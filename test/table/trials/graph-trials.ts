@@ -110,7 +110,7 @@ export const graphTrials: readonly Trial[] = [
   later(add('a child, by a holder whose lease is over', child)),
   later(add('a child, by a holder whose lease expired', child, leaseExpired)),
   add('a child, by a holder whose lease was revoked', child, leaseRevoked),
-  add('a child that nobody waits for', { ...newMember(laterId, []), awaited: {} }),
+  add('a child without a waiting parent', { ...newMember(laterId, []), awaited: {} }),
   add('to a cancelled flow', newMember(executionId, []), cancelAlone),
   add('to a flow that is not there', { ...newMember(executionId, []), flowId: laterFlowId }),
   connect('behind another', edge),

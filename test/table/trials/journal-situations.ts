@@ -96,7 +96,7 @@ export const journalSituations: readonly Situation[] = [
 /** What matters to those alone that concern what an execution remembers, or waits for. */
 export const furtherSituations: readonly Situation[] = [
   {
-    name: 'eligible, told something before it began',
+    name: 'eligible, signalled before it began',
     build: () => {
       const world = fresh()
       signal(world, MAILBOX, 'early')

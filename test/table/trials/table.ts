@@ -118,7 +118,7 @@ export function telling(trial: Trial): readonly Outcome[] {
     })
 }
 
-function answerName(said: Saying['said']): string {
+function answerName(said: Said<{ readonly kind: string }>): string {
   if (said.kind === 'fault') return said.fault.reason
   const { kind, code } = said.result as { readonly kind: string; readonly code?: string }
   return `${kind} ${code ?? ''}`

@@ -1,5 +1,5 @@
 /** One way of calling one operation. The table tries each of them in every situation. */
-import { SUBMISSION_REST_MS } from '../../../src/kernel/index.ts'
+import { SUBMISSION_IDLE_MS } from '../../../src/kernel/index.ts'
 import type { OperationCall } from './operation-call.ts'
 import { RETENTION_MS, TOTAL_TIMEOUT_MS } from './world.ts'
 import type { World } from './world.ts'
@@ -31,4 +31,4 @@ export const TIMEOUT_OVER_MS = 50_000
 export const LEASES_OVER_MS = 70_000
 export const DEADLINE_OVER_MS = TOTAL_TIMEOUT_MS + SOON_MS
 export const RETENTION_OVER_MS = RETENTION_MS + SOON_MS
-export const SUBMISSION_OVER_MS = SUBMISSION_REST_MS + SOON_MS
+export const SUBMISSION_OVER_MS = SUBMISSION_IDLE_MS + SOON_MS

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept } from '../../../client/index.ts'
+import { unwrap } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { dropUndefined } from '../../args/drop-undefined.ts'
 import { findMember } from './members.ts'
@@ -24,7 +24,7 @@ export function flowReplayCommand(shell: Shell): Command {
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const flowId = fabric.try.resolveFlow(id)
         const executionId = await findMember(fabric, flowId, node)
-        const result = accept(
+        const result = unwrap(
           await fabric.try.replay(executionId, { by: COMMAND_LINE, subtree, ...dropUndefined({ reason }) }),
         )
         await output.answer(

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept } from '../../../client/index.ts'
+import { unwrap } from '../../../client/index.ts'
 import { examples } from '../../args/help.ts'
 import type { Shell } from '../../session/shell.ts'
 
@@ -11,7 +11,7 @@ export function flowSealCommand(shell: Shell): Command {
     .action(async (id: string, _flags: object, command: Command) => {
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         const flowId = fabric.try.resolveFlow(id)
-        const result = accept(await fabric.try.sealFlow(id))
+        const result = unwrap(await fabric.try.sealFlow(id))
         const what = result.kind === 'sealed' ? 'sealed' : 'was sealed already'
         await output.answer(
           { id: flowId, ...result },

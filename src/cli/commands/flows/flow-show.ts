@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept, summariseFlow, summariseMember } from '../../../client/index.ts'
+import { summariseFlow, summariseMember, unwrap } from '../../../client/index.ts'
 import type { FlowDescription } from '../../../client/index.ts'
 import type { MemberView } from '../../../kernel/index.ts'
 import { graphOf, nameOf } from '../../text/flow-levels.ts'
@@ -23,7 +23,7 @@ export function flowShowCommand(shell: Shell): Command {
     .action(async (id: string, flags: FlowShowFlags, command: Command) => {
       const isWhole = flags.members === true
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const { view, at } = accept(await fabric.try.describeFlow(id))
+        const { view, at } = unwrap(await fabric.try.describeFlow(id))
         const description = { ...summariseFlow(view), at }
         if (output.isJson && !isWhole) {
           await output.answer(description, () => '')

@@ -1,5 +1,5 @@
 /** Reads the members of a flow. */
-import { accept, show } from '../../../client/index.ts'
+import { show, unwrap } from '../../../client/index.ts'
 import type { Calls, Client } from '../../../client/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { ExecutionId, FlowId, MemberView, Position } from '../../../kernel/index.ts'
@@ -9,7 +9,7 @@ export async function readMembers(calls: Calls, flowId: FlowId): Promise<MemberV
   const members: MemberView[] = []
   let cursor: Position | undefined
   do {
-    const page = accept(await calls.listFlowMembers(flowId, { edges: true, cursor }))
+    const page = unwrap(await calls.listFlowMembers(flowId, { edges: true, cursor }))
     members.push(...page.members)
     cursor = page.cursor
   } while (cursor !== undefined)

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept } from '../../../client/index.ts'
+import { unwrap } from '../../../client/index.ts'
 import type { TokenOptions } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
@@ -27,7 +27,7 @@ export function reissueCommand(shell: Shell): Command {
       const wanted = holdersOf(flags).map((holder) => dropUndefined({ for: holder, expires, names: flags.name }))
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
         for (const options of wanted) fabric.try.checkTokenOptions(options)
-        const { waitpoint: view } = accept(await fabric.try.reissueWaitpoint(id, waitpoint, COMMAND_LINE))
+        const { waitpoint: view } = unwrap(await fabric.try.reissueWaitpoint(id, waitpoint, COMMAND_LINE))
         const tokens = wanted.map((options) => ({ for: options.for, token: fabric.try.tokenFor(id, view, options) }))
         const document = { id: fabric.try.resolve(id), waitpoint, tokens }
         await output.answer(document, () => tokens.map(tokenLine).join('\n'))

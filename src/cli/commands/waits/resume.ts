@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { accept } from '../../../client/index.ts'
+import { unwrap } from '../../../client/index.ts'
 import { loginName } from '../../args/operator-identity.ts'
 import { dropUndefined } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
@@ -22,7 +22,7 @@ export function resumeCommand(shell: Shell): Command {
     .addHelpText('after', examples(['resume deploy:42 --reason "approved by phone"']))
     .action(async (id: string, { by = loginName(), reason, step }: ResumeFlags, command: Command) => {
       await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const result = accept(await fabric.try.resume(id, { by, ...dropUndefined({ reason, step }) }))
+        const result = unwrap(await fabric.try.resume(id, { by, ...dropUndefined({ reason, step }) }))
         const executionId = fabric.try.resolve(id)
         await output.answer({ id: executionId, ...result }, () =>
           printable(`${executionId} resumed; its wait '${result.step}' has ended (${result.state})`),

@@ -2,7 +2,7 @@
  * Loads ranges of the indexes of steps, signals and waitpoints in one statement, with the records that their entries
  * name and, on request, their values. Separate from other ranges, so that a claim does not pay for these joins.
  */
-import { OPEN_WAITPOINTS_INDEX, STEP_PAGE_BYTES, inboxIndex, signalPayloadKey, signalsIndex, stepValueKey, stepsIndex, waitpointsIndex } from '../../../kernel/index.ts'
+import { OPEN_WAITPOINTS_INDEX, STEP_PAGE_BYTES, bufferedSignalsIndex, signalPayloadKey, signalsIndex, stepValueKey, stepsIndex, waitpointsIndex } from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { textArray } from '../wire/arrays.ts'
 import { bytesOf } from '../wire/round-trip.ts'
@@ -24,7 +24,7 @@ const WAITPOINTS: JournalIndex = { type: 'waitpoint', bytesBefore: undefined }
 const byPrefix: readonly (readonly [prefix: string, index: JournalIndex])[] = [
   [stepsIndex(''), STEPS],
   [signalsIndex(''), SIGNALS],
-  [inboxIndex(''), SIGNALS],
+  [bufferedSignalsIndex(''), SIGNALS],
   [waitpointsIndex(''), WAITPOINTS],
 ]
 

@@ -3,7 +3,7 @@
  * A table without statistics is planned as a small one and may be scanned as a whole. So the partition is a column of
  * the keys, never a constant, and every dependent lookup is a lateral query by the full key of an index.
  */
-import { CALL_REPLY_BYTES, recordTypes } from '../../../kernel/index.ts'
+import { BATCH_REPLY_BYTES, recordTypes } from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { bigintArray, nameArray, textArray } from '../wire/arrays.ts'
 import { bytesOf } from '../wire/round-trip.ts'
@@ -56,7 +56,7 @@ export class Loader {
     this.#blobs = {
       name: 'ff_load_blob',
       // An operation stops once its reply is large enough, so later blobs are not loaded.
-      text: `select place, is_stored, case when bytes_before < ${CALL_REPLY_BYTES} then bytes end
+      text: `select place, is_stored, case when bytes_before < ${BATCH_REPLY_BYTES} then bytes end
         from (
           select k.place, b.key is not null as is_stored, b.bytes,
             coalesce(

@@ -56,7 +56,7 @@ describe('a server that cannot be connected to', () => {
     expect(error.message).toContain('host:6379')
   })
 
-  test('because it refuses is told as any refusal, and what the last server of a cluster said counts', () => {
+  test('because it refuses is reported as any refusal, with the reply of the last server of a cluster', () => {
     const wrong = Object.assign(new Error('WRONGPASS invalid username-password pair'), {
       command: { name: 'auth', args: ['hush'] },
     })
@@ -69,7 +69,7 @@ describe('a server that cannot be connected to', () => {
     }
   })
 
-  test('because it is no cluster is told how a single server is named', () => {
+  test('because it is no cluster is reported with the location of a single server', () => {
     const error = asConnectError(
       at('valkey-cluster://host'),
       nobody(new Error('ERR This instance has cluster support disabled')),
@@ -79,7 +79,7 @@ describe('a server that cannot be connected to', () => {
     expect(error.message).toContain('begin the location with "valkey://"')
   })
 
-  test('at any of its addresses is told with all of them', () => {
+  test('at any of its addresses is reported with all of them', () => {
     const reasons = [
       withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1'),
       withCode('ECONNREFUSED', 'connect to 127.0.0.1:1'),
@@ -89,7 +89,7 @@ describe('a server that cannot be connected to', () => {
     expect(error.message).toContain('cannot be reached: connect ECONNREFUSED ::1:1, connect to 127.0.0.1:1. Check')
   })
 
-  test('because of something that is known already is told as that', () => {
+  test('because of an engine error returns that error', () => {
     const known = new EngineError('fabric_closed')
     expect(asConnectError(at('valkey://host'), known)).toBe(known)
   })

@@ -44,7 +44,7 @@ describe('what a server refuses', () => {
     ["ERR unknown command 'AUTH', with args beginning with: 'user' 'hush' "],
     ["ERR wrong number of arguments for 'auth' command"],
     ['ERR something new'],
-  ])('"%s" is told without anything that was sent, in whatever way it is printed', (message) => {
+  ])('"%s" is reported without anything that was sent, in whatever way it is printed', (message) => {
     const error = asEngineError(refusal(message))
 
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain('hush')
@@ -81,7 +81,7 @@ describe('what else can fail', () => {
     ['Reached the max retries per request limit (which is 0). Refer to "maxRetriesPerRequest" option', 'was lost'],
     ['Connection is closed.', 'was lost'],
     ['Command timed out', 'did not answer in time'],
-  ])('is told in words of ours where the client library speaks of its own options: %s', (text, meaning) => {
+  ])('is reported without the option names of the client library: %s', (text, meaning) => {
     const { message } = asEngineError(new Error(text))
 
     expect(message).toContain(meaning)

@@ -1,5 +1,5 @@
 /** The form in which a store keeps records and events. */
-import { bringsOf, entriesOf, recordsNamedBy } from '../../../kernel/index.ts'
+import { recordsReadAfter, entriesOf, recordsNamedBy } from '../../../kernel/index.ts'
 import type { FabricEvent } from '../../../kernel/index.ts'
 import { RefusedRecord } from '../../working-set/commit/backend.ts'
 import { readEvent, readRecord, writeEvent, writeRecord } from './record-bytes.ts'
@@ -16,7 +16,7 @@ export const storedForm: StoredForm = {
   },
   readEventBody: (bytes, start, at): FabricEvent => ({ ...readEvent(bytes, start), at }),
   namedBy: recordsNamedBy,
-  bringsOf,
+  recordsReadAfter,
 }
 
 /** No limit of the kernel lets a text or a number come near to what cannot be stored. */

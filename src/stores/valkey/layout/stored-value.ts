@@ -18,7 +18,7 @@ export interface StoredForm {
   writeEventBody(event: FabricEvent, writer: ByteWriter): void
   readEventBody(bytes: Buffer, start: number, at: Instant): FabricEvent
   /** The records that are loaded with a record whenever an index entry names it. */
-  bringsOf(record: AnyRecord): readonly RecordName[]
+  recordsReadAfter(record: AnyRecord): readonly RecordName[]
   /** The records that an entry of an index names. Their ids are the id of the entry between two texts. */
   namedBy(index: string): readonly NamedRecord[]
 }
@@ -45,7 +45,7 @@ const BYTE_MAX = 255
 /** Writes the value of a record. A record brings others for speed only, so one whose name is too long is left out. */
 export function writeRecordValue(version: Version, record: AnyRecord, form: StoredForm, writer: ByteWriter): void {
   writer.bytes(version)
-  const brought = form.bringsOf(record)
+  const brought = form.recordsReadAfter(record)
   const countAt = writer.length
   writer.byte(0)
   let count = 0

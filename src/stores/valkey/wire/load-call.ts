@@ -1,5 +1,5 @@
 /** Encodes the call of a load and decodes its reply: one need after the other, and the values found for each. */
-import { CALL_REPLY_BYTES } from '../../../kernel/index.ts'
+import { BATCH_REPLY_BYTES } from '../../../kernel/index.ts'
 import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/index.ts'
 import type { LoadReply, LoadRequest } from '../../working-set/commit/backend.ts'
 import type { WorkingSet } from '../../working-set/load/working-set.ts'
@@ -62,7 +62,7 @@ export function writeLoad(
   }
   if (needs.blobs.size > 0) {
     writer.argument('b')
-    writer.argument(CALL_REPLY_BYTES)
+    writer.argument(BATCH_REPLY_BYTES)
     writer.argument(needs.blobs.size)
     for (const key of needs.blobs) writer.joined(prefix + keyKinds.blob, key)
   }

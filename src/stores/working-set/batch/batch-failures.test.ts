@@ -123,7 +123,7 @@ describe('contention', () => {
     }
   }
 
-  test('ends in an error that tells to try again', async () => {
+  test('ends in an error that is retryable', async () => {
     const program = new Contended(scene.store, scene.runtime)
     program.contendedId = await scene.submitted(b)
 

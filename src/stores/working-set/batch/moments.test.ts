@@ -132,7 +132,7 @@ describe('a guarded range', () => {
 
     await a.run(countEdges, readGuard)
 
-    // Without a condition on the guard nothing tells of a change, so it counts under the lock only.
+    // Without a condition on the guard no commit detects a change, so the operation counts under the lock only.
     const writers = a.commits.filter(({ records }) => records.length > 0)
     expect(writers.map(({ lock }) => lock !== undefined)).toEqual([true])
   })

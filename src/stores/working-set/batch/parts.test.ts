@@ -51,7 +51,7 @@ function lookBeforeCommit(type: EventType, skipped: number): { seen: string[] } 
 }
 
 describe('a due pass', () => {
-  test('is applied without the record that another program changed, and sees to it when it runs again', async () => {
+  test('is applied without the record that another program changed, and handles it when it runs again', async () => {
     const [first, second, third] = (await due(3)) as [ExecutionId, ExecutionId, ExecutionId]
     a.beforeCommit(() => b.run(mark(second, 'b')))
     const look = lookBeforeCommit('execution_promoted', 1)
@@ -65,7 +65,7 @@ describe('a due pass', () => {
     expect(await executionsWith('execution_promoted')).toEqual([first, third, second])
   })
 
-  test('does not tell of a record that another program has seen to', async () => {
+  test('does not return a record that another program has handled', async () => {
     const [first, second, third] = (await due(3)) as [ExecutionId, ExecutionId, ExecutionId]
     a.beforeCommit(() => b.run(cancel(second)))
 
@@ -75,7 +75,7 @@ describe('a due pass', () => {
     expect(next).toBeUndefined()
   })
 
-  test('that meets others again and again sees to each record once', async () => {
+  test('that conflicts repeatedly handles each record once', async () => {
     const ids = await due(3)
     ids.forEach((id, i) => a.beforeCommit(() => b.run(mark(id, `b ${i}`)), i))
 
@@ -85,7 +85,7 @@ describe('a due pass', () => {
     expect((await executionsWith('execution_promoted')).toSorted()).toEqual(ids.toSorted())
   })
 
-  test('sees to no more than it was asked for, however often it runs', async () => {
+  test('handles no more records than its limit, however often it runs', async () => {
     const ids = await due(4)
     a.beforeCommit(() => b.run(mark(ids[0] as ExecutionId, 'b')))
 
@@ -116,7 +116,7 @@ describe('a due pass', () => {
     expect(a.counts.conflicts - before).toBe(1)
   })
 
-  test('that has to be done one by one still tells of what was applied before', async () => {
+  test('that has to be done one by one still returns what was applied before', async () => {
     const [first, second] = (await due(2)) as [ExecutionId, ExecutionId]
     const throwsWhenMarked = writing((tx) => {
       if (tx.get('execution', second)?.tags.length === 1) throw new Error('it cannot')
@@ -179,7 +179,7 @@ describe('a purge', () => {
 })
 
 describe('what is due in front of a claim', () => {
-  test('does not keep the claim from what it takes, if another program changed it, and is seen to afterwards', async () => {
+  test('does not keep the claim from what it takes, if another program changed it, and is handled afterwards', async () => {
     const executionId = await scene.submitted(b)
     const [first, second] = (await due(2, SIDE)) as [ExecutionId, ExecutionId]
     a.beforeCommit(() => b.run(mark(first, 'b')))
@@ -261,7 +261,7 @@ function putQueue(tx: Tx, lane: string): void {
 }
 
 describe('an operation with parts', () => {
-  test('that meets an impossible state has written nothing, in whichever part, and tells so under the lock', async () => {
+  test('that meets an impossible state has written nothing, in whichever part, and returns the fault under the lock', async () => {
     const faults = writing((tx) => {
       tx.part(() => {
         putQueue(tx, 'one')

@@ -121,7 +121,7 @@ describe('a change of a guarded range', () => {
     expect((await inEveryOrder((order) => addBoth(order, false))).findings).toEqual(['2 were the first'])
   })
 
-  test('that writes its guard is seen by everybody in every order', async () => {
+  test('that writes its guard is detected by the other program in every order', async () => {
     expect((await inEveryOrder((order) => addBoth(order, true))).findings).toEqual([])
   })
 })

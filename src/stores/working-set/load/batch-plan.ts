@@ -1,5 +1,5 @@
 /** Collects the planned reads of a batch before its operations run. */
-import { CALL_WORK_LIMIT, DUE_INDEX, planCall, readsOnlyAsClaims } from '../../../kernel/index.ts'
+import { BATCH_WORK_LIMIT, DUE_INDEX, planCall, readsOnlyAsClaims } from '../../../kernel/index.ts'
 import type { Plan, RecordType } from '../../../kernel/index.ts'
 import type { Call } from '../../store.ts'
 import type { Needs } from './needs.ts'
@@ -70,7 +70,7 @@ export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet
 
 /** Adds the limit of one more call, capped: a batch stops at its work limit, so later calls do not run. */
 function sumOf(sums: Map<string, number>, index: string, more: number): number {
-  const sum = Math.min(CALL_WORK_LIMIT, sums.get(index) ?? 0) + more
+  const sum = Math.min(BATCH_WORK_LIMIT, sums.get(index) ?? 0) + more
   sums.set(index, sum)
   return sum
 }

@@ -31,7 +31,7 @@ function withDelayed(count: number): HidingPartition {
   return partition
 }
 
-test('a claim from which due records are hidden tells that there may be more', () => {
+test('a claim from which due records are hidden returns that there may be more', () => {
   const partition = withDelayed(0)
   expect(partition.do('claimForWorker', claim()).more).toBe(false)
 

@@ -206,7 +206,7 @@ describe('what a handler has recorded takes one pass', () => {
     expect(readCount).toBe(count)
   })
 
-  test('waiting, opening a waitpoint, and signals that nobody waits for yet', () => {
+  test('waiting, opening a waitpoint, and signals that no wait needs yet', () => {
     const { partition, held } = givenSteps(2, 10)
     const { executionId, fence } = held
 
@@ -293,11 +293,11 @@ describe('many waits whose time has come take no more passes than one', () => {
 
   test.each([
     ['waits with waitpoints of their own', { timeoutMs: WAIT_MS }],
-    ['waits that are told of it', { timeoutMs: WAIT_MS, onTimeout: 'resume_with_signal' as const }],
+    ['waits that resume with a signal', { timeoutMs: WAIT_MS, onTimeout: 'resume_with_signal' as const }],
     ['waits that fail', { timeoutMs: WAIT_MS, onTimeout: 'fail' as const }],
     ['sleeps', sleeps],
     ['reminders', { remindEveryMs: WAIT_MS }],
-  ])('%s, seen to by the engine', (_, wish) => {
+  ])('%s, handled by the due pass of the engine', (_, wish) => {
     const partition = givenWaits(wish)
     const counts: number[] = []
     let handledCount = 0
@@ -305,7 +305,8 @@ describe('many waits whose time has come take no more passes than one', () => {
     do {
       const [answer] = partition.run(call('runDue', { limit: DUE_COUNT, seed: 1, from }))
       counts.push(partition.passCount)
-      if (answer?.kind !== 'answered' || answer.result.kind !== 'due') throw new Error('It was not seen to.')
+      if (answer?.kind !== 'answered' || answer.result.kind !== 'due')
+        throw new Error('The due pass returned no result.')
       handledCount += answer.result.handled.length
       from = answer.result.next
     } while (from !== undefined)
@@ -317,14 +318,14 @@ describe('many waits whose time has come take no more passes than one', () => {
   test.each([
     ['waits with waitpoints of their own', { timeoutMs: WAIT_MS }],
     ['sleeps', sleeps],
-  ])('%s, seen to by whoever claims', (_, wish) => {
+  ])('%s, handled by a claim', (_, wish) => {
     const partition = givenWaits(wish)
 
     expect(take(partition, CLAIM_COUNT_MAX)).not.toEqual([])
     expect(partition.passCount).toBeLessThanOrEqual(5)
   })
 
-  test('reminders, passed by whoever claims', () => {
+  test('reminders, skipped by a claim', () => {
     const partition = givenWaits({ remindEveryMs: WAIT_MS })
     submitTo(partition)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CALL_WORK_LIMIT } from '../../../kernel/index.ts'
+import { BATCH_WORK_LIMIT } from '../../../kernel/index.ts'
 import type { IndexEntry, Range } from '../../../kernel/index.ts'
 import { WorkingSet } from './working-set.ts'
 
@@ -71,7 +71,7 @@ describe('the head of an index', () => {
     expect(set.isMissingAny).toBe(true)
   })
 
-  test('tells all of an index that ends in it', () => {
+  test('returns all entries of an index that ends in it', () => {
     const set = new WorkingSet()
     set.keepHead(INDEX, 9, entries(1, 2))
 
@@ -126,7 +126,7 @@ describe('the head of an index', () => {
     expect(needs.heads.get('due')).toMatchObject({ limit: 61, hasPayloads: false, reserve: 60, to: 'now' })
     // The last one that is still run begins where almost as many were taken as a batch may change.
     set.plan(Array.from({ length: 50 }, () => claim))
-    expect(set.takeNeeds().heads.get(ready)).toMatchObject({ limit: CALL_WORK_LIMIT + 11 })
+    expect(set.takeNeeds().heads.get(ready)).toMatchObject({ limit: BATCH_WORK_LIMIT + 11 })
   })
 })
 

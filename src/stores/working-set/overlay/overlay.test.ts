@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
-  CALL_WORK_LIMIT,
+  BATCH_WORK_LIMIT,
   OPERATION_WORK_LIMIT,
   edgeId,
   inboundIndex,
@@ -107,7 +107,7 @@ describe('the work of an operation', () => {
 
   test('counts anew for the next of the same call, and ends the call once it is enough', async () => {
     const full = (tx: Tx) => putMany(tx, OPERATION_WORK_LIMIT)
-    const count = CALL_WORK_LIMIT / OPERATION_WORK_LIMIT
+    const count = BATCH_WORK_LIMIT / OPERATION_WORK_LIMIT
 
     const answers = await run(...Array.from({ length: count + 1 }, () => full))
 

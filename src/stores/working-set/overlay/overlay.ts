@@ -4,8 +4,8 @@
  * under conditions.
  */
 import {
-  CALL_REPLY_BYTES,
-  CALL_WORK_LIMIT,
+  BATCH_REPLY_BYTES,
+  BATCH_WORK_LIMIT,
   READS_PER_UNIT,
   concernsHolder,
   copyRecord,
@@ -88,7 +88,7 @@ export class Overlay {
   }
 
   run<N extends OperationName>(call: Call<N>): Answer<N> {
-    if (this.#callWork >= CALL_WORK_LIMIT || this.#replyBytes >= CALL_REPLY_BYTES) {
+    if (this.#callWork >= BATCH_WORK_LIMIT || this.#replyBytes >= BATCH_REPLY_BYTES) {
       this.#groups.add()
       return { kind: 'not_run' }
     }

@@ -23,7 +23,7 @@ test('a ready index is clear while it is empty, the due index until its first en
   expect(clear.isClear(READY, 1)).toBe(false)
 })
 
-test('what a commit adds counts, what it removes says nothing', () => {
+test('an entry that a commit adds makes its index not clear, an entry that it removes does not make it clear again', () => {
   const clear = new ClearIndexes()
   clear.saw(READY, undefined)
   clear.saw(DUE_INDEX, 10)
