@@ -5,12 +5,13 @@ const IDIOM = ['who', 'ever'].join('')
 const PHRASE = ['goes', 'on']
 
 test('finds idioms in comments and strings, with their lines', () => {
-  const source = `// ${IDIOM}\nconst text = '${IDIOM}'\nconst template = \`${IDIOM} \${text}\`\n`
+  const source = `// ${IDIOM}\nconst text = '${IDIOM} waits'\nconst template = \`${IDIOM} \${text}\`\n`
 
   expect(findIdioms('a.ts', source)).toEqual([`1: ${IDIOM}`, `2: ${IDIOM}`, `3: ${IDIOM}`])
 })
 
 test('leaves names and patterns in code alone', () => {
+  expect(findIdioms('a.ts', `const user = '${IDIOM}'`)).toEqual([])
   expect(findIdioms('a.ts', `const ${IDIOM} = { ${IDIOM}: /${IDIOM}/g }`)).toEqual([])
 })
 

@@ -2,7 +2,16 @@
  * Loads ranges of the indexes of steps, signals and waitpoints in one statement, with the records that their entries
  * name and, on request, their values. Separate from other ranges, so that a claim does not pay for these joins.
  */
-import { OPEN_WAITPOINTS_INDEX, STEP_PAGE_BYTES, bufferedSignalsIndex, signalPayloadKey, signalsIndex, stepValueKey, stepsIndex, waitpointsIndex } from '../../../kernel/index.ts'
+import {
+  OPEN_WAITPOINTS_INDEX,
+  STEP_PAGE_BYTES,
+  bufferedSignalsIndex,
+  signalPayloadKey,
+  signalsIndex,
+  stepValueKey,
+  stepsIndex,
+  waitpointsIndex,
+} from '../../../kernel/index.ts'
 import type { IndexEntry, RecordType } from '../../../kernel/index.ts'
 import { textArray } from '../wire/arrays.ts'
 import { bytesOf } from '../wire/round-trip.ts'
