@@ -97,7 +97,7 @@ describe('migrate on a PostgreSQL database', () => {
     const refused = await place.run([...submit, '--json'], { env })
     const mayNot = await place.run(['migrate', location, '--json'], { env })
     expect([refused.code, mayNot.code]).toEqual([2, 2])
-    expect(errorIn(refused).message).toContain('run "flowfabric migrate" with this location')
+    expect(errorIn(refused).message).toContain('Run "flowfabric migrate" with this location')
     expect(errorIn(mayNot).message).toContain('permission denied for database shop')
 
     await place.run(['migrate', locationFor('owner', 'granted')], { env })

@@ -4,10 +4,8 @@
  */
 import type { Field, FieldKind } from './codec.ts'
 
-declare const phantom: unique symbol
-
-/** A field kind with the TypeScript type of its values. */
-export type Kind<T> = FieldKind & { readonly [phantom]?: T }
+/** A field kind with the TypeScript type of its values, in a property that never has a value. */
+export type Kind<T> = FieldKind & { readonly valueType?: T }
 
 type ObjectKind = Extract<FieldKind, { kind: 'object' }>
 
@@ -110,7 +108,7 @@ export function rare<T>(of: Kind<T>): Maybe<T> {
 export interface RecordSchema<T extends string, V> {
   readonly type: T
   readonly fields: readonly Field[]
-  readonly [phantom]?: V
+  readonly valueType?: V
 }
 
 /** Describes a record by its type and its fields in their stored order. */
