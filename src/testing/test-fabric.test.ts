@@ -125,7 +125,7 @@ test('until waits for a flow as well, however long its members take', async () =
   await using t = await testFabric([failing(2)])
   const handle = await t.submit(twice, 1)
 
-  expect(await t.until(handle, 'blocked')).toMatchObject({ counts: { delayed: 1, waiting_children: 1 } })
+  expect(await t.until(handle, 'blocked')).toMatchObject({ counts: { delayed: 1, waiting_dependencies: 1 } })
   expect(await t.until(handle, 'completed')).toMatchObject({ counts: { completed: 2 } })
   expect(await handle.result()).toBe('finally')
 })

@@ -13,7 +13,7 @@ conforms('addExecutionToFlow', ({ fabric, flows, given, clock }) => {
     expect(await graph.add('b', { after: ['a'] })).toMatchObject({
       kind: 'added',
       executionId: graph.id('b'),
-      state: 'waiting_children',
+      state: 'waiting_dependencies',
       memberCount: 2,
       revision: 3,
     })
@@ -62,7 +62,7 @@ conforms('addExecutionToFlow', ({ fabric, flows, given, clock }) => {
     const existing = await given.delayedExecution()
 
     await graph.add('b', { executionId: existing.executionId, after: ['a'] })
-    expect(await graph.state('b')).toBe('waiting_children')
+    expect(await graph.state('b')).toBe('waiting_dependencies')
     clock.advance(1)
     await graph.complete('a')
 

@@ -56,7 +56,7 @@ conforms('createFlow', ({ fabric, flows, given, clock }) => {
   test('with hold lets no member run before the seal', async () => {
     const graph = await flows.held(['a', 'b'])
     await graph.add('c', { after: ['a'] })
-    expect(await graph.states()).toEqual(['waiting', 'waiting', 'waiting_children'])
+    expect(await graph.states()).toEqual(['waiting', 'waiting', 'waiting_dependencies'])
     for (const name of ['a', 'b', 'c']) expect(await graph.isClaimable(name)).toBe(false)
 
     await graph.seal()

@@ -76,7 +76,7 @@ conforms('reconcileDependencies', (bench) => {
     const { repaired } = await reconcile(bench)
 
     expect(new Set(repaired.map(({ problem }) => problem))).toEqual(new Set(['unresolved_edge']))
-    expect(repaired).toHaveLength(counts.waiting_children - 1)
+    expect(repaired).toHaveLength(counts.waiting_dependencies - 1)
     expect((await graph.view()).flow).toMatchObject({ state: { phase: 'ended' }, counts: { failed: 1, skipped: 121 } })
     expect((await reconcile(bench)).repaired).toEqual([])
   })
@@ -109,7 +109,7 @@ conforms('reconcileDependencies', (bench) => {
     const graph = await flows.graph({ a: [], b: [] })
     const { flow } = await graph.view()
     await fabric.plant({ ...(await graph.look('a')), state: { phase: 'blocked', by: 'dependencies' } })
-    await fabric.plant({ ...flow, counts: { ...flow.counts, waiting: 1, waiting_children: 1 } })
+    await fabric.plant({ ...flow, counts: { ...flow.counts, waiting: 1, waiting_dependencies: 1 } })
 
     expect((await reconcile(bench)).repaired).toEqual([{ problem: 'edgeless', executionId: graph.id('a') }])
     expect(await graph.states()).toEqual(['waiting', 'waiting'])

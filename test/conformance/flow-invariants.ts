@@ -5,14 +5,14 @@ import type { PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
 
 const blockedNames = {
-  dependencies: 'waiting_children',
+  dependencies: 'waiting_dependencies',
   budget: 'rate_limited',
   limit: 'rate_limited',
   operator: 'waiting',
   hold: 'waiting',
 } as const
 
-const LIVE = ['waiting', 'delayed', 'rate_limited', 'waiting_children', 'active', 'suspended'] as const
+const LIVE = ['waiting', 'delayed', 'rate_limited', 'waiting_dependencies', 'active', 'suspended'] as const
 
 export function flowProblems(dump: PartitionDump): string[] {
   const members = Map.groupBy(executionsOf(dump), (execution) => execution.member?.flowId)
@@ -77,7 +77,7 @@ function recount(members: readonly Execution[]): MemberCounts {
     waiting: 0,
     delayed: 0,
     rate_limited: 0,
-    waiting_children: 0,
+    waiting_dependencies: 0,
     active: 0,
     suspended: 0,
     completed: 0,

@@ -82,7 +82,7 @@ function largeGraphs({ links, skipped, released, joined }: Sizes): (bench: Bench
         expect((await graph.view()).flow.counts).toMatchObject({
           completed: 1,
           waiting: released,
-          waiting_children: 0,
+          waiting_dependencies: 0,
         })
       },
       PATIENCE_MS,

@@ -20,7 +20,7 @@ conforms('describeFlow', ({ fabric, flows, clock }) => {
         revision: 4,
         liveCount: 3,
         settled: false,
-        flow: { key: 'order 7', name: 'release', counts: { active: 1, waiting: 1, waiting_children: 1 } },
+        flow: { key: 'order 7', name: 'release', counts: { active: 1, waiting: 1, waiting_dependencies: 1 } },
       },
     })
   })

@@ -56,7 +56,7 @@ conforms('replayExecution of a member', ({ fabric, flows, given }) => {
     await graph.fail('a')
 
     for (const name of ['a', 'b', 'c']) expect((await graph.replay(name)).kind).toBe('replayed')
-    expect(await graph.states()).toEqual(['waiting', 'waiting_children', 'waiting_children'])
+    expect(await graph.states()).toEqual(['waiting', 'waiting_dependencies', 'waiting_dependencies'])
     expect(await graph.edge('a', 'b')).toBe('open')
     await graph.complete('a', 'b', 'c')
 
@@ -157,9 +157,9 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
     await graph.replay('a', { subtree: true })
     expect(await graph.states()).toEqual([
       'waiting',
-      'waiting_children',
-      'waiting_children',
-      'waiting_children',
+      'waiting_dependencies',
+      'waiting_dependencies',
+      'waiting_dependencies',
       'failed',
       'skipped',
     ])
@@ -174,7 +174,7 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
 
     await graph.replay('a', { subtree: true })
 
-    expect(await graph.states()).toEqual(['waiting', 'failed', 'waiting_children', 'skipped'])
+    expect(await graph.states()).toEqual(['waiting', 'failed', 'waiting_dependencies', 'skipped'])
   })
 
   test('that fails again skips again', async () => {
@@ -201,9 +201,9 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
     expect(await graph.states()).toEqual([
       'waiting',
       'failed',
-      'waiting_children',
-      'waiting_children',
-      'waiting_children',
+      'waiting_dependencies',
+      'waiting_dependencies',
+      'waiting_dependencies',
     ])
     await graph.complete('a', 'any', 'q', 'z')
 
@@ -224,7 +224,7 @@ conforms('replayExecution of a subtree', ({ fabric, flows }) => {
 
     expect((await graph.view()).flow).toMatchObject({
       state: { phase: 'sealed' },
-      counts: { waiting: 1, waiting_children: 151, skipped: 0 },
+      counts: { waiting: 1, waiting_dependencies: 151, skipped: 0 },
     })
     expect((await graph.look('a')).state).toEqual({ phase: 'eligible' })
   })

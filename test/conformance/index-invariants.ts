@@ -74,6 +74,7 @@ function expectedQueue(execution: Execution): string {
 }
 
 const blockedNames = {
+  // Stored names keep the word of the first version.
   dependencies: 'waiting_children',
   budget: 'rate_limited',
   limit: 'rate_limited',

@@ -13,7 +13,7 @@ conforms('a group that needs some', ({ fabric, flows, clock }) => {
   ] as const)('%s is satisfied by enough successes, and cancels the others at once', async (_, policy, need) => {
     const graph = await flows.graph(race, { policies: { z: policy } })
     await graph.complete(...five.slice(0, need - 1))
-    expect(await graph.state('z')).toBe('waiting_children')
+    expect(await graph.state('z')).toBe('waiting_dependencies')
 
     await graph.complete(five[need - 1]!)
 
@@ -63,7 +63,7 @@ conforms('a group that needs some', ({ fabric, flows, clock }) => {
   ] as const)('%s is impossible when too few are left, and cancels the rest', async (_, policy, losses) => {
     const graph = await flows.graph(race, { policies: { z: policy } })
     await graph.fail(...five.slice(0, losses - 1))
-    expect(await graph.state('z')).toBe('waiting_children')
+    expect(await graph.state('z')).toBe('waiting_dependencies')
 
     await graph.fail(five[losses - 1]!)
 
@@ -133,7 +133,7 @@ conforms('a group that needs some', ({ fabric, flows, clock }) => {
 
     await graph.complete('a')
 
-    expect(await graph.states()).toEqual(['completed', 'waiting', 'waiting', 'waiting_children'])
+    expect(await graph.states()).toEqual(['completed', 'waiting', 'waiting', 'waiting_dependencies'])
     await graph.fail('b')
     expect(await graph.state('x')).toBe('skipped')
   })

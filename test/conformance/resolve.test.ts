@@ -10,10 +10,15 @@ const diamond = { a: [], b: ['a'], c: ['a'], d: ['b', 'c'] }
 conforms('the end of a member', ({ fabric, flows, given, clock }) => {
   test('releases what waited for it alone, and leaves what waits for others', async () => {
     const graph = await flows.graph(diamond)
-    expect(await graph.states()).toEqual(['waiting', 'waiting_children', 'waiting_children', 'waiting_children'])
+    expect(await graph.states()).toEqual([
+      'waiting',
+      'waiting_dependencies',
+      'waiting_dependencies',
+      'waiting_dependencies',
+    ])
 
     await graph.complete('a')
-    expect(await graph.states()).toEqual(['completed', 'waiting', 'waiting', 'waiting_children'])
+    expect(await graph.states()).toEqual(['completed', 'waiting', 'waiting', 'waiting_dependencies'])
     await graph.complete('b')
     expect(await graph.isClaimable('d')).toBe(false)
     await graph.complete('c')
@@ -69,7 +74,7 @@ conforms('the end of a member', ({ fabric, flows, given, clock }) => {
     expect(await graph.states(...fan)).toEqual(fan.map(() => 'waiting'))
 
     await graph.complete(...fan.slice(1))
-    expect(await graph.state('z')).toBe('waiting_children')
+    expect(await graph.state('z')).toBe('waiting_dependencies')
     await graph.complete(fan[0]!)
 
     expect(await graph.state('z')).toBe('waiting')
@@ -121,7 +126,7 @@ conforms('the end of a member', ({ fabric, flows, given, clock }) => {
 
     await fabric.run('failExecution', { ...(await graph.claim('a')), ...transientFailure })
 
-    expect(await graph.states()).toEqual(['waiting', 'waiting_children'])
+    expect(await graph.states()).toEqual(['waiting', 'waiting_dependencies'])
     expect(await graph.edge('a', 'b')).toBe('open')
   })
 
@@ -169,10 +174,10 @@ conforms('the end of a member', ({ fabric, flows, given, clock }) => {
     await graph.complete('a')
     const { counts } = (await graph.view()).flow
     expect(counts.waiting).toBeGreaterThan(0)
-    expect(counts.waiting_children).toBeGreaterThan(0)
+    expect(counts.waiting_dependencies).toBeGreaterThan(0)
     expect(new Set(await flows.drain())).toEqual(new Set(['edge_dispatcher']))
 
-    expect((await graph.view()).flow.counts).toMatchObject({ waiting: 120, waiting_children: 0 })
+    expect((await graph.view()).flow.counts).toMatchObject({ waiting: 120, waiting_dependencies: 0 })
     expect(await flows.due()).toEqual([])
   })
 

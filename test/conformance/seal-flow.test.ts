@@ -43,14 +43,21 @@ conforms('sealFlow', ({ fabric, flows, clock }) => {
       'waiting',
       'cancelled',
       'waiting',
-      'waiting_children',
-      'waiting_children',
-      'waiting_children',
+      'waiting_dependencies',
+      'waiting_dependencies',
+      'waiting_dependencies',
     ])
 
     await graph.seal()
 
-    expect(await graph.states()).toEqual(['waiting', 'cancelled', 'delayed', 'waiting_children', 'skipped', 'skipped'])
+    expect(await graph.states()).toEqual([
+      'waiting',
+      'cancelled',
+      'delayed',
+      'waiting_dependencies',
+      'skipped',
+      'skipped',
+    ])
   })
 
   test('lets a large held flow go over several calls', async () => {

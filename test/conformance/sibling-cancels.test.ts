@@ -71,7 +71,7 @@ conforms('cancels of those that lost', ({ fabric, flows, given }) => {
     )
 
     await graph.complete('a')
-    expect(await graph.states('shared', 'y', 'z')).toEqual(['waiting', 'waiting', 'waiting_children'])
+    expect(await graph.states('shared', 'y', 'z')).toEqual(['waiting', 'waiting', 'waiting_dependencies'])
     await graph.complete('c')
 
     expect(await graph.endOf('shared')).toBe('cancelled,sibling_quorum_satisfied,flow')

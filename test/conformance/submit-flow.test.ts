@@ -30,7 +30,7 @@ conforms('submitFlow', ({ fabric, flows, given, clock }) => {
       revision: 8,
       liveCount: 4,
       settled: false,
-      flow: { state: { phase: 'sealed' }, counts: { waiting: 1, waiting_children: 3 } },
+      flow: { state: { phase: 'sealed' }, counts: { waiting: 1, waiting_dependencies: 3 } },
     })
     expect((await fabric.events()).map((event) => event.type)).toEqual([
       'flow_created',
@@ -178,7 +178,7 @@ conforms('submitFlow in several calls', ({ fabric, flows, given, clock }) => {
       state: { phase: 'sealed' },
       memberCount: 101,
       edgeCount: 100,
-      counts: { waiting: 1, waiting_children: 100 },
+      counts: { waiting: 1, waiting_dependencies: 100 },
     })
   })
 
@@ -280,7 +280,7 @@ conforms('submitFlow in several calls', ({ fabric, flows, given, clock }) => {
     await flows.drain()
 
     expect(await graph.state('w1')).toBe('cancelled')
-    expect((await graph.view()).flow.counts).toMatchObject({ waiting: 1, waiting_children: 99, cancelled: 1 })
+    expect((await graph.view()).flow.counts).toMatchObject({ waiting: 1, waiting_dependencies: 99, cancelled: 1 })
     await graph.complete('a')
     await flows.drain()
     expect(await graph.group('w1')).toMatchObject({ completed: 1 })

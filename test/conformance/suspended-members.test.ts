@@ -9,7 +9,7 @@ conforms('a suspended member', ({ fabric, flows, journal, clock }) => {
     const graph = await flows.graph({ a: [], b: ['a'] })
     const held = await graph.claim('a')
     await journal.wait(held)
-    expect((await graph.view()).flow.counts).toMatchObject({ active: 0, suspended: 1, waiting_children: 1 })
+    expect((await graph.view()).flow.counts).toMatchObject({ active: 0, suspended: 1, waiting_dependencies: 1 })
     await journal.signal(held, 'reply')
     expect((await graph.view()).flow.counts).toMatchObject({ suspended: 0, waiting: 1 })
 

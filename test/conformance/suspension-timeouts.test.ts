@@ -196,11 +196,11 @@ conforms('the timeout of a wait', ({ fabric, given, journal, flows, clock }) => 
     )
     const held = await graph.claim('asks')
     await journal.wait(held, { timeoutMs: TIMEOUT_MS, onTimeout: 'fail' })
-    expect((await graph.view()).flow.counts).toMatchObject({ suspended: 1, waiting: 1, waiting_children: 2 })
+    expect((await graph.view()).flow.counts).toMatchObject({ suspended: 1, waiting: 1, waiting_dependencies: 2 })
     clock.advance(TIMEOUT_MS)
     await flows.drain()
 
-    expect(await graph.states('asks', 'behind', 'first')).toEqual(['failed', 'skipped', 'waiting_children'])
+    expect(await graph.states('asks', 'behind', 'first')).toEqual(['failed', 'skipped', 'waiting_dependencies'])
     await graph.complete('other')
     expect(await graph.state('first')).toBe('waiting')
   })

@@ -22,7 +22,7 @@ conforms('waitForChildren', ({ fabric, flows, given, clock }) => {
     const { graph, holder } = await family()
 
     expect(await wait(holder)).toEqual({ kind: 'parked' })
-    expect(await graph.state('parent')).toBe('waiting_children')
+    expect(await graph.state('parent')).toBe('waiting_dependencies')
     await graph.completeWith('child', new Uint8Array([1]))
 
     expect(await graph.claimed('parent')).toMatchObject({
@@ -93,7 +93,7 @@ conforms('waitForChildren', ({ fabric, flows, given, clock }) => {
     await wait(holder)
 
     await graph.complete('a', 'b')
-    expect(await graph.state('parent')).toBe('waiting_children')
+    expect(await graph.state('parent')).toBe('waiting_dependencies')
     await graph.complete('c')
 
     expect(await graph.state('parent')).toBe('waiting')

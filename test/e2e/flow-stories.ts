@@ -26,8 +26,10 @@ export function testFlows(newStore: (name: string) => Environment): void {
 
     expect(before.stdout).toMatch(new RegExp(`^${id} release open\n`))
     expect(before.stdout).toMatch(/┌ ○ build +waiting +ready for/)
-    expect(before.stdout).toMatch(/├ · unit +waiting_children +after build\n├ · e2e +waiting_children +after build\n/)
-    expect(before.stdout).toMatch(/└ · announce +waiting_children +after deploy\n$/)
+    expect(before.stdout).toMatch(
+      /├ · unit +waiting_dependencies +after build\n├ · e2e +waiting_dependencies +after build\n/,
+    )
+    expect(before.stdout).toMatch(/└ · announce +waiting_dependencies +after deploy\n$/)
     expect(running.stdout).toMatch(/● unit +active +\S+ +after build +on /)
     expect(running.stdout).toMatch(/✗ e2e +failed +\S+ +after build +permanent: the button is gone\n/)
     expect(running.stdout).toMatch(/↷ deploy +skipped +after all of unit, e2e +because e2e failed\n/)

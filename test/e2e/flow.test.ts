@@ -28,7 +28,7 @@ describe('flow show', () => {
       phase: 'sealed',
       memberCount: 5,
       edgeCount: 5,
-      counts: { waiting: 1, waiting_children: 4 },
+      counts: { waiting: 1, waiting_dependencies: 4 },
       at: expect.any(Number) as unknown,
     })
     expect(alone).not.toHaveProperty('members')
@@ -54,9 +54,9 @@ describe('flow show', () => {
       flows.run('flow', 'show', 'many:1', '--members'),
     ])
 
-    expect(folded.stdout).toMatch(/members +301: 300 waiting, 1 waiting_children\n/)
-    expect(folded.stdout).toContain('┌ level 1: 300 waiting\n│\n└ level 2: 1 waiting_children\n')
-    expect(folded.stdout).toMatch(/^ +· join +waiting_children +after all of part-0, part-1, part-2 and 297 more$/m)
+    expect(folded.stdout).toMatch(/members +301: 300 waiting, 1 waiting_dependencies\n/)
+    expect(folded.stdout).toContain('┌ level 1: 300 waiting\n│\n└ level 2: 1 waiting_dependencies\n')
+    expect(folded.stdout).toMatch(/^ +· join +waiting_dependencies +after all of part-0, part-1, part-2 and 297 more$/m)
     expect(folded.stderr).toContain('--members shows every member')
     expect(whole.stdout.match(/○ part-\d+ /g)).toHaveLength(300)
     expect(whole.stderr).toBe('')
@@ -119,7 +119,7 @@ describe('flow cancel', () => {
     const { stdout } = await flows.run('flow', 'cancel', 'release:1', '--policy', 'flow_only')
 
     expect(stdout).toMatch(/^f0-\S+ cancelled; 5 members keep running\n$/)
-    expect(await flows.states('release:1')).toMatchObject({ build: 'waiting', unit: 'waiting_children' })
+    expect(await flows.states('release:1')).toMatchObject({ build: 'waiting', unit: 'waiting_dependencies' })
   })
 
   test('exits with 1 and names the remaining members when --wait times out', async () => {

@@ -31,7 +31,7 @@ function flowOf(memberCount: number): Flow {
       waiting: memberCount,
       delayed: 0,
       rate_limited: 0,
-      waiting_children: 0,
+      waiting_dependencies: 0,
       active: 0,
       suspended: 0,
       completed: 0,

@@ -47,7 +47,7 @@ const COUNT_ORDER: readonly MemberBucket[] = [
   'waiting',
   'delayed',
   'rate_limited',
-  'waiting_children',
+  'waiting_dependencies',
 ]
 
 export function countsText(counts: Readonly<MemberCounts>, painter: Painter): string {
@@ -62,7 +62,14 @@ function countsOf(members: readonly MemberView[]): MemberCounts {
 }
 
 /** The order in which members are named. Other states are only counted. */
-const INTEREST: readonly MemberBucket[] = ['failed', 'expired', 'cancelled', 'suspended', 'active', 'waiting_children']
+const INTEREST: readonly MemberBucket[] = [
+  'failed',
+  'expired',
+  'cancelled',
+  'suspended',
+  'active',
+  'waiting_dependencies',
+]
 
 /** The named members of each level, in the order of the graph. */
 function namedOf(levels: readonly (readonly MemberView[])[]): readonly (readonly MemberView[])[] {
@@ -71,7 +78,7 @@ function namedOf(levels: readonly (readonly MemberView[])[]): readonly (readonly
   )
   const candidates = INTEREST.flatMap((bucket) => {
     const found = all.filter((one) => one.bucket === bucket)
-    if (bucket !== 'waiting_children') return found
+    if (bucket !== 'waiting_dependencies') return found
     return found.filter(({ level }) => level === found[0]?.level).slice(0, BLOCKED_HEAD_COUNT)
   })
   const chosen = levels.map(() => new Set<MemberView>())

@@ -23,12 +23,12 @@ describe('a small graph', () => {
       { name: 'publish', state: WAITS_FOR_OTHERS, after: ['parse', 'thumbnails'] },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ✓ fetch       completed         1s
+      "┌ ✓ fetch       completed             1s
       │
-      ├ ✓ parse       completed         800ms  after fetch
-      ├ ● thumbnails  active            2s     after fetch                     on vm
+      ├ ✓ parse       completed             800ms  after fetch
+      ├ ● thumbnails  active                2s     after fetch                     on vm
       │
-      └ · publish     waiting_children         after all of parse, thumbnails  waits for thumbnails"
+      └ · publish     waiting_dependencies         after all of parse, thumbnails  waits for thumbnails"
     `)
   })
 
@@ -68,13 +68,13 @@ describe('a small graph', () => {
       },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ✓ ada     completed         2s
-      ├ ✗ bob     failed            1s                                        error: no time
-      ├ ● cy      active            1m                                        on vm
-      ├ ◔ dee     delayed                                                     retried in 5s
-      ├ ◔ eve     delayed                                                     in 1m 30s
+      "┌ ✓ ada     completed             2s
+      ├ ✗ bob     failed                1s                                        error: no time
+      ├ ● cy      active                1m                                        on vm
+      ├ ◔ dee     delayed                                                         retried in 5s
+      ├ ◔ eve     delayed                                                         in 1m 30s
       │
-      └ · decide  waiting_children      after 3 of 5: ada, bob, cy, dee, eve  1 of 3 completed, 1 did not, 3 open"
+      └ · decide  waiting_dependencies      after 3 of 5: ada, bob, cy, dee, eve  1 of 3 completed, 1 did not, 3 open"
     `)
   })
 
@@ -173,17 +173,17 @@ describe('a large graph', () => {
       "┌ level 1: 1 completed
       │
       ├ level 2: 200 completed, 3 failed, 16 active, 279 waiting
-      │   ● part-200  active            200ms  after split                                       on vm
-      │   ● part-201  active            201ms  after split                                       on vm
-      │   ● part-202  active            202ms  after split                                       on vm
-      │   ● part-203  active            203ms  after split                                       on vm
-      │   ● part-204  active            204ms  after split                                       on vm
-      │   ✗ part-217  failed                   after split                                       error: no such part
-      │   ✗ part-317  failed                   after split                                       error: no such part
-      │   ✗ part-417  failed                   after split                                       error: no such part
+      │   ● part-200  active                200ms  after split                                       on vm
+      │   ● part-201  active                201ms  after split                                       on vm
+      │   ● part-202  active                202ms  after split                                       on vm
+      │   ● part-203  active                203ms  after split                                       on vm
+      │   ● part-204  active                204ms  after split                                       on vm
+      │   ✗ part-217  failed                       after split                                       error: no such part
+      │   ✗ part-317  failed                       after split                                       error: no such part
+      │   ✗ part-417  failed                       after split                                       error: no such part
       │
-      └ level 3: 1 waiting_children
-          · join      waiting_children         after all of part-0, part-1, part-2 and 495 more  waits for part-200, part-201, part-202 and 292 more"
+      └ level 3: 1 waiting_dependencies
+          · join      waiting_dependencies         after all of part-0, part-1, part-2 and 495 more  waits for part-200, part-201, part-202 and 292 more"
     `)
   })
 
@@ -197,12 +197,12 @@ describe('a large graph', () => {
       "┌ levels 1 to 400: 400 completed
       │
       ├ level 401: 1 active
-      │   ● step-400  active            0ms  after step-399  on vm
+      │   ● step-400  active                0ms  after step-399  on vm
       │
-      ├ level 402: 1 waiting_children
-      │   · step-401  waiting_children       after step-400
+      ├ level 402: 1 waiting_dependencies
+      │   · step-401  waiting_dependencies       after step-400
       │
-      └ levels 403 to 1000: 598 waiting_children"
+      └ levels 403 to 1000: 598 waiting_dependencies"
     `)
   })
 

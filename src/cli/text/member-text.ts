@@ -26,7 +26,7 @@ const marks: Readonly<Record<MemberBucket, string>> = {
   waiting: '○',
   delayed: '◔',
   rate_limited: '◔',
-  waiting_children: '·',
+  waiting_dependencies: '·',
   active: '●',
   suspended: '‖',
   completed: '✓',

@@ -63,7 +63,7 @@ test('a small graph is submitted in one call', async () => {
     tags: { plan: 'pro' },
     memberCount: 5,
     edgeCount: 6,
-    counts: { waiting: 1, waiting_children: 4 },
+    counts: { waiting: 1, waiting_dependencies: 4 },
     outcomeRule: 'all_members',
     isSettled: false,
   })
@@ -144,7 +144,7 @@ test('a large graph is sent in pieces that each fit one call, and nothing of it 
     expect(2 * (nodes.length + edges.length) + 1).toBeLessThanOrEqual(BATCH_WORK_LIMIT)
   expect(seen[0]).toEqual({ nodes: 90, edges: 0, totalNodes: 302, totalEdges: 600 })
   expect(seen.at(-1)).toEqual({ nodes: 302, edges: 600, totalNodes: 302, totalEdges: 600 })
-  expect(await handle.describe()).toMatchObject({ phase: 'sealed', counts: { waiting: 1, waiting_children: 301 } })
+  expect(await handle.describe()).toMatchObject({ phase: 'sealed', counts: { waiting: 1, waiting_dependencies: 301 } })
 })
 
 test('fifty nodes are one call, unless their edges or their bytes are too many for it', async () => {

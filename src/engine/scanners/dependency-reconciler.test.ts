@@ -32,7 +32,7 @@ async function missedEnd(world: World, namespace = 'default'): Promise<Submitted
   const counted = await flowRecord(world, flow)
   await world.write('fp:0', (tx: Tx) => {
     for (const record of before.records.filter(isOld)) tx.put(record)
-    tx.put({ ...counted, counts: { ...counted.counts, waiting: 0, waiting_children: 1 } })
+    tx.put({ ...counted, counts: { ...counted.counts, waiting: 0, waiting_dependencies: 1 } })
   })
   return flow
 }
@@ -65,7 +65,7 @@ test('a member whose group was decided without it is moved on', async () => {
   const moved = await memberRecord(world, flow, 'b')
   await world.write('fp:0', (tx) => {
     tx.put({ ...moved, state: { phase: 'blocked', by: 'dependencies' } })
-    tx.put({ ...counted, counts: { ...counted.counts, waiting: 0, waiting_children: 1 } })
+    tx.put({ ...counted, counts: { ...counted.counts, waiting: 0, waiting_dependencies: 1 } })
   })
   await using engine = startReconciler(world)
 
@@ -107,6 +107,6 @@ test("with a filter, another tenant's members are left alone", async () => {
 
   await world.runtime.advance(2 * ONE_CYCLE_MS)
 
-  expect(await countsOf(world, flow)).toEqual({ completed: 1, waiting_children: 1 })
+  expect(await countsOf(world, flow)).toEqual({ completed: 1, waiting_dependencies: 1 })
   expect(repairedCount(engine, 'unresolved_edge')).toBe(0)
 })

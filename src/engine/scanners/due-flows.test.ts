@@ -76,7 +76,7 @@ const owedCases: readonly OwedCase[] = [
       await world.batcher.run('fp:0', 'replayExecution', input)
       return flow
     },
-    counts: { waiting: 1, waiting_children: WIDE },
+    counts: { waiting: 1, waiting_dependencies: WIDE },
   },
 ]
 
@@ -138,7 +138,7 @@ test('a flow without pending work is unchanged', async () => {
   await world.runtime.advance(600_000)
 
   expect(await world.store.dump('fp:0')).toEqual(before)
-  expect(await countsOf(world, flow)).toEqual({ waiting: 1, waiting_children: 1 })
+  expect(await countsOf(world, flow)).toEqual({ waiting: 1, waiting_dependencies: 1 })
   expect(engine.status()[0]).toMatchObject({ scanner: 'due', errorCount: 0 })
 })
 

@@ -99,7 +99,7 @@ const memberCounts = object({
   waiting: whole,
   delayed: whole,
   rate_limited: whole,
-  waiting_children: whole,
+  waiting_dependencies: whole,
   active: whole,
   suspended: whole,
   completed: whole,

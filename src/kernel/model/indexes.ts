@@ -40,7 +40,12 @@ export function isReadyIndex(index: string): boolean {
 
 /** Executions of one lane in one public state, by creation. Claimable executions are in a ready index instead. */
 export function laneIndex(lane: string, state: PublicState): string {
-  return 'lane' + SEPARATOR + joinName(lane, state)
+  return 'lane' + SEPARATOR + joinName(lane, storedWord(state))
+}
+
+/** The word for a state in stored names, which never change. */
+function storedWord(state: PublicState): string {
+  return state === 'waiting_dependencies' ? 'waiting_children' : state
 }
 
 export function tagIndex(name: string, value: string): string {

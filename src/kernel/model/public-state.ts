@@ -5,7 +5,7 @@ export const publicStates = [
   'waiting',
   'delayed',
   'rate_limited',
-  'waiting_children',
+  'waiting_dependencies',
   'active',
   'suspended',
   'completed',
@@ -24,7 +24,7 @@ export function publicState(state: ExecutionState): PublicState {
 function blockedState(by: BlockCause): PublicState {
   switch (by) {
     case 'dependencies':
-      return 'waiting_children'
+      return 'waiting_dependencies'
     case 'budget':
     case 'limit':
       return 'rate_limited'

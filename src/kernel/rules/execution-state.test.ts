@@ -36,7 +36,7 @@ function suspended(timers: { until?: number; remindAt?: number }): ExecutionStat
 const shown: { state: ExecutionState; word: string }[] = [
   { state: { phase: 'eligible' }, word: 'waiting' },
   { state: { phase: 'delayed', until: 5, cause: 'retry' }, word: 'delayed' },
-  { state: { phase: 'blocked', by: 'dependencies' }, word: 'waiting_children' },
+  { state: { phase: 'blocked', by: 'dependencies' }, word: 'waiting_dependencies' },
   { state: { phase: 'blocked', by: 'budget' }, word: 'rate_limited' },
   { state: { phase: 'blocked', by: 'limit' }, word: 'rate_limited' },
   { state: { phase: 'blocked', by: 'operator' }, word: 'waiting' },

@@ -55,21 +55,21 @@ describe('the public state of a flow', () => {
       [{ failed: 1, skipped: 7 }, 'failed'],
       // A member is running.
       [{ active: 1 }, 'running'],
-      [{ active: 1, waiting: 5, waiting_children: 3 }, 'running'],
+      [{ active: 1, waiting: 5, waiting_dependencies: 3 }, 'running'],
       [{ active: 1, failed: 1 }, 'running'],
       // A member could run, and one has ended.
       [{ waiting: 1, completed: 1 }, 'running'],
-      [{ waiting: 1, failed: 1, waiting_children: 2 }, 'running'],
+      [{ waiting: 1, failed: 1, waiting_dependencies: 2 }, 'running'],
       // A member could run, and none has ended.
       [{ waiting: 2 }, 'open'],
-      [{ waiting: 1, waiting_children: 4, delayed: 1 }, 'open'],
+      [{ waiting: 1, waiting_dependencies: 4, delayed: 1 }, 'open'],
       // No member can run.
       [{ suspended: 1 }, 'blocked'],
       [{ delayed: 1 }, 'blocked'],
       [{ rate_limited: 1 }, 'blocked'],
-      [{ waiting_children: 1 }, 'blocked'],
+      [{ waiting_dependencies: 1 }, 'blocked'],
       [{ suspended: 1, completed: 9 }, 'blocked'],
-      [{ delayed: 1, failed: 1, waiting_children: 2 }, 'blocked'],
+      [{ delayed: 1, failed: 1, waiting_dependencies: 2 }, 'blocked'],
     ])('%j: %s', (counts, expected) => {
       expect(publicFlowState(flow(state, counts))).toBe(expected)
     })
@@ -114,7 +114,7 @@ describe('a member counts', () => {
   test.each<[ExecutionState, MemberBucket]>([
     [{ phase: 'eligible' }, 'waiting'],
     [{ phase: 'blocked', by: 'hold' }, 'waiting'],
-    [{ phase: 'blocked', by: 'dependencies' }, 'waiting_children'],
+    [{ phase: 'blocked', by: 'dependencies' }, 'waiting_dependencies'],
     [{ phase: 'blocked', by: 'budget' }, 'rate_limited'],
     [{ phase: 'delayed', until: 9, cause: 'retry' }, 'delayed'],
     [{ phase: 'suspended', step: 's', reason: 'signal', until: 9, remindAt: undefined }, 'suspended'],
@@ -130,7 +130,7 @@ describe('a member counts', () => {
   })
 
   test('as alive until it has ended', () => {
-    const alive = { waiting: 1, delayed: 1, rate_limited: 1, waiting_children: 1, active: 1, suspended: 1 }
+    const alive = { waiting: 1, delayed: 1, rate_limited: 1, waiting_dependencies: 1, active: 1, suspended: 1 }
     const over = { completed: 1, failed: 1, cancelled: 1, expired: 1, skipped: 1, superseded: 1 }
     expect(liveCount({ ...noMembers(), ...alive, ...over })).toBe(6)
     expect(liveCount({ ...noMembers(), ...over })).toBe(0)

@@ -22,7 +22,7 @@ export function noMembers(): MemberCounts {
     waiting: 0,
     delayed: 0,
     rate_limited: 0,
-    waiting_children: 0,
+    waiting_dependencies: 0,
     active: 0,
     suspended: 0,
     completed: 0,
@@ -46,7 +46,12 @@ export function bucketOf(execution: Execution): MemberBucket {
 /** Members that have not ended. */
 export function liveCount(counts: MemberCounts): number {
   return (
-    counts.waiting + counts.delayed + counts.rate_limited + counts.waiting_children + counts.active + counts.suspended
+    counts.waiting +
+    counts.delayed +
+    counts.rate_limited +
+    counts.waiting_dependencies +
+    counts.active +
+    counts.suspended
   )
 }
 

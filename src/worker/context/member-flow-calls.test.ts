@@ -47,7 +47,7 @@ test('a parked execution has no lease and waits for its children', async () => {
 
   await world.advance(10_000)
 
-  expect(await handle.member('parent').describe()).toMatchObject({ state: 'waiting_children', reclaimCount: 0 })
+  expect(await handle.member('parent').describe()).toMatchObject({ state: 'waiting_dependencies', reclaimCount: 0 })
   expect(world.store.callsOf('renewLease')).toEqual([])
   expect(await worker.close()).toEqual({ finished: 0, released: 0, abandoned: 0 })
   expect(world.lines).toEqual([expect.objectContaining({ level: 'info' })])

@@ -148,7 +148,7 @@ function unmoved(outcome: 'completed' | 'failed'): World {
   putDirectly(world, execution)
   changeFlow(world, (flow) => {
     flow.counts[from] = flow.counts[from] - 1
-    flow.counts.waiting_children = flow.counts.waiting_children + 1
+    flow.counts.waiting_dependencies = flow.counts.waiting_dependencies + 1
   })
   return world
 }

@@ -19,7 +19,7 @@ import { decideGroup, followEnds, resolveEdge } from '../../lifecycle/flows/reso
 export interface DependencyCursor {
   readonly lane: string
   /** Members that wait for others are in one index of a lane, held members in another. */
-  readonly state: 'waiting_children' | 'waiting'
+  readonly state: 'waiting_dependencies' | 'waiting'
   readonly position?: Position | undefined
 }
 
@@ -71,14 +71,14 @@ export function reconcileDependencies(tx: Tx, input: ReconcileDependenciesInput)
   }
   let next: DependencyCursor | undefined
   if (isCut) next = { lane, state, position }
-  else next = state === 'waiting_children' ? { lane, state: 'waiting' } : laneAfter(tx, lane)
+  else next = state === 'waiting_dependencies' ? { lane, state: 'waiting' } : laneAfter(tx, lane)
   return { kind: 'dependencies_reconciled', examined, repaired, cursor: next }
 }
 
 function laneAfter(tx: Tx, lane: string | undefined): DependencyCursor | undefined {
   const from = lane === undefined ? undefined : { score: 0, id: lane + AFTER_LANE }
   const queue = tx.scan({ index: QUEUES_INDEX, from, limit: 1 }, 'queue')[0]
-  return queue === undefined ? undefined : { lane: queue.lane, state: 'waiting_children' }
+  return queue === undefined ? undefined : { lane: queue.lane, state: 'waiting_dependencies' }
 }
 
 function reconcileMember(tx: Tx, execution: Execution, repaired: DependencyProblem[]): void {

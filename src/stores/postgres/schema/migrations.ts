@@ -370,9 +370,35 @@ const processes = `
   );
 `
 
+/** A member that waits for other members has the state `waiting_dependencies`. */
+const dependencies = `
+  alter table $schema.execution drop constraint execution_state_is_whole;
+
+  update $schema.execution set state = 'waiting_dependencies' where state = 'waiting_children';
+
+  alter table $schema.execution
+    add constraint execution_state_is_whole check (
+      case state
+        when 'waiting' then ended_at is null
+        when 'active' then ended_at is null and due_at is not null and worker_id is not null
+        when 'completed' then ended_at is not null and worker_id is not null
+        when 'delayed' then ended_at is null and due_at is not null
+        when 'rate_limited' then ended_at is null
+        when 'waiting_dependencies' then ended_at is null
+        when 'suspended' then ended_at is null
+        when 'failed' then ended_at is not null
+        when 'cancelled' then ended_at is not null
+        when 'expired' then ended_at is not null
+        when 'skipped' then ended_at is not null
+        else false
+      end
+    );
+`
+
 export const migrations: readonly Migration[] = [
   { title: 'create the tables of a store', sql: tables },
   { title: 'add flows and the edges between their members', sql: flows },
   { title: 'add what executions remember and wait for', sql: journals },
   { title: 'add the processes that use the store', sql: processes },
+  { title: 'rename the state waiting_children to waiting_dependencies', sql: dependencies },
 ]

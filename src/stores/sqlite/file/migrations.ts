@@ -273,4 +273,62 @@ const processes = `
   ) strict;
 `
 
-export const migrations: readonly string[] = [tables, flows, journals, processes]
+/** A member that waits for other members has the state `waiting_dependencies`. */
+const dependencies = `
+  create table moved_execution (
+    id text not null primary key,
+    partition integer not null,
+    key text,
+    namespace text not null,
+    task text not null,
+    lane text not null,
+    class text not null,
+    state text not null,
+    priority integer not null check (priority >= 0),
+    attempt_number integer,
+    failure_count integer not null check (failure_count >= 0),
+    created_at integer not null,
+    changed_at integer not null,
+    started_at integer,
+    due_at integer,
+    ended_at integer,
+    worker_id text,
+    failure_message text,
+    flow_id text,
+    record text not null,
+    check (
+      case state
+        when 'waiting' then ended_at is null
+        when 'active' then ended_at is null and due_at is not null and worker_id is not null
+        when 'completed' then ended_at is not null and worker_id is not null
+        when 'delayed' then ended_at is null and due_at is not null
+        when 'rate_limited' then ended_at is null
+        when 'waiting_dependencies' then ended_at is null
+        when 'suspended' then ended_at is null
+        when 'failed' then ended_at is not null
+        when 'cancelled' then ended_at is not null
+        when 'expired' then ended_at is not null
+        when 'skipped' then ended_at is not null
+        else false
+      end
+    ),
+    check (ended_at is null or due_at is null or flow_id is not null),
+    check ((attempt_number is null) = (worker_id is null))
+  ) strict;
+
+  insert into moved_execution (
+    id, partition, key, namespace, task, lane, class, state, priority, attempt_number, failure_count, created_at,
+    changed_at, started_at, due_at, ended_at, worker_id, failure_message, flow_id, record
+  )
+  select
+    id, partition, key, namespace, task, lane, class,
+    case state when 'waiting_children' then 'waiting_dependencies' else state end, priority, attempt_number,
+    failure_count, created_at, changed_at, started_at, due_at, ended_at, worker_id, failure_message, flow_id, record
+  from execution order by rowid;
+
+  drop table execution;
+
+  alter table moved_execution rename to execution;
+`
+
+export const migrations: readonly string[] = [tables, flows, journals, processes, dependencies]
