@@ -1,6 +1,6 @@
 /**
- * The schemas of layout 3, as they were when the layout was last written. They never change: the schemas of the kernel evolve,
- * and the stores of the previous version do not.
+ * The schemas of layout 3, as they were when the layout was last written. Their order never changes: the schemas of the kernel evolve,
+ * and the stores of the previous version do not. Names follow the kernel, since only the order and the kinds are stored.
  *
  * A field is `name:kind`, or `name?:kind` if it is rare. Kinds: `text`, `number`, `whole`, `flag`, `(one of these words)`,
  * `[list of a kind]`, `{object:kind …}`, `<tag variant{…} …>`.
@@ -56,7 +56,7 @@ const flow = `id:text key?:text requestId?:text namespace:text name:text tags:${
   state:<phase held{until:whole} open{} sealed{} ended{outcome:(completed failed) at:whole}
     cancelled{policy:(cancel_all cancel_pending flow_only) at:whole reason:text by:text force:flag graceMs:whole}>
   submission:{digest:text nodeCount:whole edgeCount:whole} memberCount:whole edgeCount:whole
-  counts:{waiting:whole delayed:whole rate_limited:whole waiting_children:whole active:whole suspended:whole completed:whole
+  counts:{waiting:whole delayed:whole rate_limited:whole waiting_dependencies:whole active:whole suspended:whole completed:whole
     failed:whole cancelled:whole expired:whole skipped:whole superseded:whole}
   failedSinkCount:whole shortGroupCount:whole cancelsLosers:flag hasReplays:flag
   walk?:{purpose:(release cancel replay remove) fromRank:whole fromId:text rootId:text} version:whole`
