@@ -41,7 +41,7 @@ export function findIdioms(file: string, text: string): string[] {
 }
 
 if (import.meta.main) {
-  const found = globSync(CHECKED, { cwd: root }).flatMap((file) =>
+  const found = globSync(CHECKED, { cwd: root, exclude: ['**/node_modules/**'] }).flatMap((file) =>
     findIdioms(file, readFileSync(path.join(root, file), 'utf8')).map((place) => `${file}:${place}`),
   )
   if (found.length > 0) {
