@@ -10,6 +10,7 @@ export const SECRET_MIN_BYTES = 32
 const SECRET_MAX_BYTES = 1_024
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 const REDACTED = '<REDACTED>'
+const FINGERPRINT_HEX = 16
 
 export class Secret {
   readonly #bytes: Buffer
@@ -36,7 +37,7 @@ export class Secret {
 
   /** Identifies the secret without revealing it. */
   get fingerprint(): string {
-    return fingerprintOf(this.#bytes)
+    return createHash('sha256').update(this.#bytes).digest('hex').slice(0, FINGERPRINT_HEX)
   }
 
   /** Returns the secret as `parse` takes it, to be written to a key file only. */
@@ -55,11 +56,4 @@ export class Secret {
   [inspect.custom](): string {
     return REDACTED
   }
-}
-
-const FINGERPRINT_HEX = 16
-
-/** A digest that identifies a secret in logs and records without revealing it. */
-export function fingerprintOf(secret: Buffer | string): string {
-  return createHash('sha256').update(secret).digest('hex').slice(0, FINGERPRINT_HEX)
 }

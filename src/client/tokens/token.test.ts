@@ -45,7 +45,6 @@ describe('a token', () => {
     const verified = tokens.verify(tokens.issue(claims))
 
     expect(verified).toMatchObject({ ...claims, keyId: 'k1' })
-    expect(verified.fingerprint).toMatch(/^[0-9a-f]{16}$/)
   })
 
   test('is the same text for the same claims, and another for any other', () => {

@@ -12,7 +12,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { isWithin } from './key-ring.ts'
 import type { KeyRing, KeySource, SigningKey } from './key-ring.ts'
 import { invalidInput } from '../checks/names.ts'
-import { Secret, fingerprintOf } from './secret.ts'
+import { Secret } from './secret.ts'
 
 /** The signed claims of a token. */
 export interface TokenClaims {
@@ -40,8 +40,6 @@ export interface TokenRequest extends TokenClaims {
 /** The claims of a token that was verified and has not expired. */
 export interface VerifiedToken extends TokenClaims {
   readonly keyId: string
-  /** Identifies the token without revealing it. */
-  readonly fingerprint: string
 }
 
 export interface TokenSigner {
@@ -93,7 +91,7 @@ export class Tokens implements TokenSigner {
     if (text === undefined || text === null || text === '') throw new EngineError('missing_token')
     const parts = typeof text === 'string' && text.length <= TOKEN_MAX_LENGTH ? TOKEN.exec(text) : null
     if (parts === null) throw this.#refuse('invalid_token', undefined)
-    const [token, signed = '', keyId = '', claims = '', mac = ''] = parts
+    const [, signed = '', keyId = '', claims = '', mac = ''] = parts
     const key = this.#ring().find(keyId)
     const isGenuine = isSameMac(mac, (key?.secret ?? this.#decoy).mac(signed))
     if (key === undefined || !isGenuine) throw this.#refuse('invalid_token', keyId)
@@ -101,7 +99,7 @@ export class Tokens implements TokenSigner {
     if (claimed === undefined) throw this.#refuse('invalid_token', keyId)
     const now = this.#runtime.now()
     if (!isWithin(key.notAfter, now) || !isWithin(claimed.exp, now)) throw this.#refuse('token_expired', keyId)
-    return { ...claimed, keyId, fingerprint: fingerprintOf(token) }
+    return { ...claimed, keyId }
   }
 
   #ring(): KeyRing {
