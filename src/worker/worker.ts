@@ -91,7 +91,10 @@ export class Worker implements AsyncDisposable {
     await this.close()
   }
 
-  /** Stops like a killed process: releases nothing, and records nothing that handlers still do. */
+  /**
+   * Stops like a killed process: releases nothing, and records nothing that handlers still do.
+   * @internal
+   */
   crash(): void {
     if (this.#state === 'stopped') return
     this.#finish({ finished: 0, released: 0, abandoned: this.#loop.abandon() })
