@@ -18,7 +18,7 @@ const states: Record<PublicState, { phase: Phase; meaning: string }> = {
     phase: 'delayed',
     meaning: 'Waits for a time: the delay of a submit, a retry, a postpone, or the delay after a signal.',
   },
-  rate_limited: { phase: 'blocked', meaning: 'Waits for capacity of a limit or a budget.' },
+  rate_limited: { phase: 'blocked', meaning: 'Reserved for limits and budgets. No execution has this state yet.' },
   waiting_dependencies: { phase: 'blocked', meaning: 'Waits for the executions that it depends on.' },
   active: { phase: 'active', meaning: 'A worker has the lease.' },
   suspended: { phase: 'suspended', meaning: 'Waits for a signal, a time or an operator. It occupies no worker.' },

@@ -347,12 +347,6 @@ export const errorCatalogue = {
     text: 'The execution waits in another step.',
     advice: 'Name the step that it waits in, or no step to end any wait.',
   },
-  already_satisfied: {
-    status: 409,
-    retry: 'never',
-    text: 'The condition of the wait is met already.',
-    advice: 'Continue without waiting.',
-  },
   step_limit_exceeded: {
     status: 422,
     retry: 'never',

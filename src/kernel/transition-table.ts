@@ -362,7 +362,6 @@ export const transitions: Transitions = {
         'waitpoint_not_found',
         'waitpoint_closed',
         'waitpoint_limit_exceeded',
-        'already_satisfied',
       ],
     ),
     suspended: either(['suspended'], notHeld.refused),

@@ -103,15 +103,6 @@ conforms('a wait that comes after its waitpoint has closed', ({ fabric, given, j
     }
   })
 
-  test('is not strict about what has closed: only an answer is refused', async () => {
-    const held = await closed('closed', 0)
-
-    expect(await journal.wait(held, { opens: [], strict: true })).toMatchObject({
-      kind: 'answered',
-      step: { state: { how: 'operator' } },
-    })
-  })
-
   test('is refused where another wait was answered, also beside places that are open', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'reply')

@@ -130,21 +130,6 @@ conforms('suspendExecution', ({ fabric, given, journal, clock }) => {
     await fabric.run('completeExecution', held)
   })
 
-  test('with strict set, it refuses early signals and leaves them buffered', async () => {
-    const held = await given.activeExecution()
-    await journal.open(held, 'reply')
-    await journal.signal(held, 'reply')
-
-    expect((await refusal(fabric, () => journal.wait(held, { strict: true }))).code).toBe('already_satisfied')
-    expect(await journal.wait(held)).toMatchObject({ kind: 'answered', step: { wait: { satisfiers: [1] } } })
-  })
-
-  test('strict or not, it waits for what has not come', async () => {
-    const held = await given.activeExecution()
-
-    expect(await journal.wait(held, { strict: true })).toMatchObject({ kind: 'suspended' })
-  })
-
   test('what came early and is not enough counts all the same', async () => {
     const held = await given.activeExecution()
     await journal.open(held, 'a')

@@ -135,7 +135,6 @@ export function journalCommandsOver(scale: JournalScale) {
       onTimeout: timeout,
       resumeDelayMs: fc.constantFrom(undefined, undefined, 0, 1_000),
       remindEveryMs: fc.constantFrom(undefined, undefined, 1_000, 5_000),
-      isStrict: rarely,
     }),
     sleep: command('sleep', { lease, name, ms: fc.constantFrom(0, 1_000, 5_000) }),
     open_waitpoint: command('open_waitpoint', { lease, target: ownTarget, expiresInMs: expiryMs }),

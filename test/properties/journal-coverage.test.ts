@@ -26,7 +26,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
   ],
   suspendExecution: [
     ...['suspended', 'already_suspended', 'answered', 'cancelled', 'already_cancelled'],
-    ...refusals(...lease, 'execution_not_found', 'waitpoint_not_found', 'waitpoint_closed', 'already_satisfied'),
+    ...refusals(...lease, 'execution_not_found', 'waitpoint_not_found', 'waitpoint_closed'),
   ],
   createWaitpoint: ['opened', 'already_opened', ...refusals(...lease, 'execution_not_found')],
   deliverSignal: [

@@ -130,7 +130,7 @@ export class JournalScript {
 
   #suspend(command: CommandOf<'suspend'>): Call {
     const { lease, name, nodes, isOpening, timeoutMs, isUntilExpiry, onTimeout } = command
-    const { resumeDelayMs, remindEveryMs, isStrict } = command
+    const { resumeDelayMs, remindEveryMs } = command
     const opens = isOpening ? nodes.flatMap(({ targets }) => targets).filter((target) => !target.startsWith('@')) : []
     return call('suspendExecution', {
       ...this.#to.lease(lease),
@@ -138,13 +138,12 @@ export class JournalScript {
       name,
       nodes,
       opens,
-      reason: 'custom:größer',
+      reason: 'größer',
       timeoutMs,
       untilExpiry: isUntilExpiry,
       onTimeout,
       resumeDelayMs,
       remindEveryMs,
-      strict: isStrict,
       keyId: 'key-1',
     })
   }

@@ -97,7 +97,6 @@ test.each<[Explanation, string]>([
   ],
   [{ ...delayed, isOverdue: true }, 'Its delay ended at 2026-01-02T03:04:05.000Z'],
   [{ ...blocked, by: 'dependencies' }, 'executions that it depends on have not ended'],
-  [{ ...blocked, by: 'operator' }, 'an operator paused it'],
   [{ ...blocked, by: 'hold' }, 'nothing of its flow runs before the flow is whole and sealed'],
   [
     { ...blocked, waitsFor: [build], waitsForCount: 1, group: { ...group, total: 1 } },

@@ -27,9 +27,6 @@ export function explanationText(explanation: Explanation, skippedBy?: SkippedBy)
 
 const blockText: Readonly<Record<BlockCause, string>> = {
   dependencies: 'executions that it depends on have not ended',
-  budget: 'its budget is used up',
-  limit: 'a limit is reached',
-  operator: 'an operator paused it',
   hold: 'nothing of its flow runs before the flow is whole and sealed',
 }
 

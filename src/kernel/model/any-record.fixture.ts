@@ -20,7 +20,7 @@ function valueOf(of: FieldKind): fc.Arbitrary<unknown> {
     case 'flag':
       return fc.boolean()
     case 'word':
-      return fc.constantFrom(...of.words)
+      return fc.constantFrom(...of.words.filter((word) => of.reserved?.includes(word) !== true))
     case 'list':
       return fc.array(valueOf(of.of), { maxLength: 3 })
     case 'object':

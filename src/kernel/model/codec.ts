@@ -11,7 +11,8 @@ export type FieldKind =
   /** A whole one is an integer from 0 to 2^48 - 2, which a store may keep in fewer bytes. */
   | { readonly kind: 'number'; readonly whole?: boolean }
   | { readonly kind: 'flag' }
-  | { readonly kind: 'word'; readonly words: readonly string[] }
+  /** No operation writes a reserved word: only its position in the stored list is kept. */
+  | { readonly kind: 'word'; readonly words: readonly string[]; readonly reserved?: readonly string[] }
   | { readonly kind: 'list'; readonly of: FieldKind }
   | { readonly kind: 'object'; readonly fields: readonly Field[] }
   | { readonly kind: 'union'; readonly tag: string; readonly variants: readonly Variant[] }

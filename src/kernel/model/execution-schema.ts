@@ -46,7 +46,7 @@ const cancelRequest = object({ reason: text, by: text, at: whole, forceAt: whole
 /** A request to cancel an active execution: delivered to the lease holder, and enforced at `forceAt`. */
 export type CancelRequest = Infer<typeof cancelRequest>
 
-const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'])
+const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'], ['budget', 'limit', 'operator'])
 
 export type BlockCause = Infer<typeof blockCause>
 

@@ -51,8 +51,12 @@ export function textOf<T extends string>(): Kind<T> {
   return { kind: 'text' }
 }
 
-export function word<const W extends string>(words: readonly W[]): Kind<W> {
-  return { kind: 'word', words }
+/** One of some words. Reserved words keep their positions in the list, but are not part of the type. */
+export function word<const W extends string, const R extends W = never>(
+  words: readonly W[],
+  reserved: readonly R[] = [],
+): Kind<Exclude<W, R>> {
+  return { kind: 'word', words, reserved }
 }
 
 export function list<T>(of: Kind<T>): Kind<T[]> {

@@ -74,7 +74,7 @@ const countedNode = object({
 export type CountedNode = Infer<typeof countedNode>
 
 const wait = object({
-  /** `signal`, `approval`, `callback` and the like, or `custom:` and a word of the caller's choice. */
+  /** The kind of wait, such as `signal`, `approval` or `sleep`. */
   reason: text,
   until: maybe(whole),
   onTimeout: timeoutBehaviour,

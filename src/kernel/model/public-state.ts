@@ -18,18 +18,10 @@ export type PublicState = (typeof publicStates)[number]
 export function publicState(state: ExecutionState): PublicState {
   if (state.phase === 'ended') return state.outcome
   if (state.phase === 'eligible') return 'waiting'
-  return state.phase === 'blocked' ? blockedState(state.by) : state.phase
+  return state.phase === 'blocked' ? blockedStates[state.by] : state.phase
 }
 
-function blockedState(by: BlockCause): PublicState {
-  switch (by) {
-    case 'dependencies':
-      return 'waiting_dependencies'
-    case 'budget':
-    case 'limit':
-      return 'rate_limited'
-    case 'operator':
-    case 'hold':
-      return 'waiting'
-  }
+const blockedStates: Readonly<Record<BlockCause, PublicState>> = {
+  dependencies: 'waiting_dependencies',
+  hold: 'waiting',
 }

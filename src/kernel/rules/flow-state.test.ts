@@ -115,7 +115,6 @@ describe('a member counts', () => {
     [{ phase: 'eligible' }, 'waiting'],
     [{ phase: 'blocked', by: 'hold' }, 'waiting'],
     [{ phase: 'blocked', by: 'dependencies' }, 'waiting_dependencies'],
-    [{ phase: 'blocked', by: 'budget' }, 'rate_limited'],
     [{ phase: 'delayed', until: 9, cause: 'retry' }, 'delayed'],
     [{ phase: 'suspended', step: 's', reason: 'signal', until: 9, remindAt: undefined }, 'suspended'],
     [ended('completed'), 'completed'],

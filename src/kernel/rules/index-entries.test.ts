@@ -85,7 +85,7 @@ describe('an execution stands', () => {
   })
 
   test('while held back, in no queue', () => {
-    const entries = entriesOf(execution({ phase: 'blocked', by: 'operator' }))
+    const entries = entriesOf(execution({ phase: 'blocked', by: 'hold' }))
 
     expect(entries.map((entry) => entry.index)).toContain(laneIndex('main', 'waiting'))
     expect(entries.some((entry) => isReadyIndex(entry.index))).toBe(false)

@@ -197,7 +197,7 @@ export const besideSituations: readonly Situation[] = [
   },
   {
     name: 'blocked, beside a flow',
-    build: () => beside(inState(fresh(), { phase: 'blocked', by: 'limit' })),
+    build: () => beside(inState(fresh(), { phase: 'blocked', by: 'hold' })),
   },
   { name: 'active, beside a flow', build: () => beside(held()) },
   {

@@ -103,8 +103,6 @@ function looks(call: OperationCall): Trial {
   return trial('', call, noBlobs, undefined)
 }
 
-const strictly = { ...waitInput(ownFence, MAILBOX, 'resume'), strict: true }
-
 export const journalTrials: readonly Trial[] = fencedTrials().concat([
   records('failed', { operation: 'recordStep', input: stepInput(ownFence, STEP, stepFailed) }, undefined),
   records(
@@ -116,7 +114,6 @@ export const journalTrials: readonly Trial[] = fencedTrials().concat([
   records('one too many', { operation: 'recordStep', input: stepInput(ownFence, 'more', withValue) }, manySteps),
   records('too large', { operation: 'recordStep', input: stepInput(ownFence, 'more', withValue) }, manyStepBytes),
   trial('at a mailbox', waits(ownFence, MAILBOX), noBlobs, undefined),
-  trial('strictly', { operation: 'suspendExecution', input: strictly }, noBlobs, undefined),
   trial('where nothing is open', waits(ownFence, 'nowhere'), noBlobs, undefined),
   trial('where it was closed', waits(ownFence, SHUT), noBlobs, undefined),
   trial('where another wait was answered', waits(ownFence, SHUT), noBlobs, answeredThere),

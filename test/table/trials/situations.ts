@@ -133,7 +133,7 @@ export const situations: readonly Situation[] = [
       return world
     },
   },
-  { name: 'blocked', build: () => inState(fresh(), { phase: 'blocked', by: 'limit' }) },
+  { name: 'blocked', build: () => inState(fresh(), { phase: 'blocked', by: 'hold' }) },
   { name: 'active', build: () => held() },
   {
     name: 'active, cancel requested',

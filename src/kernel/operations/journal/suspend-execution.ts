@@ -55,8 +55,6 @@ export interface SuspendInput {
   readonly onTimeout: TimeoutBehaviour
   readonly resumeDelayMs?: number | undefined
   readonly remindEveryMs?: number | undefined
-  /** Refuses the call if the condition is met already. */
-  readonly strict?: boolean | undefined
   /** The key that signs the tokens of waitpoints which this wait opens. */
   readonly keyId?: string | undefined
 }
@@ -72,13 +70,7 @@ export type SuspendResult =
   | { readonly kind: 'cancelled' | 'already_cancelled' }
   | LeaseRefusal
   | StepLimitRefusal
-  | Refused<
-      | 'execution_not_found'
-      | 'waitpoint_not_found'
-      | 'waitpoint_closed'
-      | 'waitpoint_limit_exceeded'
-      | 'already_satisfied'
-    >
+  | Refused<'execution_not_found' | 'waitpoint_not_found' | 'waitpoint_closed' | 'waitpoint_limit_exceeded'>
 
 export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const execution = tx.get('execution', input.executionId)
@@ -105,9 +97,6 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const earlier = isKnown ? satisfiersOf(tx, scope, existing?.wait) : []
   const match = matchBufferedSignals(tx, input, targets, earlier)
   const answer = answerOf(match.wait.nodes, targets, input.onTimeout)
-  if (answer?.how === 'satisfied' && input.strict === true) {
-    return refused('already_satisfied', { executionId: execution.id })
-  }
 
   if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
   const journal = journalOf(execution)
