@@ -1,7 +1,7 @@
 /**
- * Imports go one way: kernel ← stores ← engine, client ← worker ← fabric ← cli. The runtime may be imported by all but the kernel,
- * and the files directly under src join the layers into the published package. Unit tests and their fixtures
- * may import anything.
+ * Imports go one way: kernel ← stores ← engine, client ← worker ← fabric ← cli. The runtime and the checks of options may be
+ * imported by all but the kernel, and the files directly under src join the layers into the published package. Unit tests
+ * and their fixtures may import anything.
  */
 import bench from './bench/package.json' with { type: 'json' }
 import { cli } from './scripts/rooms/cli.mjs'
@@ -17,13 +17,14 @@ const UNIT_TEST = '[.](test|fixture)[.]ts$'
 const layers = {
   kernel: [],
   runtime: [],
-  stores: ['kernel', 'runtime'],
-  engine: ['kernel', 'runtime', 'stores'],
-  client: ['kernel', 'runtime', 'stores'],
-  worker: ['kernel', 'runtime', 'stores', 'client'],
-  fabric: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker'],
-  testing: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker', 'fabric'],
-  cli: ['kernel', 'runtime', 'stores', 'engine', 'client', 'worker', 'fabric'],
+  options: ['kernel'],
+  stores: ['kernel', 'runtime', 'options'],
+  engine: ['kernel', 'runtime', 'options', 'stores'],
+  client: ['kernel', 'runtime', 'options', 'stores'],
+  worker: ['kernel', 'runtime', 'options', 'stores', 'client'],
+  fabric: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker'],
+  testing: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric'],
+  cli: ['kernel', 'runtime', 'options', 'stores', 'engine', 'client', 'worker', 'fabric'],
 }
 
 /** The files directly under src that a layer may import; they are what the package exports. */
@@ -104,6 +105,7 @@ export default {
         pathNot: [
           '^src/client/(checks|define)/',
           '^src/kernel/(?!index[.]ts)',
+          '^src/options/',
           '^src/runtime/log[.]ts$',
           'node_modules/@standard-schema/spec/',
         ],

@@ -7,14 +7,14 @@ import { Batcher } from '../stores/batcher.ts'
 import type { Store, StoreReport } from '../stores/store.ts'
 import { callsOf } from './calls.ts'
 import type { Calls } from './calls.ts'
-import { checkNamespace, checkOptions, checkSignal } from './checks/names.ts'
+import { checkNamespace } from './checks/names.ts'
 import { isFlow } from './define/flow.ts'
 import type { AnyFlow, FlowDefinition } from './define/flow.ts'
 import type { AnyTask, SignalSchemas, SignalsSent, Task } from './define/task.ts'
 import type { AnyInputs } from './define/upstreams.ts'
 import { EndWatcher } from './events/end-watcher.ts'
 import type { EndListener, EndMoment, EndWatch } from './events/end-watcher.ts'
-import { SUBSCRIBE_KEYS, subscribe } from './events/subscription.ts'
+import { subscribeOptions, subscribe } from './events/subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './events/subscription.ts'
 import type { CancelOptions } from './executions/cancel-options.ts'
 import type { ExecutionDescription } from './executions/description.ts'
@@ -330,15 +330,12 @@ export class Client implements FlowClient {
   /** Yields events as they happen, in order within a partition. Each carries a cursor that a later call can resume from. */
   subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
     this.#refuseIfClosed()
-    checkOptions(options, SUBSCRIBE_KEYS, "{ types: ['execution_ended'] }")
-    checkSignal(options.signal)
-    const signals = options.signal === undefined ? [this.#abort.signal] : [options.signal, this.#abort.signal]
-    const { executionId, flowId } = options
+    const { executionId, flowId, signal, ...rest } = subscribeOptions(options)
     return subscribe(this.store, this.runtime, {
-      ...options,
+      ...rest,
       ...(executionId === undefined ? {} : { executionId: this.try.resolve(executionId) }),
       ...(flowId === undefined ? {} : { flowId: this.try.resolveFlow(flowId) }),
-      signal: AbortSignal.any(signals),
+      signal: AbortSignal.any([this.#abort.signal, ...(signal === undefined ? [] : [signal])]),
     })
   }
 

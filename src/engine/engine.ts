@@ -5,7 +5,8 @@
 import type { TenantFilter } from '../kernel/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import type { Batcher } from '../stores/batcher.ts'
-import { EngineError } from '../kernel/engine-error.ts'
+import { invalidConfiguration, show } from '../options/invalid-input.ts'
+import { shape } from '../options/shape.ts'
 import { metricsRegistry } from './runner/metrics.ts'
 import type { MetricsRegistry } from './runner/metrics.ts'
 import { Runner } from './runner/runner.ts'
@@ -64,7 +65,7 @@ export interface Engine extends AsyncDisposable {
 /** Starts the background work immediately. The caller closes the engine before it closes the batcher. */
 export function startEngine(options: EngineOptions): Engine {
   const { runtime, log, intervals = {}, metrics = metricsRegistry() } = options
-  checkIntervals(intervals)
+  checkIntervals(intervals, 'intervals')
   const supervisor = new Supervisor(runtime, log, metrics)
   const runnerOptions = { batcher: options.batcher, runtime, log, metrics, filter: wholeFilter(options.filter) }
 
@@ -115,31 +116,18 @@ function wholeFilter(filter: TenantFilter | undefined): TenantFilter | undefined
   return filter?.namespace === undefined && filter?.tag === undefined ? undefined : filter
 }
 
-const scannerNames: readonly string[] = [
-  due,
-  retentionTrimmer,
-  indexReconciler,
-  dependencyReconciler,
-  edgeCancelReconciler,
-  cancelReconciler,
-  flowProjector,
-].map(({ name }) => name)
+const checkIntervals = shape<Record<ScannerName, number>>(invalidConfiguration)('{ due: 1_000 }', {
+  due: checkInterval,
+  retention_trimmer: checkInterval,
+  index_reconciler: checkInterval,
+  dependency_reconciler: checkInterval,
+  edge_cancel_reconciler: checkInterval,
+  cancel_reconciler: checkInterval,
+  flow_projector: checkInterval,
+})
 
-function checkIntervals(intervals: Readonly<Record<string, number | undefined>>): void {
-  for (const [name, everyMs] of Object.entries(intervals)) {
-    const field = `intervals.${name}`
-    if (!scannerNames.includes(name)) {
-      throw new EngineError('invalid_configuration', {
-        field,
-        message: `${field}: no scanner has this name. The scanners are ${scannerNames.join(', ')}.`,
-      })
-    }
-    if (everyMs === undefined || everyMs === 0) continue
-    if (!Number.isInteger(everyMs) || everyMs < LEAST_INTERVAL_MS) {
-      throw new EngineError('invalid_configuration', {
-        field,
-        message: `${field}: ${everyMs} is neither 0 (off) nor a whole number of milliseconds from ${LEAST_INTERVAL_MS} on.`,
-      })
-    }
-  }
+function checkInterval(everyMs: unknown, field: string): number {
+  if (everyMs === 0 || (Number.isInteger(everyMs) && (everyMs as number) >= LEAST_INTERVAL_MS)) return everyMs as number
+  const range = `neither 0 (off) nor a whole number of milliseconds from ${LEAST_INTERVAL_MS} on`
+  throw invalidConfiguration(field, `${field}: ${show(everyMs)} is ${range}.`)
 }

@@ -2,12 +2,12 @@
  * A fabric: a store with its client, and the workers and the engine that run on it. Closing it loses no work: workers drain
  * first, then the engine stops, and the store closes last.
  */
-import { optionKeys } from '../client/checks/exhaustive.ts'
 import { Client } from '../client/client.ts'
 import type { KeySource } from '../client/tokens/key-ring.ts'
 import { KEYS_FILE_VARIABLE, openKeys } from '../client/tokens/keys-option.ts'
 import type { KeysOption } from '../client/tokens/keys-option.ts'
-import { checkOptions } from '../client/checks/names.ts'
+import { checkNamespace, checkTagQuery } from '../client/checks/names.ts'
+import { boolean, shape, unchecked } from '../options/shape.ts'
 import type { LogLevel } from './create-log.ts'
 import type { Handler } from '../client/define/task.ts'
 import { Tokens } from '../client/tokens/token.ts'
@@ -16,6 +16,7 @@ import type { Engine, EngineOptions } from '../engine/index.ts'
 import { isLog, nonThrowingLog, silentLog, systemRuntime } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
+import type { TenantFilter } from '../kernel/index.ts'
 import { openStore } from '../stores/open/open-store.ts'
 import type { OpenStoreOptions } from '../stores/open/open-store.ts'
 import type { PostgresOptions } from '../stores/postgres/options/postgres-options.ts'
@@ -72,7 +73,7 @@ export async function createFabric(location: string, options?: FabricOptions): P
 export async function createFabric(options: LocatedOptions): Promise<Fabric>
 export async function createFabric(first: string | LocatedOptions, second: FabricOptions = {}): Promise<Fabric> {
   const options = typeof first === 'string' ? second : checkLocated(first)
-  checkOptions(options, FABRIC_OPTION_KEYS, "{ namespace: 'acme' }")
+  fabricOptions(options)
   const { runtime = systemRuntime(), indexedTags, synchronous, valkey, postgres, create } = options
   const log = await openLog(options.log)
   const keys = openKeys(options.keys, process.env, runtime, log)
@@ -102,18 +103,25 @@ function checkLog(log: Log): Log {
   })
 }
 
-const FABRIC_OPTION_KEYS = optionKeys<LocatedOptions>()([
-  'store',
-  'namespace',
-  'log',
-  'runtime',
-  'indexedTags',
-  'synchronous',
-  'valkey',
-  'postgres',
-  'keys',
-  'create',
-])
+/** The log, the keys and the store check the values that are unchecked here. */
+const fabricOptions = shape<LocatedOptions>()("{ namespace: 'acme' }", {
+  store: unchecked(),
+  namespace: checkNamespace,
+  log: unchecked(),
+  runtime: unchecked(),
+  indexedTags: unchecked(),
+  synchronous: unchecked(),
+  valkey: unchecked(),
+  postgres: unchecked(),
+  keys: unchecked(),
+  create: boolean,
+})
+
+const engineSettings = shape<EngineSettings>()("{ filter: { namespace: 'acme' } }", {
+  filter: shape<TenantFilter>()("{ namespace: 'acme' }", { namespace: checkNamespace, tag: checkTagQuery }),
+  intervals: unchecked<EngineSettings['intervals']>(),
+  metrics: unchecked<EngineSettings['metrics']>(),
+})
 
 function checkLocated(options: LocatedOptions): LocatedOptions {
   const given: unknown = options
@@ -184,7 +192,8 @@ export class Fabric extends Client {
     if (this.#engine !== undefined) {
       throw new EngineError('invalid_configuration', { field: 'engine', message: "The fabric's engine runs already." })
     }
-    this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, ...settings })
+    const given = engineSettings(settings)
+    this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, ...given })
     return this.#engine
   }
 

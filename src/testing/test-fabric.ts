@@ -13,10 +13,12 @@ import type {
   SignalReceipt,
   Vote,
 } from '../client/index.ts'
+import { checkIdentity } from '../client/checks/signal-names.ts'
 import { KeyRing } from '../client/tokens/key-ring.ts'
 import type { ScannerName } from '../engine/engine.ts'
 import { publicFlowStates, publicStates } from '../kernel/index.ts'
 import type { ExecutionId, PublicFlowState, PublicState } from '../kernel/index.ts'
+import { oneOf, required, shape, unchecked } from '../options/shape.ts'
 import { virtualRuntime } from '../runtime/index.ts'
 import type { Log, VirtualRuntime } from '../runtime/index.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
@@ -55,7 +57,7 @@ const INTERVALS: Readonly<Record<ScannerName, number>> = {
   cancel_reconciler: RARELY_MS,
   flow_projector: RARELY_MS,
 }
-const UNTIL_WITHIN: Duration = '30d'
+const UNTIL_WITHIN_MS = 30 * 86_400_000
 /** Maximum number of timers that `until` fires. */
 const UNTIL_TIMERS_MAX = 10_000
 const EVENT_PAGE = 1_000
@@ -66,6 +68,8 @@ export interface UntilOptions {
   readonly within?: Duration
 }
 
+const untilOptions = shape<UntilOptions>()("{ within: '1d' }", { within: parseDuration })
+
 export interface VoteOptions {
   /** The voter. */
   readonly by: string
@@ -73,6 +77,12 @@ export interface VoteOptions {
   readonly verdict?: Vote['verdict']
   readonly value?: unknown
 }
+
+const voteOptions = shape<VoteOptions>()("{ by: 'ada' }", {
+  by: required(checkIdentity),
+  verdict: oneOf<Vote['verdict']>({ approve: true, reject: true }),
+  value: unchecked(),
+})
 
 /**
  * Starts a fabric, a worker for these handlers and an engine.
@@ -171,7 +181,8 @@ export class TestFabric extends Fabric {
     options: UntilOptions,
     explain: (text: string) => Promise<string>,
   ): Promise<D> {
-    const lastAt = this.clock.now() + parseDuration(options.within ?? UNTIL_WITHIN, 'within')
+    const { within = UNTIL_WITHIN_MS } = untilOptions(options)
+    const lastAt = this.clock.now() + within
     let hint = ''
     await this.clock.advance(0)
     for (let passed = 0; passed < UNTIL_TIMERS_MAX; passed++) {
@@ -223,7 +234,7 @@ export class TestFabric extends Fabric {
 
   /** Sends a vote to an approval, by the name of its wait or by the key of its waitpoint. */
   async vote(execution: ExecutionHandle | string, waitpoint: string, options: VoteOptions): Promise<SignalReceipt> {
-    const { by, verdict = APPROVE, value } = options
+    const { by, verdict = APPROVE, value } = voteOptions(options)
     const receipt = await this.signalAt(this.#idOf(execution), waitpoint, verdict, value, { by })
     await this.clock.advance(0)
     return receipt

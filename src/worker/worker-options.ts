@@ -2,9 +2,10 @@
 import { hostname } from 'node:os'
 import { parseDuration } from '../client/define/duration.ts'
 import type { Duration } from '../client/define/duration.ts'
-import { checkLane, checkOptions, checkWorkerId, invalidInput, show } from '../client/checks/names.ts'
+import { checkLane, checkList, checkWorkerId, invalidInput } from '../client/checks/names.ts'
 import { LEASE_TTL_DEFAULT_MS, LEASE_TTL_MIN_MS, NAME_BYTES } from '../kernel/index.ts'
 import type { Log } from '../runtime/index.ts'
+import { boolean, shape, unchecked, wholeNumber } from '../options/shape.ts'
 import type { Middleware } from './attempt/middleware.ts'
 
 export interface WorkerOptions {
@@ -33,21 +34,6 @@ export interface WorkerOptions {
   readonly log?: Log
 }
 
-const WORKER_OPTION_KEYS = [
-  'concurrency',
-  'prefetch',
-  'prefetchHold',
-  'leaseTtl',
-  'lanes',
-  'workerId',
-  'drainTimeout',
-  'killTimeout',
-  'sweep',
-  'signals',
-  'middleware',
-  'log',
-] as const satisfies readonly (keyof WorkerOptions)[]
-
 export interface WorkerSettings {
   readonly concurrency: number
   readonly prefetch: number
@@ -70,40 +56,42 @@ const KILL_DEFAULT_MS = 5_000
 const SWEEP_DEFAULT_MS = 1_000
 const SWEEP_MIN_MS = 100
 
+const workerOptions = shape<WorkerOptions>()('{ concurrency: 16 }', {
+  concurrency: wholeNumber(1, CONCURRENCY_MAX),
+  prefetch: wholeNumber(0, CONCURRENCY_MAX),
+  prefetchHold: (value, field) => parseDuration(value, field, PREFETCH_HOLD_MIN_MS),
+  leaseTtl: (value, field) => parseDuration(value, field, LEASE_TTL_MIN_MS),
+  lanes: checkLanes,
+  workerId: checkWorkerId,
+  drainTimeout: parseDuration,
+  killTimeout: parseDuration,
+  sweep: (value, field) => parseDuration(value, field, SWEEP_MIN_MS),
+  signals: boolean,
+  middleware: checkList,
+  log: unchecked<Log>(),
+})
+
 export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
-  checkOptions(options, WORKER_OPTION_KEYS, '{ concurrency: 16 }')
-  const concurrency = checkCount(options.concurrency ?? CONCURRENCY_DEFAULT, 'concurrency', 1)
+  const given = workerOptions(options)
+  const { concurrency = CONCURRENCY_DEFAULT } = given
   return {
     concurrency,
-    prefetch: checkCount(options.prefetch ?? concurrency, 'prefetch', 0),
-    prefetchHoldMs: parseDuration(
-      options.prefetchHold ?? PREFETCH_HOLD_DEFAULT_MS,
-      'prefetchHold',
-      PREFETCH_HOLD_MIN_MS,
-    ),
-    leaseTtlMs: parseDuration(options.leaseTtl ?? LEASE_TTL_DEFAULT_MS, 'leaseTtl', LEASE_TTL_MIN_MS),
-    lanes: options.lanes === undefined ? undefined : checkLanes(options.lanes),
-    workerId: checkWorkerId(options.workerId ?? machineName()),
-    drainTimeoutMs: parseDuration(options.drainTimeout ?? DRAIN_DEFAULT_MS, 'drainTimeout'),
-    killTimeoutMs: parseDuration(options.killTimeout ?? KILL_DEFAULT_MS, 'killTimeout'),
-    sweepMs: parseDuration(options.sweep ?? SWEEP_DEFAULT_MS, 'sweep', SWEEP_MIN_MS),
+    prefetch: given.prefetch ?? concurrency,
+    prefetchHoldMs: given.prefetchHold ?? PREFETCH_HOLD_DEFAULT_MS,
+    leaseTtlMs: given.leaseTtl ?? LEASE_TTL_DEFAULT_MS,
+    lanes: given.lanes,
+    workerId: given.workerId ?? machineName(),
+    drainTimeoutMs: given.drainTimeout ?? DRAIN_DEFAULT_MS,
+    killTimeoutMs: given.killTimeout ?? KILL_DEFAULT_MS,
+    sweepMs: given.sweep ?? SWEEP_DEFAULT_MS,
   }
 }
 
-function checkCount(value: unknown, field: string, minimum: number): number {
-  if (Number.isInteger(value) && (value as number) >= minimum && (value as number) <= CONCURRENCY_MAX)
-    return value as number
-  throw invalidInput(
-    field,
-    `${field} is ${show(value)}, but must be a whole number from ${minimum} to ${CONCURRENCY_MAX}.`,
-  )
-}
-
-function checkLanes(lanes: readonly string[]): readonly string[] {
+function checkLanes(lanes: unknown, field: string): readonly string[] {
   if (!Array.isArray(lanes) || lanes.length === 0 || lanes.length > LANE_COUNT_MAX) {
-    throw invalidInput('lanes', `lanes must be a list of 1 to ${LANE_COUNT_MAX} names.`)
+    throw invalidInput(field, `${field} must be a list of 1 to ${LANE_COUNT_MAX} names.`)
   }
-  return [...new Set(lanes.map((lane: unknown) => checkLane(lane, 'lanes')))]
+  return [...new Set(lanes.map((lane: unknown) => checkLane(lane, field)))]
 }
 
 function machineName(): string {

@@ -15,6 +15,7 @@ import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions, WorkerSettings } from './worker-options.ts'
 import { ServedTask } from './served-task.ts'
 import { onShutdownSignal } from './shutdown-signals.ts'
+import { shape } from '../options/shape.ts'
 import { WorkLoop } from './work-loop.ts'
 import { summarise } from './worker-stats.ts'
 import type { WorkerState, WorkerStats, WorkerSummary } from './worker-stats.ts'
@@ -23,6 +24,8 @@ export interface WorkerCloseOptions {
   /** Overrides the drain timeout of the worker. 0 aborts running handlers at once. */
   readonly drain?: Duration
 }
+
+const closeOptions = shape<WorkerCloseOptions>()('{ drain: 0 }', { drain: parseDuration })
 
 /** Starts a worker. Close it before its client. */
 export function startWorker(client: Client, handlers: readonly Handler[], options: WorkerOptions = {}): Worker {
@@ -80,8 +83,7 @@ export class Worker implements AsyncDisposable {
    * remaining handlers and releases those that react. A second call with a `drain` of 0 skips the rest of the drain.
    */
   async close(options: WorkerCloseOptions = {}): Promise<WorkerSummary> {
-    const { drainTimeoutMs } = this.#settings
-    const drainMs = options.drain === undefined ? drainTimeoutMs : parseDuration(options.drain, 'drain')
+    const { drain: drainMs = this.#settings.drainTimeoutMs } = closeOptions(options)
     if (drainMs === 0) this.#skipDrain.abort()
     if (this.#state === 'running') await this.#close(drainMs)
     return await this.closed

@@ -1,5 +1,4 @@
 /** Validates names and the shape of options: one function for each kind of value. */
-import { optionKeys } from './exhaustive.ts'
 import {
   KEY_BYTES,
   LANE_BYTES,
@@ -10,10 +9,11 @@ import {
   TAG_VALUE_BYTES,
 } from '../../kernel/limits.ts'
 import type { Tag } from '../../kernel/model/records.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
+import { invalidInput, show } from '../../options/invalid-input.ts'
+import { required, shape } from '../../options/shape.ts'
 import { TAG_NAME } from '../../kernel/model/tag-name.ts'
 
-const TAG_QUERY_KEYS = optionKeys<Omit<Tag, 'indexed'>>()(['name', 'value'])
+export { invalidInput, show }
 
 export type Tags = Readonly<Record<string, string>>
 
@@ -21,42 +21,19 @@ const PRINTABLE_ASCII = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
 // eslint-disable-next-line no-control-regex -- names must not contain control bytes, the index separator among them
 const CONTROL = /[\u0000-\u001f\u007f]/
 
-export function invalidInput(field: string, message: string): EngineError {
-  return new EngineError('invalid_input', { field, message })
-}
-
 /** Checks that a value is an object. `form` is the example that the error shows. */
 export function checkObject(value: unknown, field: string, form: string): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
   throw invalidInput(field, `${field} is ${show(value)}, but must be an object such as ${form}.`)
 }
 
-/** Refuses unknown keys: a misspelt option would be ignored silently. */
-export function checkKeys(value: object, known: readonly string[], field: string): void {
-  for (const key of Object.keys(value)) {
-    if (known.includes(key)) continue
-    throw invalidInput(field, `${field} has the unknown key ${show(key)}; the known ones are ${known.join(', ')}.`)
-  }
-}
-
-/** Checks the options of a call: an object with known keys. */
-export function checkOptions(options: unknown, known: readonly string[], form: string): void {
-  checkObject(options, 'options', form)
-  checkKeys(options, known, 'options')
-}
-
-export function checkSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return
+export function checkSignal(signal: unknown): AbortSignal {
+  if (signal instanceof AbortSignal) return signal
   throw invalidInput('signal', `signal is ${show(signal)}, but must be an AbortSignal.`)
 }
 
-export function checkList(value: unknown, field: string): void {
+export function checkList(value: unknown, field: string): asserts value is readonly unknown[] {
   if (!Array.isArray(value)) throw invalidInput(field, `${field} is ${show(value)}, but must be a list.`)
-}
-
-export function checkBoolean(value: unknown, field: string): void {
-  if (value === undefined || typeof value === 'boolean') return
-  throw invalidInput(field, `${field} is ${show(value)}, but must be true or false.`)
 }
 
 function checkAsciiName(value: unknown, field: string, maximumBytes: number): string {
@@ -160,13 +137,10 @@ export function checkTagObject(tags: unknown, field = 'tags'): asserts tags is R
 }
 
 /** Checks a tag to filter by. */
-export function checkTagQuery(tag: unknown, field = 'tag'): void {
-  checkObject(tag, field, "{ name: 'plan', value: 'pro' }")
-  checkKeys(tag, TAG_QUERY_KEYS, field)
-  const { name, value } = tag as Record<string, unknown>
-  checkTagName(name, field)
-  checkTagValue(value, `${field}.value`)
-}
+export const checkTagQuery = shape<Omit<Tag, 'indexed'>>()("{ name: 'plan', value: 'pro' }", {
+  name: required((name) => checkTagName(name, 'tag')),
+  value: required(checkTagValue),
+})
 
 export function tagsToObject(tags: readonly Tag[]): Tags {
   return Object.fromEntries(tags.map((tag) => [tag.name, tag.value]))
@@ -190,19 +164,4 @@ const encoder = new TextEncoder()
 function fits(text: string, maximumBytes: number): boolean {
   if (text.length * 3 <= maximumBytes) return true
   return text.length <= maximumBytes && encoder.encode(text).byteLength <= maximumBytes
-}
-
-/** Formats a value for an error message: short, and on one line. */
-export function show(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : textOf(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
-}
-
-/** Converting an object to a string may throw. */
-function textOf(value: unknown): string {
-  try {
-    return String(value)
-  } catch {
-    return `an ${typeof value} without a text`
-  }
 }

@@ -1,17 +1,17 @@
 /** Approvals: a wait that ends once enough people send `approve`, or one sends `reject`. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, shape, wholeNumber } from '../../options/shape.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import { checkSenders, flattenCondition } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
-import { checkBoolean, checkOptions, invalidInput, show } from '../checks/names.ts'
+import { invalidInput, show } from '../checks/names.ts'
 import { checkWaitpointKey } from '../checks/signal-names.ts'
 import { checkValue, unansweredOf } from './signal-wait.ts'
 import type { Sender } from './signal-wait.ts'
 import { checkSchema } from './validation.ts'
 import { WAITABLE } from './waitable.ts'
 import type { WaitOutcome, WaitPlan, Waitable } from './waitable.ts'
-import { WAIT_SETTING_KEYS, parseWaitSettings } from './wait-options.ts'
+import { timingOf, waitSettings } from './wait-options.ts'
 import type { WaitSettings } from './wait-options.ts'
 
 /** The names of the signals that are votes. */
@@ -38,15 +38,15 @@ export interface ApprovalOptions<S extends StandardSchemaV1 = StandardSchemaV1> 
   readonly on?: WaitpointReference
 }
 
-const APPROVAL_KEYS = optionKeys<ApprovalOptions>()([
-  'need',
-  'of',
-  'distinct',
-  'rejections',
-  'answer',
-  'on',
-  ...WAIT_SETTING_KEYS,
-])
+const approvalOptions = shape<ApprovalOptions>()("{ need: 2, of: ['ada', 'bob', 'eve'], timeout: '3d' }", {
+  ...waitSettings.checks,
+  need: wholeNumber(1),
+  of: checkSenders,
+  distinct: boolean,
+  rejections: wholeNumber(1),
+  answer: checkSchema,
+  on: keyOf,
+})
 
 /** One vote: its sender, its value and its time. */
 export interface Vote<Value = unknown> {
@@ -91,16 +91,11 @@ export function approval<S extends StandardSchemaV1>(
   options: ApprovalOptions<S> & { readonly answer: S },
 ): Waitable<ApprovalAnswer<StandardSchemaV1.InferOutput<S>>>
 export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer> {
-  checkOptions(options, APPROVAL_KEYS, "{ need: 2, of: ['ada', 'bob', 'eve'], timeout: '3d' }")
-  const { need = 1, of, distinct, rejections = 1, answer, on, ...settings } = options
-  checkBoolean(distinct, 'distinct')
-  checkSchema(answer, 'answer')
-  const voters = checkSenders(of, 'of')
-  const isDistinct = distinct ?? true
+  const { need = 1, of: voters = [], distinct: isDistinct = true, ...rest } = approvalOptions(options)
+  const { rejections = 1, answer, on: key, ...settings } = rest
   checkVotes(need, 'need', isDistinct ? voters : [])
   checkVotes(rejections, 'rejections', isDistinct ? voters : [])
-  const timing = parseWaitSettings(settings)
-  const key = on === undefined ? undefined : keyOf(on, 'on')
+  const timing = timingOf(settings)
   const plan = (name: string): WaitPlan => {
     const target = key ?? checkWaitpointKey(name, 'name of the wait')
     const count = (verdict: string, votes: number): ConditionDraft => ({
@@ -127,14 +122,11 @@ export function keyOf(waitpoint: unknown, field: string): string {
   throw invalidInput(field, `${field} is ${show(waitpoint)}, but must be a waitpoint that ctx.waitpoint(…) returned.`)
 }
 
-function checkVotes(count: unknown, field: string, voters: readonly string[]): void {
-  if (!Number.isInteger(count) || (count as number) < 1) {
-    throw invalidInput(field, `${field} is ${show(count)}, but must be a whole number of at least 1.`)
-  }
-  if (voters.length === 0 || (count as number) <= voters.length) return
+function checkVotes(count: number, field: string, voters: readonly string[]): void {
+  if (voters.length === 0 || count <= voters.length) return
   throw invalidInput(
     field,
-    `${field} is ${show(count)}, but \`of\` names only ${voters.length}: ask more people, or lower ${field}.`,
+    `${field} is ${count}, but \`of\` names only ${voters.length}: ask more people, or lower ${field}.`,
   )
 }
 

@@ -1,8 +1,10 @@
 /** A node of a flow: its options, and the types that it passes to the nodes after it. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { unchecked } from '../../options/shape.ts'
+import type { Check } from '../../options/shape.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Duration } from './duration.ts'
-import type { TaskSettings } from './task-settings.ts'
+import type { RetryOptions } from './retry.ts'
+import type { TaskSettings, TimeoutOptions } from './task-settings.ts'
 import type { AfterOption, NoInputs, Upstream } from './upstreams.ts'
 
 /** Settings of one node; the task's apply unless given. Members are kept as long as their flow. */
@@ -12,7 +14,15 @@ export interface NodeSettings extends Omit<TaskSettings, 'retention'> {
   readonly tags?: Tags
 }
 
-export const NODE_SETTING_KEYS = optionKeys<NodeSettings>()(['lane', 'priority', 'retry', 'timeout', 'delay', 'tags'])
+/** Their values are checked when the node is prepared, so that errors name the node. */
+export const nodeSettings = {
+  lane: unchecked<string>(),
+  priority: unchecked<number>(),
+  retry: unchecked<RetryOptions>(),
+  timeout: unchecked<TimeoutOptions>(),
+  delay: unchecked<Duration>(),
+  tags: unchecked<Tags>(),
+} satisfies Readonly<Record<keyof NodeSettings, Check>>
 
 type InputOption<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }
 

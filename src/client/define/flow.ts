@@ -3,7 +3,7 @@
  * made before it, so a graph has no cycles by construction.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { everyOf, optionKeys } from '../checks/exhaustive.ts'
+import { oneOf, shape } from '../../options/shape.ts'
 import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
 import type { OutcomeRule } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
@@ -11,7 +11,7 @@ import type { Duration } from './duration.ts'
 import type { FlowNode, NodeArguments } from './flow-node.ts'
 import { GraphBuilder } from './graph-builder.ts'
 import type { DeclaredGraph } from './graph-builder.ts'
-import { checkOptions, checkTagObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkTagObject, checkTaskName, invalidInput } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import type { Task } from './task.ts'
 import { checkSchema } from './validation.ts'
@@ -45,13 +45,23 @@ export interface FlowSettings {
   readonly tags?: Tags
 }
 
-export const FLOW_SETTING_KEYS = optionKeys<FlowSettings>()(['outcome', 'retention', 'tags'])
+export const flowSettings = shape<FlowSettings>()("{ outcome: 'sinks' }", {
+  outcome: oneOf<OutcomeRule>({ all_members: true, sinks: true }),
+  retention: parseDuration,
+  tags: (tags): Tags => {
+    checkTagObject(tags)
+    return tags as Tags
+  },
+})
 
 export interface FlowOptions<S extends StandardSchemaV1> extends FlowSettings {
   readonly input?: S
 }
 
-const FLOW_KEYS = optionKeys<FlowOptions<StandardSchemaV1>>()(['input', ...FLOW_SETTING_KEYS])
+const flowOptions = shape<FlowOptions<StandardSchemaV1>>()("{ outcome: 'sinks', retention: '7d' }", {
+  ...flowSettings.checks,
+  input: checkSchema,
+})
 
 /** The checked settings. */
 export interface FlowPolicy {
@@ -116,14 +126,13 @@ export function flow(
 ): FlowDefinition<unknown, unknown> {
   checkTaskName(name, 'flow name')
   const [options, draw] = parts.length === 1 ? [{}, parts[0]] : parts
-  checkOptions(options, FLOW_KEYS, "{ outcome: 'sinks', retention: '7d' }")
-  checkSchema(options.input, 'input')
+  const { input: inputSchema, ...settings } = flowOptions(options)
   if (typeof draw !== 'function')
     throw invalidInput('flow', `What draws the graph of flow '${name}' must be a function.`)
   const self: FlowDefinition<unknown, unknown> = {
     name,
-    policy: overrideFlowPolicy(DEFAULT_POLICY, options),
-    inputSchema: options.input,
+    policy: overrideFlowPolicy(DEFAULT_POLICY, settings),
+    inputSchema,
     draw: (input) => {
       const builder = new GraphBuilder(name, input)
       return builder.finish(draw(builder as unknown as FlowBuilder<unknown>, input))
@@ -133,22 +142,15 @@ export function flow(
 }
 
 const DEFAULT_POLICY: FlowPolicy = { outcomeRule: 'all_members', retentionMs: RETENTION_DEFAULT_MS, tags: {} }
-const OUTCOME_RULES = everyOf<OutcomeRule>()(['all_members', 'sinks'])
 
-/** Returns a policy with the given settings applied. Tags are merged. */
-export function overrideFlowPolicy(policy: FlowPolicy, settings: FlowSettings): FlowPolicy {
-  const { outcome = policy.outcomeRule, retention, tags } = settings
-  if (!OUTCOME_RULES.includes(outcome)) {
-    throw invalidInput('outcome', `outcome is ${show(outcome)}, but must be 'all_members' or 'sinks'.`)
-  }
-  if (tags !== undefined) checkTagObject(tags)
-  return {
-    outcomeRule: outcome,
-    retentionMs: retention === undefined ? policy.retentionMs : parseDuration(retention, 'retention'),
-    tags: tags === undefined ? policy.tags : { ...policy.tags, ...tags },
-  }
+type ParsedSettings = ReturnType<typeof flowSettings>
+
+/** Returns a policy with the parsed settings applied. Tags are merged. */
+export function overrideFlowPolicy(policy: FlowPolicy, settings: ParsedSettings): FlowPolicy {
+  const { outcome = policy.outcomeRule, retention = policy.retentionMs, tags } = settings
+  return { outcomeRule: outcome, retentionMs: retention, tags: { ...policy.tags, ...tags } }
 }
 
-export function flowPolicyOf(settings: FlowSettings): FlowPolicy {
+export function flowPolicyOf(settings: ParsedSettings): FlowPolicy {
   return overrideFlowPolicy(DEFAULT_POLICY, settings)
 }

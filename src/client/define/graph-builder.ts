@@ -2,10 +2,10 @@
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX } from '../../kernel/limits.ts'
 import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { optionKeys } from '../checks/exhaustive.ts'
-import { NODE_SETTING_KEYS } from './flow-node.ts'
+import { nodeSettings } from './flow-node.ts'
 import type { FlowNode, NodeOptions, NodeSettings } from './flow-node.ts'
-import { checkBoolean, checkKeys, checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { boolean, shape, unchecked } from '../../options/shape.ts'
+import { checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkTask } from './task.ts'
 import type { AnyTask } from './task.ts'
 import { UPSTREAM_MARK, checkUpstreams } from './upstreams.ts'
@@ -30,7 +30,12 @@ export interface DeclaredGraph {
   readonly results: FlowResults
 }
 
-const DETAIL_KEYS = optionKeys<NodeOptions<unknown, NoInputs>>()(['input', 'after', 'inputs', ...NODE_SETTING_KEYS])
+const nodeOptions = shape<NodeOptions<unknown, NoInputs>>()("{ after: allOf(build), input: { env: 'prod' } }", {
+  ...nodeSettings,
+  input: unchecked(),
+  after: unchecked(),
+  inputs: boolean,
+})
 
 export class GraphBuilder {
   readonly #input: unknown
@@ -94,11 +99,7 @@ export class GraphBuilder {
       const input: unknown = (detail as (scope: { input: unknown }) => unknown)({ input: this.#input })
       return { name, task, input, settings: {}, policy: undefined, edges: [], passesInputs: true }
     }
-    const field = `the options of node '${name}'`
-    checkObject(detail, field, "{ after: allOf(build), input: { env: 'prod' } }")
-    checkKeys(detail, DETAIL_KEYS, field)
-    const { input, after, inputs = true, ...settings } = detail as NodeOptions<unknown, NoInputs>
-    checkBoolean(inputs, 'inputs')
+    const { input, after, inputs = true, ...settings } = nodeOptions(detail, `the options of node '${name}'`)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     for (const { upstream } of waits?.edges ?? []) this.#checkOwn(upstream, name)
     return { name, task, input, settings, policy: policyOf(waits), edges: waits?.edges ?? [], passesInputs: inputs }

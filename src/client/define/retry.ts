@@ -1,9 +1,9 @@
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, required, shape, unchecked, wholeNumber } from '../../options/shape.ts'
 import { ATTEMPTS_MAX, RETRY_DELAY_MAX_MS } from '../../kernel/limits.ts'
 import type { Backoff, RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { checkBoolean, checkKeys, checkObject, invalidInput, show } from '../checks/names.ts'
+import { invalidInput, show } from '../checks/names.ts'
 
 export interface RetryOptions {
   /** The number of tries, including the first. 1 means no retry. */
@@ -15,14 +15,10 @@ export interface RetryOptions {
   readonly onlyCategories?: readonly string[]
 }
 
-const RETRY_KEYS = optionKeys<RetryOptions>()(['attempts', 'backoff', 'jitter', 'onlyCategories'])
-
 export interface FixedBackoff {
   readonly kind: 'fixed'
   readonly delay?: Duration
 }
-
-const FIXED_KEYS = optionKeys<FixedBackoff>()(['kind', 'delay'])
 
 export interface ExponentialBackoff {
   readonly kind: 'exponential'
@@ -30,8 +26,6 @@ export interface ExponentialBackoff {
   readonly max?: Duration
   readonly factor?: number
 }
-
-const EXPONENTIAL_KEYS = optionKeys<ExponentialBackoff>()(['kind', 'initial', 'max', 'factor'])
 
 const DEFAULT_DELAY_MS = 1_000
 const DEFAULT_MAX_MS = 60_000
@@ -42,66 +36,68 @@ const CATEGORY_LENGTH_MAX = 64
 
 const NO_RETRY: RetryPolicy = { attempts: 1, backoff: { kind: 'fixed', delayMs: 0 }, jitter: false, onlyCategories: [] }
 
+const fixedBackoff = shape<FixedBackoff>()("{ kind: 'fixed' }", { kind: unchecked(), delay: parseDelay })
+
+const exponentialBackoff = shape<ExponentialBackoff>()("{ kind: 'exponential' }", {
+  kind: unchecked(),
+  initial: parseDelay,
+  max: parseDelay,
+  factor: (value, field) => {
+    if (typeof value === 'number' && value >= 1 && value <= FACTOR_MAX) return value
+    throw invalidInput(field, `${field} is ${show(value)}, but must be from 1 to ${FACTOR_MAX}.`)
+  },
+})
+
+const retryOptions = shape<RetryOptions>()('{ attempts: 3 }', {
+  /** Counts the first try. */
+  attempts: required(wholeNumber(1, ATTEMPTS_MAX)),
+  backoff: parseBackoff,
+  jitter: boolean,
+  onlyCategories: parseCategories,
+})
+
 /** Parses a retry policy. Refuses unknown settings instead of ignoring them. */
-export function parseRetry(options: RetryOptions | undefined): RetryPolicy {
+export function parseRetry(options: unknown, field = 'retry'): RetryPolicy {
   if (options === undefined) return NO_RETRY
-  checkObject(options, 'retry', '{ attempts: 3 }')
-  checkKeys(options, RETRY_KEYS, 'retry')
-  const { attempts, backoff = 'exponential', jitter = true, onlyCategories = [] } = options
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > ATTEMPTS_MAX) {
-    throw invalidInput(
-      'retry.attempts',
-      `retry.attempts is ${show(attempts)}, but must be a whole number from 1 to ${ATTEMPTS_MAX}; it counts the first try.`,
-    )
-  }
-  checkBoolean(jitter, 'retry.jitter')
-  return { attempts, backoff: parseBackoff(backoff), jitter, onlyCategories: parseCategories(onlyCategories) }
+  const {
+    attempts,
+    backoff = parseBackoff('exponential'),
+    jitter = true,
+    onlyCategories = [],
+  } = retryOptions(options, field)
+  return { attempts, backoff, jitter, onlyCategories }
 }
 
-function parseBackoff(backoff: NonNullable<RetryOptions['backoff']>): Backoff {
-  const options = (typeof backoff === 'object' ? backoff : { kind: backoff }) as
-    FixedBackoff | ExponentialBackoff | null
-  switch (options?.kind) {
+function parseBackoff(backoff: unknown, field = 'retry.backoff'): Backoff {
+  const options = typeof backoff === 'object' ? backoff : { kind: backoff }
+  switch (options !== null && 'kind' in options ? options.kind : undefined) {
     case 'fixed':
-      checkKeys(options, FIXED_KEYS, 'retry.backoff')
-      return { kind: 'fixed', delayMs: parseDelay(options.delay, DEFAULT_DELAY_MS, 'retry.backoff.delay') }
+      return { kind: 'fixed', delayMs: fixedBackoff(options, field).delay ?? DEFAULT_DELAY_MS }
     case 'exponential': {
-      checkKeys(options, EXPONENTIAL_KEYS, 'retry.backoff')
-      const factor = options.factor ?? DEFAULT_FACTOR
-      if (typeof factor !== 'number' || !(factor >= 1 && factor <= FACTOR_MAX)) {
-        throw invalidInput(
-          'retry.backoff.factor',
-          `retry.backoff.factor is ${show(factor)}, but must be from 1 to ${FACTOR_MAX}.`,
-        )
-      }
-      const initialMs = parseDelay(options.initial, DEFAULT_DELAY_MS, 'retry.backoff.initial')
-      const maxMs = parseDelay(options.max, Math.max(DEFAULT_MAX_MS, initialMs), 'retry.backoff.max')
-      return { kind: 'exponential', initialMs, maxMs, factor }
+      const { initial = DEFAULT_DELAY_MS, max, factor = DEFAULT_FACTOR } = exponentialBackoff(options, field)
+      return { kind: 'exponential', initialMs: initial, maxMs: max ?? Math.max(DEFAULT_MAX_MS, initial), factor }
     }
     default:
       throw invalidInput(
-        'retry.backoff',
-        `retry.backoff is ${show(backoff)}, but must be 'fixed', 'exponential' or an object of one of these kinds.`,
+        field,
+        `${field} is ${show(backoff)}, but must be 'fixed', 'exponential' or an object of one of these kinds.`,
       )
   }
 }
 
-function parseDelay(value: Duration | undefined, defaultMs: number, field: string): number {
-  return value === undefined ? defaultMs : Math.min(parseDuration(value, field), RETRY_DELAY_MAX_MS)
+function parseDelay(value: unknown, field: string): number {
+  return Math.min(parseDuration(value, field), RETRY_DELAY_MAX_MS)
 }
 
-function parseCategories(categories: readonly string[]): string[] {
+function parseCategories(categories: unknown, field: string): string[] {
   if (!Array.isArray(categories) || categories.length > CATEGORY_COUNT_MAX) {
-    throw invalidInput(
-      'retry.onlyCategories',
-      `retry.onlyCategories must be a list of at most ${CATEGORY_COUNT_MAX} texts.`,
-    )
+    throw invalidInput(field, `${field} must be a list of at most ${CATEGORY_COUNT_MAX} texts.`)
   }
   return categories.map((category: unknown) => {
     if (typeof category === 'string' && category !== '' && category.length <= CATEGORY_LENGTH_MAX) return category
     throw invalidInput(
-      'retry.onlyCategories',
-      `retry.onlyCategories has ${show(category)}, but a category is a text of 1 to ${CATEGORY_LENGTH_MAX} characters.`,
+      field,
+      `${field} has ${show(category)}, but a category is a text of 1 to ${CATEGORY_LENGTH_MAX} characters.`,
     )
   })
 }

@@ -42,7 +42,7 @@ test.each<[string, string, unknown]>([
   ['unknown key "within"', 'paid', { within: '1h' }],
   ['timeout is "soon"', 'paid', { timeout: 'soon' }],
   ["set one, such as timeout: '3d'", 'paid', { onTimeout: 'fail' }],
-  ['onTimeout is "resume", but must be one of \'continue\'', 'paid', { timeout: '1h', onTimeout: 'resume' }],
+  ['onTimeout is "resume", but must be one of continue', 'paid', { timeout: '1h', onTimeout: 'resume' }],
   ['remind is 10 ms, but must be from 1000', 'paid', { remind: 10 }],
   ['schema is 7', 'paid', { schema: 7 }],
   ['from is empty, so no signal would count', 'paid', { from: [] }],

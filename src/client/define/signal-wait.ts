@@ -1,18 +1,17 @@
 /** Waits for one signal, and the answer that the handler receives. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { optionKeys } from '../checks/exhaustive.ts'
+import { shape } from '../../options/shape.ts'
 import { mailboxOf } from '../../kernel/rules/journal-ids.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import type { SourceType } from '../../kernel/model/journal-schema.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkSenders, flattenCondition, singleLeaf } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
-import { checkOptions } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
 import { checkSchema, validate } from './validation.ts'
 import { WAITABLE } from './waitable.ts'
 import type { WaitOutcome, Waitable } from './waitable.ts'
-import { WAIT_SETTING_KEYS, parseWaitSettings } from './wait-options.ts'
+import { timingOf, waitSettings } from './wait-options.ts'
 import type { WaitSettings } from './wait-options.ts'
 
 /** The sender of a signal, or the operator who ended a wait. */
@@ -54,7 +53,11 @@ export interface SignalOptions<S extends StandardSchemaV1 = StandardSchemaV1> ex
   readonly from?: readonly string[]
 }
 
-const SIGNAL_KEYS = optionKeys<SignalOptions>()(['schema', 'from', ...WAIT_SETTING_KEYS])
+const signalOptions = shape<SignalOptions>()("{ schema, timeout: '1h' }", {
+  ...waitSettings.checks,
+  schema: checkSchema,
+  from: checkSenders,
+})
 
 /** Marks a waitable that can also be a part of `when`. */
 export const CONDITION: unique symbol = Symbol('flowfabric.condition')
@@ -88,11 +91,9 @@ export function signal<S extends StandardSchemaV1>(
 ): SignalWait<StandardSchemaV1.InferOutput<S>>
 export function signal(name: string, options: SignalOptions = {}): SignalWait {
   checkSignalName(name, 'signal name')
-  checkOptions(options, SIGNAL_KEYS, "{ schema, timeout: '1h' }")
-  const { schema, from, ...settings } = options
-  checkSchema(schema, 'schema')
-  const draft = singleLeaf(mailboxOf(name), name, checkSenders(from, 'from'))
-  const plan = { nodes: flattenCondition(draft), opens: [], reason: 'signal', ...parseWaitSettings(settings) }
+  const { schema, from, ...settings } = signalOptions(options)
+  const draft = singleLeaf(mailboxOf(name), name, from)
+  const plan = { nodes: flattenCondition(draft), opens: [], reason: 'signal', ...timingOf(settings) }
   return {
     [WAITABLE]: { plan: () => plan, answer: (outcome) => answerSignal(outcome, schema) },
     [CONDITION]: { draft, ownOptions: ownOptionsOf(options) },
@@ -100,7 +101,7 @@ export function signal(name: string, options: SignalOptions = {}): SignalWait {
 }
 
 /** The options that are set, except `from`. */
-export function ownOptionsOf(options: SignalOptions): string[] {
+export function ownOptionsOf(options: object): string[] {
   return Object.entries(options).flatMap(([key, value]) => (key === 'from' || value === undefined ? [] : [key]))
 }
 

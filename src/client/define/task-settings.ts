@@ -1,10 +1,10 @@
 /** The settings of a task, and the policy that they are parsed into. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { shape } from '../../options/shape.ts'
 import { RETENTION_DEFAULT_MS } from '../../kernel/limits.ts'
 import type { RetryPolicy } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { checkKeys, checkLane, checkObject, checkPriority } from '../checks/names.ts'
+import { checkLane, checkPriority } from '../checks/names.ts'
 import { parseRetry } from './retry.ts'
 import type { RetryOptions } from './retry.ts'
 
@@ -15,7 +15,12 @@ export interface TimeoutOptions {
   readonly total?: Duration
 }
 
-const TIMEOUT_KEYS = optionKeys<TimeoutOptions>()(['attempt', 'total'])
+const TIMEOUT_MIN_MS = 1
+
+const timeoutOptions = shape<TimeoutOptions>()("{ attempt: '30s', total: '1h' }", {
+  attempt: (value, field) => parseDuration(value, field, TIMEOUT_MIN_MS),
+  total: (value, field) => parseDuration(value, field, TIMEOUT_MIN_MS),
+})
 
 /** Defaults for the executions of a task. A submit can override them. */
 export interface TaskSettings {
@@ -27,7 +32,15 @@ export interface TaskSettings {
   readonly retention?: Duration
 }
 
-export const TASK_SETTING_KEYS = optionKeys<TaskSettings>()(['lane', 'priority', 'retry', 'timeout', 'retention'])
+export const taskSettings = shape<TaskSettings>()("{ lane: 'mail' }", {
+  lane: checkLane,
+  priority: checkPriority,
+  retry: parseRetry,
+  timeout: timeoutOptions,
+  retention: parseDuration,
+})
+
+type ParsedSettings = ReturnType<typeof taskSettings>
 
 /** The checked settings. */
 export interface TaskPolicy {
@@ -48,23 +61,15 @@ export const DEFAULT_POLICY: TaskPolicy = {
   retentionMs: RETENTION_DEFAULT_MS,
 }
 
-/** Returns a policy with the given settings applied. Settings left out were checked before and are not checked again. */
-export function overridePolicy(policy: TaskPolicy, settings: TaskSettings): TaskPolicy {
+/** Returns a policy with the parsed settings applied. */
+export function overridePolicy(policy: TaskPolicy, settings: ParsedSettings): TaskPolicy {
   const { lane, priority, retry, timeout, retention } = settings
-  if (timeout !== undefined) {
-    checkObject(timeout, 'timeout', "{ attempt: '30s', total: '1h' }")
-    checkKeys(timeout, TIMEOUT_KEYS, 'timeout')
-  }
   return {
-    lane: lane === undefined ? policy.lane : checkLane(lane),
-    priority: priority === undefined ? policy.priority : checkPriority(priority),
-    retry: retry === undefined ? policy.retry : parseRetry(retry),
-    attemptTimeoutMs: parseTimeout(timeout?.attempt, 'timeout.attempt') ?? policy.attemptTimeoutMs,
-    totalTimeoutMs: parseTimeout(timeout?.total, 'timeout.total') ?? policy.totalTimeoutMs,
-    retentionMs: retention === undefined ? policy.retentionMs : parseDuration(retention, 'retention'),
+    lane: lane ?? policy.lane,
+    priority: priority ?? policy.priority,
+    retry: retry ?? policy.retry,
+    attemptTimeoutMs: timeout?.attempt ?? policy.attemptTimeoutMs,
+    totalTimeoutMs: timeout?.total ?? policy.totalTimeoutMs,
+    retentionMs: retention ?? policy.retentionMs,
   }
-}
-
-function parseTimeout(value: Duration | undefined, field: string): number | undefined {
-  return value === undefined ? undefined : parseDuration(value, field, 1)
 }

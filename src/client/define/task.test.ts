@@ -26,7 +26,7 @@ test('settings of a submit override those of the task', () => {
   })
 
   expect(overridePolicy(policy, {})).toEqual(policy)
-  expect(overridePolicy(policy, { lane: 'b', timeout: { attempt: '5s' } })).toMatchObject({
+  expect(overridePolicy(policy, { lane: 'b', timeout: { attempt: 5_000 } })).toMatchObject({
     lane: 'b',
     priority: 5,
     retry: { attempts: 4 },

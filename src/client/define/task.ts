@@ -3,12 +3,13 @@
  * A handler is an async function that implements the task in a worker.
  */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { optionKeys } from '../checks/exhaustive.ts'
+import { shape } from '../../options/shape.ts'
+import type { Check } from '../../options/shape.ts'
 import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { checkObject, checkOptions, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
-import { DEFAULT_POLICY, TASK_SETTING_KEYS, overridePolicy } from './task-settings.ts'
+import { DEFAULT_POLICY, overridePolicy, taskSettings } from './task-settings.ts'
 import type { TaskPolicy, TaskSettings } from './task-settings.ts'
 import type { AnyInputs } from './upstreams.ts'
 import { checkSchema } from './validation.ts'
@@ -33,13 +34,16 @@ export interface TaskOptions<
   readonly signals?: G
 }
 
-const TASK_KEYS = optionKeys<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()([
-  'input',
-  'output',
-  'inputs',
-  'signals',
-  ...TASK_SETTING_KEYS,
-])
+const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
+  "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }",
+  {
+    ...taskSettings.checks,
+    input: checkSchema,
+    output: checkSchema,
+    inputs: schemasOf('input'),
+    signals: schemasOf('signal', checkSignalName),
+  },
+)
 
 type MayMiss<S extends StandardSchemaV1> = undefined extends StandardSchemaV1.InferInput<S> ? true : false
 
@@ -66,8 +70,6 @@ export interface HandlerOptions {
   /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
   readonly concurrency?: number
 }
-
-const HANDLER_KEYS = optionKeys<HandlerOptions>()(['concurrency'])
 
 export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
   input: Parsed,
@@ -174,40 +176,41 @@ export function task(
   options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
-  checkOptions(options, TASK_KEYS, "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }")
-  checkSchema(options.input, 'input')
-  checkSchema(options.output, 'output')
-  checkSchemas(options.inputs, 'inputs', 'input')
-  checkSchemas(options.signals, 'signals', 'signal')
-  for (const signal of Object.keys(options.signals ?? {})) checkSignalName(signal, 'signals')
+  const { input, output, inputs, signals = {}, ...settings } = taskOptions(options)
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
-    policy: overridePolicy(DEFAULT_POLICY, options),
-    inputSchema: options.input,
-    outputSchema: options.output,
-    inputSchemas: options.inputs,
-    signals: options.signals ?? {},
+    policy: overridePolicy(DEFAULT_POLICY, settings),
+    inputSchema: input,
+    outputSchema: output,
+    inputSchemas: inputs,
+    signals,
     handle: (...parts: [HandlerFunction<unknown, unknown>] | [HandlerOptions, HandlerFunction<unknown, unknown>]) => {
       const [handlerOptions, run] = parts.length === 1 ? [{}, parts[0]] : parts
       if (typeof run !== 'function') throw invalidInput('handler', `The handler of task '${name}' must be a function.`)
-      checkOptions(handlerOptions, HANDLER_KEYS, '{ concurrency: 4 }')
-      checkConcurrency(handlerOptions.concurrency, name)
+      checkHandlerOptions(handlerOptions, name)
       return { task: self, options: handlerOptions, run: async (input, context) => await run(input, context) }
     },
   }
   return Object.defineProperty(self, TASK_MARK, { value: true })
 }
 
-function checkSchemas(schemas: InputSchemas | SignalSchemas | undefined, field: string, noun: string): void {
-  if (schemas === undefined) return
-  checkObject(schemas, field, '{ build: schema }')
-  if ('~standard' in schemas) {
-    throw invalidInput(field, `${field} is one schema, but must be an object with one for each ${noun} by name.`)
+function schemasOf(noun: string, checkName: Check = String): Check<InputSchemas> {
+  return (schemas, field) => {
+    checkObject(schemas, field, '{ build: schema }')
+    if ('~standard' in schemas) {
+      throw invalidInput(field, `${field} is one schema, but must be an object with one for each ${noun} by name.`)
+    }
+    for (const [name, schema] of Object.entries(schemas))
+      checkSchema(schema, `${field}.${String(checkName(name, field))}`)
+    return schemas as InputSchemas
   }
-  for (const [name, schema] of Object.entries(schemas)) checkSchema(schema, `${field}.${name}`)
 }
 
-function checkConcurrency(value: unknown, taskName: string): void {
-  if (value === undefined || (Number.isInteger(value) && (value as number) >= 1)) return
-  throw invalidInput('concurrency', `concurrency of task '${taskName}' must be a whole number of at least 1.`)
+function checkHandlerOptions(options: unknown, taskName: string): void {
+  shape<HandlerOptions>()('{ concurrency: 4 }', {
+    concurrency: (value) => {
+      if (Number.isInteger(value) && (value as number) >= 1) return
+      throw invalidInput('concurrency', `concurrency of task '${taskName}' must be a whole number of at least 1.`)
+    },
+  })(options)
 }

@@ -1,10 +1,10 @@
 /** The upstreams of a node, and how many of them it needs: all, any, or a quorum. */
-import { everyOf, optionKeys } from '../checks/exhaustive.ts'
+import { oneOf, shape } from '../../options/shape.ts'
 import { IN_DEGREE_MAX } from '../../kernel/limits.ts'
 import type { Losers } from '../../kernel/model/records.ts'
 import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { checkKeys, checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkTaskName, invalidInput, show } from '../checks/names.ts'
 
 /** The inputs of a task that declares none. */
 export type AnyInputs = Readonly<Record<string, unknown>>
@@ -82,8 +82,9 @@ export interface RaceOptions {
   readonly losers?: Losers
 }
 
-const RACE_KEYS = optionKeys<RaceOptions>()(['losers'])
-const LOSERS = everyOf<Losers>()(['cancel', 'let_run'])
+export const checkLosers = oneOf<Losers>({ cancel: true, let_run: true })
+
+const raceOptions = shape<RaceOptions>()("{ losers: 'let_run' }", { losers: checkLosers })
 
 /**
  * Waits until all upstreams have completed. Their results are in `ctx.inputs`, under the names of their nodes or names of
@@ -119,14 +120,7 @@ export function quorum<const S extends UpstreamSource>(
 }
 
 function losersOf(options: RaceOptions): Losers {
-  checkObject(options, 'options', "{ losers: 'let_run' }")
-  checkKeys(options, RACE_KEYS, 'options')
-  return checkLosers(options.losers ?? 'cancel')
-}
-
-export function checkLosers(losers: Losers): Losers {
-  if (LOSERS.includes(losers)) return losers
-  throw invalidInput('losers', `losers is ${show(losers)}, but must be 'cancel' or 'let_run'.`)
+  return raceOptions(options).losers ?? 'cancel'
 }
 
 function upstreams<Inputs>(policy: PolicyInput, sources: readonly UpstreamSource[]): Upstreams<Inputs> {

@@ -29,12 +29,11 @@ export async function validate(
 }
 
 /** Checks for Standard Schema: an object or a function with a `~standard` property. */
-export function checkSchema(schema: unknown, field: string): void {
-  if (schema === undefined) return
+export function checkSchema(schema: unknown, field: string): StandardSchemaV1 {
   const isPossible = (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
   const standard: unknown = isPossible ? (schema as Record<string, unknown>)['~standard'] : undefined
   if (typeof standard === 'object' && standard !== null && 'validate' in standard) {
-    if (typeof standard.validate === 'function') return
+    if (typeof standard.validate === 'function') return schema as StandardSchemaV1
   }
   throw invalidInput(
     field,

@@ -1,10 +1,10 @@
 /** Settings that every wait has: timeout, reminders and the delay before resuming. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { oneOf, shape } from '../../options/shape.ts'
 import { REMINDER_MIN_MS } from '../../kernel/limits.ts'
 import type { TimeoutBehaviour } from '../../kernel/model/journal-schema.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
-import { invalidInput, show } from '../checks/names.ts'
+import { invalidInput } from '../checks/names.ts'
 import type { WaitPlan } from './waitable.ts'
 
 /**
@@ -25,8 +25,6 @@ export interface WaitSettings {
   readonly resumeDelay?: Duration
 }
 
-export const WAIT_SETTING_KEYS = optionKeys<WaitSettings>()(['timeout', 'onTimeout', 'remind', 'resumeDelay'])
-
 const behaviours: Readonly<Record<OnTimeout, TimeoutBehaviour>> = {
   continue: 'resume',
   continue_with_signal: 'resume_with_signal',
@@ -36,26 +34,27 @@ const behaviours: Readonly<Record<OnTimeout, TimeoutBehaviour>> = {
   escalate: 'escalate',
 }
 
-/** The checked settings of a wait. */
+export const waitSettings = shape<WaitSettings>()("{ timeout: '3d' }", {
+  timeout: parseDuration,
+  onTimeout: oneOf(behaviours),
+  remind: (value, field) => parseDuration(value, field, REMINDER_MIN_MS),
+  resumeDelay: parseDuration,
+})
+
+/** The settings of a wait as they are stored. */
 export type WaitTiming = Pick<WaitPlan, 'timeoutMs' | 'onTimeout' | 'remindEveryMs' | 'resumeDelayMs'>
 
-export function parseWaitSettings(settings: WaitSettings): WaitTiming {
+export function timingOf(settings: ReturnType<typeof waitSettings>): WaitTiming {
   const { timeout, onTimeout, remind, resumeDelay } = settings
   if (onTimeout !== undefined && timeout === undefined) {
     throw invalidInput('onTimeout', "onTimeout has no effect without a timeout: set one, such as timeout: '3d'.")
   }
   return {
-    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, 'timeout'),
-    onTimeout: parseOnTimeout(onTimeout ?? 'continue'),
-    remindEveryMs: remind === undefined ? undefined : parseDuration(remind, 'remind', REMINDER_MIN_MS),
-    resumeDelayMs: resumeDelay === undefined ? undefined : parseDuration(resumeDelay, 'resumeDelay'),
+    timeoutMs: timeout,
+    onTimeout: behaviours[onTimeout ?? 'continue'],
+    remindEveryMs: remind,
+    resumeDelayMs: resumeDelay,
   }
-}
-
-function parseOnTimeout(value: OnTimeout): TimeoutBehaviour {
-  if (Object.hasOwn(behaviours, value)) return behaviours[value]
-  const known = Object.keys(behaviours).map((each) => `'${each}'`)
-  throw invalidInput('onTimeout', `onTimeout is ${show(value)}, but must be one of ${known.join(', ')}.`)
 }
 
 /** Maps a stored behaviour to its public name. */

@@ -2,20 +2,20 @@
  * Conditions over several signals: all of them, any of them, or a number of them. Conditions nest. Each part counts
  * independently, so one signal may meet several parts.
  */
-import { everyOf, optionKeys } from '../checks/exhaustive.ts'
+import { oneOf, shape } from '../../options/shape.ts'
 import type { Instant } from '../../kernel/model/base-records.ts'
 import type { CountBy } from '../../kernel/model/journal-schema.ts'
 import { keyOf } from './approval.ts'
 import type { WaitpointReference } from './approval.ts'
 import { checkSenders, flattenCondition, singleLeaf } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
-import { checkList, checkOptions, invalidInput, show } from '../checks/names.ts'
+import { checkList, invalidInput } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
 import { CONDITION, ownOptionsOf, unansweredOf } from './signal-wait.ts'
 import type { ConditionPart, Sender, Unanswered } from './signal-wait.ts'
 import { WAITABLE } from './waitable.ts'
 import type { ReceivedSignal, WaitOutcome, Waitable } from './waitable.ts'
-import { WAIT_SETTING_KEYS, parseWaitSettings } from './wait-options.ts'
+import { timingOf, waitSettings } from './wait-options.ts'
 import type { WaitSettings } from './wait-options.ts'
 
 /** A part of a condition: a signal by its name, any signal at a waitpoint, or another condition. */
@@ -40,8 +40,12 @@ export interface CountOptions extends WaitSettings {
   readonly from?: readonly string[]
 }
 
-const COUNT_KEYS = optionKeys<CountOptions>()(['name', 'by', 'from', ...WAIT_SETTING_KEYS])
-const COUNTED = everyOf<NonNullable<CountOptions['by']>>()(['waitpoints', 'sources', 'signals'])
+const countOptions = shape<CountOptions>()("{ name: 'approve', by: 'sources' }", {
+  ...waitSettings.checks,
+  name: checkSignalName,
+  by: oneOf<NonNullable<CountOptions['by']>>({ waitpoints: true, sources: true, signals: true }),
+  from: checkSenders,
+})
 
 export type OperatorAnswer =
   | { readonly ok: true; readonly by: Sender; readonly note: string | undefined; readonly at: Instant }
@@ -66,32 +70,18 @@ export const when = {
 
   /** Met once the given number has been counted at these places. */
   count(need: number, places: readonly Part[], options: CountOptions = {}): ConditionWait {
-    checkOptions(options, COUNT_KEYS, "{ name: 'approve', by: 'sources' }")
-    const { name, by = 'waitpoints', from, ...settings } = options
-    if (!COUNTED.includes(by)) {
-      throw invalidInput(
-        'by',
-        `by is ${show(by)}, but must be one of ${COUNTED.map((each) => `'${each}'`).join(', ')}.`,
-      )
-    }
+    const { name, by = 'waitpoints', from = [], ...settings } = countOptions(options)
     checkList(places, 'places')
-    const draft: ConditionDraft = {
-      kind: 'leaf',
-      need,
-      by,
-      name: name === undefined ? undefined : checkSignalName(name),
-      from: checkSenders(from, 'from'),
-      targets: places.map(placeOf),
-    }
+    const draft: ConditionDraft = { kind: 'leaf', need, by, name, from, targets: places.map(placeOf) }
     return conditionWait(draft, settings)
   },
 
   /** Met by no signal: an operator has to resume the execution. */
   operator(settings: WaitSettings = {}): Waitable<OperatorAnswer> {
-    checkOptions(settings, WAIT_SETTING_KEYS, "{ timeout: '3d' }")
+    const timing = timingOf(waitSettings(settings))
     const root = { kind: 'operator', parent: undefined, need: 1, by: 'once', name: undefined } as const
     const nodes = [{ ...root, from: [], targets: [] }]
-    const plan = { nodes, opens: [], reason: 'operator_review', ...parseWaitSettings(settings) }
+    const plan = { nodes, opens: [], reason: 'operator_review', ...timing }
     return { [WAITABLE]: { plan: () => plan, answer: (outcome) => Promise.resolve(answerOperator(outcome)) } }
   },
 } as const
@@ -99,15 +89,14 @@ export const when = {
 /** All parts are needed unless a number is given. */
 function group(word: string, parts: readonly Part[], settings: WaitSettings, need?: number): ConditionWait {
   checkList(parts, `the parts of when.${word}`)
-  checkOptions(settings, WAIT_SETTING_KEYS, "{ timeout: '3d' }")
   return conditionWait(
     { kind: 'group', need: need ?? parts.length, parts: parts.map((part, i) => draftOf(part, i, word)) },
-    settings,
+    waitSettings(settings),
   )
 }
 
-function conditionWait(draft: ConditionDraft, settings: WaitSettings): ConditionWait {
-  const plan = { nodes: flattenCondition(draft), opens: [], reason: 'signal', ...parseWaitSettings(settings) }
+function conditionWait(draft: ConditionDraft, settings: ReturnType<typeof waitSettings>): ConditionWait {
+  const plan = { nodes: flattenCondition(draft), opens: [], reason: 'signal', ...timingOf(settings) }
   return {
     [WAITABLE]: { plan: () => plan, answer: (outcome) => Promise.resolve(answerCondition(outcome)) },
     [CONDITION]: { draft, ownOptions: ownOptionsOf(settings) },

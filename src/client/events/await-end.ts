@@ -1,15 +1,15 @@
 /** Waits for the end of an execution or a flow: reads the record after each notification, and misses none. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { shape } from '../../options/shape.ts'
 import type { ExecutionId, FlowId } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { EndListener, EndMoment, EndNews, EndWatch } from './end-watcher.ts'
-import { checkOptions, checkSignal } from '../checks/names.ts'
+import { checkSignal } from '../checks/names.ts'
 
 export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-const WAIT_KEYS = optionKeys<WaitOptions>()(['signal'])
+const waitOptions = shape<WaitOptions>()('{ signal: AbortSignal.timeout(5_000) }', { signal: checkSignal })
 
 /** Notifies of ends. */
 export interface EndSource {
@@ -33,9 +33,7 @@ export async function waitForEnd<T>(
   look: (news: EndNews | undefined) => Promise<T | undefined>,
   hints: WaitHints = {},
 ): Promise<T> {
-  checkOptions(options, WAIT_KEYS, '{ signal: AbortSignal.timeout(5_000) }')
-  const { signal } = options
-  checkSignal(signal)
+  const { signal } = waitOptions(options)
   let notify: () => void = () => undefined
   let changed = new Promise<void>((resolve) => (notify = resolve))
   let news: EndNews | undefined

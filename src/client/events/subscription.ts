@@ -1,5 +1,5 @@
 /** Yields the events of all partitions as one async sequence, from any retained cursor. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, shape, unchecked } from '../../options/shape.ts'
 import { eventTypes } from '../../kernel/index.ts'
 import type { EventType } from '../../kernel/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -9,7 +9,7 @@ import type { EventPage, Store, StoredEvent } from '../../stores/store.ts'
 import { decodeCursor, encodeCursor } from './event-cursor.ts'
 import { EventReader } from './event-reader.ts'
 import type { FailureListener } from './event-reader.ts'
-import { checkBoolean, checkList, checkNamespace, checkTagQuery, invalidInput, show } from '../checks/names.ts'
+import { checkKey, checkList, checkNamespace, checkSignal, checkTagQuery, invalidInput, show } from '../checks/names.ts'
 
 export interface SubscribeOptions {
   /** Where an earlier subscription stopped. Without a cursor, only new events are yielded. */
@@ -27,17 +27,17 @@ export interface SubscribeOptions {
   readonly onTrouble?: FailureListener
 }
 
-export const SUBSCRIBE_KEYS = optionKeys<SubscribeOptions>()([
-  'cursor',
-  'fromStart',
-  'namespace',
-  'tag',
-  'types',
-  'executionId',
-  'flowId',
-  'signal',
-  'onTrouble',
-])
+export const subscribeOptions = shape<SubscribeOptions>()("{ types: ['execution_ended'] }", {
+  cursor: unchecked<string>(),
+  fromStart: boolean,
+  namespace: checkNamespace,
+  tag: checkTagQuery,
+  types: checkTypes,
+  executionId: checkKey,
+  flowId: checkKey,
+  signal: checkSignal,
+  onTrouble: unchecked<FailureListener>(),
+})
 
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: StoredEvent; readonly cursor: string }
@@ -61,21 +61,18 @@ export function subscribe(
   runtime: Runtime,
   options: SubscribeOptions,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
-  checkTypes(options.types)
-  checkBoolean(options.fromStart, 'fromStart')
-  if (options.namespace !== undefined) checkNamespace(options.namespace)
-  if (options.tag !== undefined) checkTagQuery(options.tag)
   const positions = firstPositions(store, options)
   // The first next() throws the failure; without a consumer it must not be unhandled.
   positions.catch(() => undefined)
   return follow(store, runtime, options, positions)
 }
 
-function checkTypes(types: readonly EventType[] = []): void {
-  checkList(types, 'types')
+function checkTypes(given: unknown, field: string): readonly EventType[] {
+  checkList(given, field)
+  const types = given as readonly EventType[]
   const unknown = types.find((type) => !eventTypes.includes(type))
-  if (unknown === undefined) return
-  throw invalidInput('types', `types has ${show(unknown)}, but an event's type is one of ${eventTypes.join(', ')}.`)
+  if (unknown === undefined) return types
+  throw invalidInput(field, `types has ${show(unknown)}, but an event's type is one of ${eventTypes.join(', ')}.`)
 }
 
 async function firstPositions(store: Store, options: SubscribeOptions): Promise<number[]> {

@@ -1,4 +1,6 @@
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, shape } from '../../options/shape.ts'
+import { checkReason } from '../checks/names.ts'
+import { parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
 
 export interface CancelOptions {
@@ -9,4 +11,8 @@ export interface CancelOptions {
   readonly grace?: Duration
 }
 
-export const CANCEL_KEYS = optionKeys<CancelOptions>()(['by', 'force', 'grace'])
+export const cancelOptions = shape<CancelOptions>()("{ force: true, grace: '10s' }", {
+  by: checkReason,
+  force: boolean,
+  grace: parseDuration,
+})

@@ -1,5 +1,5 @@
 /** The calls that concern executions, as unions: what the kernel returned, refusals included. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, required, shape } from '../../options/shape.ts'
 import { CANCEL_GRACE_DEFAULT_MS } from '../../kernel/index.ts'
 import type {
   CancelResult,
@@ -13,24 +13,15 @@ import type {
   SetTagsResult,
 } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
-import {
-  checkBoolean,
-  checkKey,
-  checkKeys,
-  checkObject,
-  checkOptions,
-  checkPriority,
-  checkReason,
-} from '../checks/names.ts'
-import { parseDuration } from '../define/duration.ts'
+import { checkKey, checkPriority, checkReason } from '../checks/names.ts'
 import type { AnyTask } from '../define/task.ts'
 import type { Session } from '../session.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf } from '../transport/ids.ts'
-import { CANCEL_KEYS } from './cancel-options.ts'
+import { cancelOptions } from './cancel-options.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import { stagingOf } from './staging.ts'
 import type { StagedResult } from './staging.ts'
-import { checkSubmitOptions, prepareSubmit } from './submit.ts'
+import { prepareParsed, submitOptions } from './submit.ts'
 import type { SubmitOptions } from './submit.ts'
 import { splitTags } from './tag-changes.ts'
 
@@ -46,16 +37,24 @@ export interface ReplayOptions {
   readonly from?: 'start' | { readonly step: string }
 }
 
-const REPLAY_KEYS = optionKeys<ReplayOptions>()(['reason', 'by', 'subtree', 'from'])
+const replayStart = shape<Exclude<ReplayOptions['from'], string | undefined>>()("{ step: 'charge' }, or be 'start'", {
+  step: required(checkKey),
+})
 
-const REPLAY_FROM_KEYS = optionKeys<Exclude<ReplayOptions['from'], string | undefined>>()(['step'])
+const replayOptions = shape<ReplayOptions>()("{ reason: 'the outage is over' }", {
+  reason: checkReason,
+  by: checkReason,
+  subtree: boolean,
+  from: (from, field): ReplayFrom =>
+    from === 'start' ? { kind: 'start' } : { kind: 'step', name: replayStart(from, field).step },
+})
 
 export interface RevokeOptions {
   readonly leaseId?: string
   readonly by?: string
 }
 
-const REVOKE_KEYS = optionKeys<RevokeOptions>()(['leaseId', 'by'])
+const revokeOptions = shape<RevokeOptions>()("{ by: 'operator' }", { leaseId: checkKey, by: checkReason })
 
 /** The optional parts of a description. */
 export interface DescribedParts {
@@ -66,23 +65,31 @@ export interface DescribedParts {
   readonly inputs?: boolean
 }
 
+const describedParts = shape<DescribedParts>()('{ payload: true }', {
+  attempts: boolean,
+  payload: boolean,
+  result: boolean,
+  inputs: boolean,
+})
+
 export async function submitTask(
   session: Session,
   task: AnyTask,
   input: unknown,
   options: SubmitOptions = {},
 ): Promise<CreateResult | StagedResult> {
-  checkSubmitOptions(options)
+  const parsed = submitOptions(options)
   const { batcher, runtime, namespace, settings } = session
-  const stage = stagingOf(options, batcher.store)
-  const key = options.id
+  const stage = stagingOf(parsed, batcher.store)
+  const key = parsed.id
   const executionId =
     key === undefined
       ? mintExecutionId(batcher.partitionNumberToFill(), runtime)
-      : executionIdFromKey(namespace, checkKey(key), settings.executionPartitions)
+      : executionIdFromKey(namespace, key, settings.executionPartitions)
   // A minted id is unique, so a retry needs no request id to be recognised.
   const ids = { executionId, requestId: key === undefined ? undefined : runtime.uuid() }
-  const prepared = await prepareSubmit({ task, input, options }, ids, { namespace, indexedTags: settings.indexedTags })
+  const setting = { namespace, indexedTags: settings.indexedTags }
+  const prepared = await prepareParsed({ task, input, options: parsed }, ids, setting)
   if (stage !== undefined) {
     await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
     return { kind: 'staged', executionId }
@@ -97,27 +104,15 @@ async function cancelExecution(
   options: CancelOptions = {},
 ): Promise<CancelResult> {
   const executionId = session.resolve(idOrKey)
-  checkOptions(options, CANCEL_KEYS, "{ force: true, grace: '10s' }")
-  checkBoolean(options.force, 'force')
-  const graceMs = options.grace === undefined ? CANCEL_GRACE_DEFAULT_MS : parseDuration(options.grace, 'grace')
-  const input = {
-    executionId,
-    reason: checkReason(reason),
-    by: checkReason(options.by ?? 'client', 'by'),
-    force: options.force ?? false,
-    graceMs,
-  }
+  const { by = 'client', force = false, grace: graceMs = CANCEL_GRACE_DEFAULT_MS } = cancelOptions(options)
+  const input = { executionId, reason: checkReason(reason), by, force, graceMs }
   return (await session.run(executionId, 'cancelExecution', input)).result
 }
 
 async function replayExecution(session: Session, idOrKey: string, options: ReplayOptions = {}): Promise<ReplayResult> {
   const executionId = session.resolve(idOrKey)
-  checkOptions(options, REPLAY_KEYS, "{ reason: 'the outage is over' }")
-  const reason = options.reason === undefined ? undefined : checkReason(options.reason)
-  const by = checkReason(options.by ?? 'client', 'by')
-  checkBoolean(options.subtree, 'subtree')
-  const from = parseReplayFrom(options.from)
-  const input = { executionId, requestId: session.runtime.uuid(), reason, by, subtree: options.subtree, from }
+  const { by = 'client', ...rest } = replayOptions(options)
+  const input = { executionId, requestId: session.runtime.uuid(), by, ...rest }
   return (await session.run(executionId, 'replayExecution', input)).result
 }
 
@@ -129,13 +124,8 @@ async function revokeLease(
   options: RevokeOptions = {},
 ): Promise<RevokeResult> {
   const executionId = session.resolve(idOrKey)
-  checkOptions(options, REVOKE_KEYS, "{ by: 'operator' }")
-  const input = {
-    executionId,
-    leaseId: options.leaseId ?? (await leaseOf(session, executionId)),
-    reason: checkReason(reason),
-    by: checkReason(options.by ?? 'client', 'by'),
-  }
+  const { by = 'client', leaseId = await leaseOf(session, executionId) } = revokeOptions(options)
+  const input = { executionId, leaseId, reason: checkReason(reason), by }
   return (await session.run(executionId, 'revokeLease', input)).result
 }
 
@@ -167,7 +157,7 @@ export function describeExecution(
   parts: DescribedParts = {},
 ): Promise<Reply<'describeExecution'>> {
   const executionId = session.resolve(idOrKey)
-  const { attempts, payload, result } = parts
+  const { attempts, payload, result } = describedParts(parts, 'parts')
   return session.run(executionId, 'describeExecution', { executionId, attempts, payload, result })
 }
 
@@ -192,12 +182,4 @@ export const executionCalls = {
   describe: describeExecution,
   why: explainExecution,
   readInputs,
-}
-
-function parseReplayFrom(from: ReplayOptions['from']): ReplayFrom | undefined {
-  if (from === undefined) return undefined
-  if (from === 'start') return { kind: 'start' }
-  checkObject(from, 'from', "{ step: 'charge' }, or be 'start'")
-  checkKeys(from, REPLAY_FROM_KEYS, 'from')
-  return { kind: 'step', name: checkKey(from.step, 'from.step') }
 }

@@ -5,7 +5,7 @@
 import type { ExecutionId } from '../../kernel/index.ts'
 import type { Call, Partition, Store, TransactionHandle } from '../../stores/store.ts'
 import { invalidInput, show } from '../checks/names.ts'
-import type { SubmitOptions } from './submit.ts'
+import type { ParsedSubmit, SubmitOptions } from './submit.ts'
 
 /** The result of a staged submit. */
 export interface StagedResult {
@@ -19,7 +19,7 @@ export type StagedSubmitOptions = SubmitOptions & { readonly tx: TransactionHand
 type Stage = (partition: Partition, call: Call<'createExecution'>) => Promise<void>
 
 /** Returns the function that stages a submit in the transaction of its options; undefined without one. */
-export function stagingOf({ tx, ifExists }: SubmitOptions, store: Store): Stage | undefined {
+export function stagingOf({ tx, ifExists }: Pick<ParsedSubmit, 'tx' | 'ifExists'>, store: Store): Stage | undefined {
   if (tx === undefined) return undefined
   checkTransaction(tx)
   if (ifExists !== undefined && ifExists !== 'join') {

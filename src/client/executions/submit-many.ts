@@ -1,8 +1,8 @@
 /** Submits many items, each with its own outcome. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { shape, unchecked } from '../../options/shape.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { ExecutionHandle } from './execution-handle.ts'
-import { checkKeys, checkList, checkObject, invalidInput } from '../checks/names.ts'
+import { checkList, invalidInput } from '../checks/names.ts'
 import type { SubmitOptions } from './submit.ts'
 
 export type SubmitOutcome<Output> =
@@ -14,7 +14,7 @@ export interface SubmitManyItem<Input> {
   readonly options?: SubmitOptions
 }
 
-const SUBMIT_MANY_KEYS = optionKeys<SubmitManyItem<unknown>>()(['input', 'options'])
+const manyItem = shape<SubmitManyItem<unknown>>()('{ input, options }', { input: unchecked(), options: unchecked() })
 /** Items per `submitMany`. */
 const SUBMIT_MANY_MAX = 10_000
 
@@ -56,9 +56,8 @@ async function outcomeOf<Input, Output>(
 }
 
 /** Refuses a bare input, which would otherwise be read as an item without an input. */
-function checkItem(item: unknown, field: string): void {
-  checkObject(item, field, '{ input, options }')
-  checkKeys(item, SUBMIT_MANY_KEYS, field)
+function checkItem(item: object, field: string): void {
+  manyItem(item, field)
   if (!('input' in item)) throw invalidInput(field, `${field} has no input.`)
 }
 

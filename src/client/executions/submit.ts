@@ -1,14 +1,14 @@
 /** Builds the input of `createExecution` from a task, an input and options. Everything is checked before anything is sent. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { oneOf, shape, unchecked } from '../../options/shape.ts'
 import { PAYLOAD_BYTES } from '../../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
 import { parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
-import { checkOptions, checkTags, invalidInput, show } from '../checks/names.ts'
+import { checkKey, checkTags } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
-import { TASK_SETTING_KEYS, overridePolicy } from '../define/task-settings.ts'
+import { overridePolicy, taskSettings } from '../define/task-settings.ts'
 import type { TaskSettings } from '../define/task-settings.ts'
 import { checkTask } from '../define/task.ts'
 import type { AnyTask } from '../define/task.ts'
@@ -29,11 +29,19 @@ export interface SubmitOptions extends TaskSettings {
   readonly tx?: TransactionHandle
 }
 
-const SUBMIT_KEYS = optionKeys<SubmitOptions>()(['id', 'ifExists', 'delay', 'tags', 'tx', ...TASK_SETTING_KEYS])
+/** How far a delay may lie in the past: tolerates skewed clocks, refuses nonsense. */
+const PAST_DELAY_MAX_MS = 31_557_600_000
 
-export function checkSubmitOptions(options: unknown): void {
-  checkOptions(options, SUBMIT_KEYS, "{ id: 'order:17', delay: '5s' }")
-}
+export const submitOptions = shape<SubmitOptions>()("{ id: 'order:17', delay: '5s' }", {
+  ...taskSettings.checks,
+  id: checkKey,
+  ifExists: oneOf<NonNullable<SubmitOptions['ifExists']>>({ join: true, reject: true, replace: true }),
+  delay: (value, field) => parseDuration(value, field, -PAST_DELAY_MAX_MS),
+  tags: unchecked<Tags>(),
+  tx: unchecked<TransactionHandle>(),
+})
+
+export type ParsedSubmit = ReturnType<typeof submitOptions>
 
 export interface SubmitItem {
   readonly task: AnyTask
@@ -51,9 +59,6 @@ export interface SubmitSetting {
   readonly indexedTags: readonly string[]
 }
 
-/** How far a delay may lie in the past: tolerates skewed clocks, refuses nonsense. */
-const PAST_DELAY_MAX_MS = 31_557_600_000
-
 interface SubmitIds {
   readonly executionId: ExecutionId
   readonly requestId: string | undefined
@@ -61,7 +66,20 @@ interface SubmitIds {
 
 /** Returns a promise only if the task has a schema. */
 export function prepareSubmit(
-  item: SubmitItem,
+  { task, input, options = {} }: SubmitItem,
+  ids: SubmitIds,
+  setting: SubmitSetting,
+): PreparedSubmit | Promise<PreparedSubmit> {
+  return prepareParsed({ task, input, options: submitOptions(options) }, ids, setting)
+}
+
+interface ParsedItem extends Omit<SubmitItem, 'options'> {
+  readonly options: ParsedSubmit
+}
+
+/** Like `prepareSubmit`, for options that were parsed before. */
+export function prepareParsed(
+  item: ParsedItem,
   ids: SubmitIds,
   setting: SubmitSetting,
 ): PreparedSubmit | Promise<PreparedSubmit> {
@@ -70,8 +88,8 @@ export function prepareSubmit(
   return validate(inputSchema, item.input, 'invalid_payload', 'input').then(() => assemble(item, ids, setting))
 }
 
-function assemble(item: SubmitItem, ids: SubmitIds, setting: SubmitSetting): PreparedSubmit {
-  const { task, options = {} } = item
+function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): PreparedSubmit {
+  const { task, options } = item
   const policy = overridePolicy(task.policy, options)
   const payload = encodeValue(item.input, 'input', PAYLOAD_BYTES)
   const input: CreateInput = {
@@ -85,17 +103,12 @@ function assemble(item: SubmitItem, ids: SubmitIds, setting: SubmitSetting): Pre
     priority: policy.priority,
     tags: checkTags(options.tags, setting.indexedTags),
     retry: policy.retry,
-    delayMs: options.delay === undefined ? undefined : parseDuration(options.delay, 'delay', -PAST_DELAY_MAX_MS),
+    delayMs: options.delay,
     attemptTimeoutMs: policy.attemptTimeoutMs,
     totalTimeoutMs: policy.totalTimeoutMs,
     retentionMs: policy.retentionMs,
     payload: payload?.input,
-    ifExists: checkIfExists(options.ifExists),
+    ifExists: options.ifExists ?? 'join',
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
-}
-
-function checkIfExists(value: SubmitOptions['ifExists'] = 'join'): CreateInput['ifExists'] {
-  if (['join', 'reject', 'replace'].includes(value)) return value
-  throw invalidInput('ifExists', `ifExists is ${show(value)}, but must be 'join', 'reject' or 'replace'.`)
 }

@@ -21,30 +21,15 @@ import type {
   UpstreamInput,
 } from '../../kernel/index.ts'
 import type { Partition } from '../../stores/store.ts'
-import { parseDuration } from '../define/duration.ts'
 import { flowPolicyOf, overrideFlowPolicy } from '../define/flow.ts'
 import type { AnyFlow, FlowPolicy } from '../define/flow.ts'
 import { sendGraph } from './flow-submission.ts'
 import { digestOf, prepareGraph, prepareNode } from './flow-graph.ts'
-import {
-  CREATE_FLOW_KEYS,
-  FLOW_CANCEL_KEYS,
-  FLOW_SUBMIT_KEYS,
-  checkCancelPolicy,
-  refuseTransaction,
-} from './flow-options.ts'
+import { createFlowOptions, flowCancelOptions, flowSubmitOptions, refuseTransaction } from './flow-options.ts'
 import type { CreateFlowOptions, FlowCancelOptions, FlowSubmitOptions } from './flow-options.ts'
 import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
 import { flowIdFromKey, mintFlowId, partitionOf } from '../transport/ids.ts'
-import {
-  checkBoolean,
-  checkKey,
-  checkOptions,
-  checkReason,
-  checkTags,
-  checkTaskName,
-  invalidInput,
-} from '../checks/names.ts'
+import { checkReason, checkTags, checkTaskName, invalidInput } from '../checks/names.ts'
 import type { Bound, Session } from '../session.ts'
 import type { SubmitSetting } from '../executions/submit.ts'
 import { splitTags } from '../executions/tag-changes.ts'
@@ -71,10 +56,9 @@ export async function submitFlow(
   onPlaced: (partition: Partition) => void = () => undefined,
 ): Promise<SubmittedFlow> {
   refuseTransaction(options)
-  checkOptions(options, FLOW_SUBMIT_KEYS, "{ id: 'release:42' }")
-  const policy = overrideFlowPolicy(flow.policy, options)
+  const { id, onProgress = () => undefined, ...settings } = flowSubmitOptions(options)
+  const policy = overrideFlowPolicy(flow.policy, settings)
   const graph = await drawFlow(flow, input)
-  const { id, onProgress = () => undefined } = options
   const head = flowInputOf(session, id, flow.name, policy)
   const prepared = await prepareGraph(graph, head.flowId, submitSettingOf(session))
   // A minted id is unique, so there is no other graph to compare with.
@@ -89,17 +73,16 @@ export async function submitFlow(
 }
 
 async function createFlow(session: Session, name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {
-  checkOptions(options, CREATE_FLOW_KEYS, "{ id: 'import:7', hold: true }")
-  checkBoolean(options.hold, 'hold')
-  const head = flowInputOf(session, options.id, checkTaskName(name, 'flow name'), flowPolicyOf(options))
-  return (await session.run(head.flowId, 'createFlow', { ...head, hold: options.hold ?? false })).result
+  const { id, hold = false, ...settings } = createFlowOptions(options)
+  const head = flowInputOf(session, id, checkTaskName(name, 'flow name'), flowPolicyOf(settings))
+  return (await session.run(head.flowId, 'createFlow', { ...head, hold })).result
 }
 
 function flowInputOf(session: Session, key: string | undefined, name: string, policy: FlowPolicy): FlowInput {
   const flowId =
     key === undefined
       ? mintFlowId(session.batcher.partitionNumberToFill(), session.runtime)
-      : flowIdFromKey(session.namespace, checkKey(key), session.settings.executionPartitions)
+      : flowIdFromKey(session.namespace, key, session.settings.executionPartitions)
   return {
     flowId,
     key,
@@ -175,17 +158,8 @@ export async function cancelFlow(
   options: FlowCancelOptions = {},
 ): Promise<CancelFlowResult> {
   const flowId = session.resolveFlow(flowIdOrKey)
-  checkOptions(options, FLOW_CANCEL_KEYS, "{ policy: 'cancel_pending' }")
-  const { policy = 'cancel_all', force = false, grace, by = 'client' } = options
-  checkBoolean(force, 'force')
-  const input = {
-    flowId,
-    policy: checkCancelPolicy(policy),
-    reason: checkReason(reason),
-    by: checkReason(by, 'by'),
-    force,
-    graceMs: grace === undefined ? CANCEL_GRACE_DEFAULT_MS : parseDuration(grace, 'grace'),
-  }
+  const { policy = 'cancel_all', force = false, grace, by = 'client' } = flowCancelOptions(options)
+  const input = { flowId, policy, reason: checkReason(reason), by, force, graceMs: grace ?? CANCEL_GRACE_DEFAULT_MS }
   return (await session.run(flowId, 'cancelFlow', input)).result
 }
 

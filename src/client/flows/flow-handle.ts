@@ -1,5 +1,5 @@
 /** A handle for one flow: its result, its state, its members, and the operations on it. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, shape } from '../../options/shape.ts'
 import type { CancelFlowResult, ExecutionId, FlowId, Position, Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { unwrap } from '../transport/unwrap.ts'
@@ -16,7 +16,7 @@ import type { FlowDescription, MemberSummary } from './flow-description.ts'
 import { FlowMember } from './flow-member.ts'
 import type { DeclaredGraph } from '../define/graph-builder.ts'
 import { memberIdOf } from '../transport/ids.ts'
-import { checkBoolean, checkOptions, checkTaskName } from '../checks/names.ts'
+import { checkTaskName } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
 import type { AnyTask, Task } from '../define/task.ts'
 import { waitForEnd } from '../events/await-end.ts'
@@ -32,7 +32,7 @@ export interface MembersOptions {
   readonly edges?: boolean
 }
 
-const MEMBERS_KEYS = optionKeys<MembersOptions>()(['edges'])
+const membersOptions = shape<MembersOptions>()('{ edges: true }', { edges: boolean })
 
 /** The result of a cancel. The policy is that of the first cancel. */
 export type FlowCancelled = Exclude<CancelFlowResult, Refused>
@@ -163,12 +163,11 @@ export class FlowHandle<Output = unknown> {
 
   /** Reads all members in the order of the graph, page by page. */
   async *members(options: MembersOptions = {}): AsyncGenerator<MemberSummary, void, undefined> {
-    checkOptions(options, MEMBERS_KEYS, '{ edges: true }')
-    checkBoolean(options.edges, 'edges')
+    const { edges } = membersOptions(options)
     const nodes = new Map<ExecutionId, string>()
     let cursor: Position | undefined
     do {
-      const page = unwrap(await this.client.try.listFlowMembers(this.id, { ...options, cursor }))
+      const page = unwrap(await this.client.try.listFlowMembers(this.id, { edges, cursor }))
       for (const { execution } of page.members) nodes.set(execution.id, execution.member?.name ?? '')
       for (const view of page.members) yield summariseMember(view, nodes)
       cursor = page.cursor

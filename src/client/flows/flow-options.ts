@@ -1,12 +1,12 @@
 /** Options of the calls that concern flows, and their checks. */
-import { everyOf, optionKeys } from '../checks/exhaustive.ts'
+import { boolean, oneOf, shape, unchecked } from '../../options/shape.ts'
 import type { FlowCancelPolicy } from '../../kernel/index.ts'
-import { CANCEL_KEYS } from '../executions/cancel-options.ts'
+import { cancelOptions } from '../executions/cancel-options.ts'
 import type { CancelOptions } from '../executions/cancel-options.ts'
 import type { FlowProgress } from './flow-submission.ts'
-import { FLOW_SETTING_KEYS } from '../define/flow.ts'
+import { flowSettings } from '../define/flow.ts'
 import type { FlowSettings } from '../define/flow.ts'
-import { checkObject, invalidInput, show } from '../checks/names.ts'
+import { checkKey, checkObject, invalidInput } from '../checks/names.ts'
 
 export interface FlowSubmitOptions extends FlowSettings {
   /** Your own id. Idempotent: submitting the same graph twice with one id starts one flow. */
@@ -15,7 +15,11 @@ export interface FlowSubmitOptions extends FlowSettings {
   readonly onProgress?: (progress: FlowProgress) => void
 }
 
-export const FLOW_SUBMIT_KEYS = optionKeys<FlowSubmitOptions>()(['id', 'onProgress', ...FLOW_SETTING_KEYS])
+export const flowSubmitOptions = shape<FlowSubmitOptions>()("{ id: 'release:42' }", {
+  ...flowSettings.checks,
+  id: checkKey,
+  onProgress: unchecked<NonNullable<FlowSubmitOptions['onProgress']>>(),
+})
 
 export interface CreateFlowOptions extends FlowSettings {
   readonly id?: string
@@ -23,21 +27,21 @@ export interface CreateFlowOptions extends FlowSettings {
   readonly hold?: boolean
 }
 
-export const CREATE_FLOW_KEYS = optionKeys<CreateFlowOptions>()(['id', 'hold', ...FLOW_SETTING_KEYS])
+export const createFlowOptions = shape<CreateFlowOptions>()("{ id: 'import:7', hold: true }", {
+  ...flowSettings.checks,
+  id: checkKey,
+  hold: boolean,
+})
 
 export interface FlowCancelOptions extends CancelOptions {
   /** `cancel_all` (the default): every member. `cancel_pending`: those that do not run. `flow_only`: none. */
   readonly policy?: FlowCancelPolicy
 }
 
-export const FLOW_CANCEL_KEYS = optionKeys<FlowCancelOptions>()(['policy', ...CANCEL_KEYS])
-
-const CANCEL_POLICIES = everyOf<FlowCancelPolicy>()(['cancel_all', 'cancel_pending', 'flow_only'])
-
-export function checkCancelPolicy(policy: FlowCancelPolicy): FlowCancelPolicy {
-  if (CANCEL_POLICIES.includes(policy)) return policy
-  throw invalidInput('policy', `policy is ${show(policy)}, but must be one of ${CANCEL_POLICIES.join(', ')}.`)
-}
+export const flowCancelOptions = shape<FlowCancelOptions>()("{ policy: 'cancel_pending' }", {
+  ...cancelOptions.checks,
+  policy: oneOf<FlowCancelPolicy>({ cancel_all: true, cancel_pending: true, flow_only: true }),
+})
 
 /** A flow's submit needs the store's replies, and a transaction has none before its commit. */
 export function refuseTransaction(options: unknown): void {

@@ -1,5 +1,5 @@
 /** A flow whose graph is built step by step. It does not end before it is sealed. */
-import { everyOf, optionKeys } from '../checks/exhaustive.ts'
+import { boolean, oneOf, required, shape, unchecked, wholeNumber } from '../../options/shape.ts'
 import { RESOLVE_PAGE_COUNT } from '../../kernel/index.ts'
 import type { ExecutionId, Handover, PolicyInput, PublicFlowState } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -7,25 +7,21 @@ import { unwrap } from '../transport/unwrap.ts'
 import type { ExecutionHandle } from '../executions/execution-handle.ts'
 import { FlowHandle } from './flow-handle.ts'
 import { FlowMember } from './flow-member.ts'
-import { NODE_SETTING_KEYS } from '../define/flow-node.ts'
+import { nodeSettings } from '../define/flow-node.ts'
 import type { NodeSettings } from '../define/flow-node.ts'
 import { isExecutionId, memberIdOf } from '../transport/ids.ts'
-import {
-  checkBoolean,
-  checkKeys,
-  checkObject,
-  checkOptions,
-  checkTaskName,
-  invalidInput,
-  show,
-} from '../checks/names.ts'
+import { checkTaskName, invalidInput } from '../checks/names.ts'
 import type { AnyTask, Task } from '../define/task.ts'
 import { checkLosers, checkUpstreams } from '../define/upstreams.ts'
 import type { AfterOption, NoInputs, Upstream } from '../define/upstreams.ts'
 
 export type AddOptions<Given> = NodeSettings & AfterOption<Given>
 
-const ADD_KEYS = optionKeys<AddOptions<NoInputs>>()(['after', 'inputs', ...NODE_SETTING_KEYS])
+const addOptions = shape<AddOptions<NoInputs>>()('{ after: allOf(part) }', {
+  ...nodeSettings,
+  after: unchecked(),
+  inputs: boolean,
+})
 
 type AddArguments<Given> = NoInputs extends Given ? [options?: AddOptions<Given>] : [options: AddOptions<Given>]
 
@@ -38,10 +34,18 @@ export interface DependencyOptions {
   readonly expectedRevision?: number
 }
 
-const DEPENDENCY_KEYS = optionKeys<DependencyOptions>()(['as', 'payload', 'expectedRevision'])
+const dependencyOptions = shape<DependencyOptions>()("{ as: 'parsed' }", {
+  as: (as, field) => as !== false && checkTaskName(as, field),
+  payload: boolean,
+  expectedRevision: wholeNumber(0),
+})
 
-const POLICY_KEYS = optionKeys<PolicyInput>()(['policy', 'need', 'losers'])
-const POLICIES = everyOf<PolicyInput['policy']>()(['all_of', 'any_of', 'quorum'])
+const quorumNeed = wholeNumber(1)
+const policyInput = shape<PolicyInput>()("{ policy: 'quorum', need: 2 }", {
+  policy: required(oneOf<PolicyInput['policy']>({ all_of: true, any_of: true, quorum: true })),
+  need: quorumNeed,
+  losers: checkLosers,
+})
 
 /** A member by its handle, its name or its id. */
 export type MemberRef = ExecutionHandle | string
@@ -71,9 +75,7 @@ export class OpenFlow extends FlowHandle<undefined> {
     options: AddOptions<NoInputs> = {},
   ): Promise<FlowMember<Output, Name, Returned>> {
     checkTaskName(name, 'node name')
-    checkOptions(options, ADD_KEYS, '{ after: allOf(part) }')
-    const { after, inputs = true, ...settings } = options
-    checkBoolean(inputs, 'inputs')
+    const { after, inputs = true, ...settings } = addOptions(options)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     refuseTooMany(name, waits?.edges.length ?? 0)
     const upstreams = (waits?.edges ?? []).map(({ upstream, input: as }) => {
@@ -99,11 +101,10 @@ export class OpenFlow extends FlowHandle<undefined> {
 
   /** Makes one member wait for another. An upstream that has ended counts at once. */
   async depend(upstream: MemberRef, downstream: MemberRef, options: DependencyOptions = {}): Promise<void> {
-    checkOptions(options, DEPENDENCY_KEYS, "{ as: 'parsed' }")
-    const hands = handoverOf(upstream, options)
+    const { expectedRevision, ...passed } = dependencyOptions(options)
+    const hands = handoverOf(upstream, passed)
     const up = this.#resolve(upstream)
     const down = this.#resolve(downstream)
-    const { expectedRevision } = options
     const result = await this.client.try.addDependency(this.id, up, down, { hands, expectedRevision })
     if (result.kind === 'refused' && result.code === 'invalid_input') {
       throw new EngineError(result.code, { ...result.detail, field: 'payload', message: ONE_PAYLOAD })
@@ -157,9 +158,10 @@ function refuseTooMany(name: string, count: number): void {
   })
 }
 
-function handoverOf(upstream: MemberRef, options: DependencyOptions): Handover | undefined {
-  const { as, payload } = options
-  checkBoolean(payload, 'payload')
+function handoverOf(
+  upstream: MemberRef,
+  { as, payload }: Pick<ReturnType<typeof dependencyOptions>, 'as' | 'payload'>,
+): Handover | undefined {
   if (payload === true) {
     if (as === undefined) return { as: 'payload' }
     throw invalidInput('as', 'A result is passed under a name or as the payload, not both.')
@@ -176,15 +178,6 @@ function nodeOf(member: MemberRef): string | undefined {
 }
 
 function checkPolicy(given: PolicyInput): PolicyInput {
-  checkObject(given, 'policy', "{ policy: 'quorum', need: 2 }")
-  checkKeys(given, POLICY_KEYS, 'policy')
-  const { policy, need, losers } = given
-  if (!POLICIES.includes(policy)) {
-    throw invalidInput('policy', `policy is ${show(policy)}, but must be one of ${POLICIES.join(', ')}.`)
-  }
-  if (policy === 'quorum' && (!Number.isInteger(need) || (need ?? 0) < 1)) {
-    throw invalidInput('need', `need is ${show(need)}, but must be a whole number of at least 1.`)
-  }
-  if (losers !== undefined) checkLosers(losers)
-  return given
+  const parsed = policyInput(given, 'policy')
+  return parsed.policy === 'quorum' ? { ...parsed, need: quorumNeed(parsed.need, 'policy.need') } : parsed
 }

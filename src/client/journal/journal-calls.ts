@@ -2,7 +2,7 @@
  * The calls that concern waits and signals, as unions: what the kernel returned, refusals included. A program with access to
  * the store may name any sender. The holder of a token sends as the token's principal.
  */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, oneOf, required, shape } from '../../options/shape.ts'
 import { SIGNAL_PAYLOAD_BYTES, mailboxOf, refused } from '../../kernel/index.ts'
 import type {
   CloseWaitpointResult,
@@ -19,7 +19,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { isTokenCode, resultForHolder } from './answer-result.ts'
 import type { AnswerResult, TokenCode } from './answer-result.ts'
 import { isExecutionId } from '../transport/ids.ts'
-import { checkBoolean, checkOptions, checkReason, invalidInput, show } from '../checks/names.ts'
+import { checkKey, checkReason, invalidInput } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import {
   checkIdentity,
@@ -43,7 +43,7 @@ export interface SignalSendOptions {
   readonly by?: string
 }
 
-const SEND_KEYS = optionKeys<SignalSendOptions>()(['key', 'by'])
+const sendOptions = shape<SignalSendOptions>()("{ key: 'payment:17' }", { key: checkSignalKey, by: checkIdentity })
 
 export interface SignalAtOptions {
   /** The sender. A program with access to the store is trusted to name it. */
@@ -53,14 +53,18 @@ export interface SignalAtOptions {
   readonly as?: Extract<SourceType, 'caller' | 'operator'>
 }
 
-const SIGNAL_AT_KEYS = optionKeys<SignalAtOptions>()(['by', 'key', 'as'])
+const signalAtOptions = shape<SignalAtOptions>()("{ by: 'ada' }", {
+  by: required(checkIdentity),
+  key: checkSignalKey,
+  as: oneOf<NonNullable<SignalAtOptions['as']>>({ caller: true, operator: true }),
+})
 
 export interface AnswerOptions {
   /** Your own idempotency key: an answer sent twice with one key counts once. */
   readonly key?: string
 }
 
-const ANSWER_KEYS = optionKeys<AnswerOptions>()(['key'])
+const answerOptions = shape<AnswerOptions>()("{ key: 'vote:17' }", { key: checkSignalKey })
 
 export interface CloseWaitpointOptions {
   readonly by: string
@@ -69,7 +73,11 @@ export interface CloseWaitpointOptions {
   readonly force?: boolean
 }
 
-const CLOSE_KEYS = optionKeys<CloseWaitpointOptions>()(['by', 'reason', 'force'])
+const closeOptions = shape<CloseWaitpointOptions>()("{ by: 'ada', reason: 'the order was withdrawn' }", {
+  by: required(checkIdentity),
+  reason: checkReason,
+  force: boolean,
+})
 
 export interface ResumeOptions {
   readonly by: string
@@ -78,7 +86,11 @@ export interface ResumeOptions {
   readonly step?: string
 }
 
-const RESUME_KEYS = optionKeys<ResumeOptions>()(['by', 'reason', 'step'])
+const resumeOptions = shape<ResumeOptions>()("{ by: 'ada', reason: 'decided by phone' }", {
+  by: required(checkIdentity),
+  reason: checkReason,
+  step: checkKey,
+})
 
 export interface ReissueOptions extends TokenOptions {
   /** Who requests it; `client` unless given. */
@@ -94,10 +106,9 @@ async function signal(
   options: SignalSendOptions = {},
 ): Promise<DeliverSignalResult> {
   const executionId = session.resolve(idOrKey)
-  checkOptions(options, SEND_KEYS, "{ key: 'payment:17' }")
-  const { key, by = 'client' } = options
+  const { key, by = 'client' } = sendOptions(options)
   checkSignalName(name, 'signal name')
-  const source = { type: 'caller', identity: checkIdentity(by) } as const
+  const source = { type: 'caller', identity: by } as const
   return await deliver(session, { executionId, target: mailboxOf(name), key: keyOf(session, key), name, source }, value)
 }
 
@@ -111,14 +122,10 @@ async function signalAt(
   options: SignalAtOptions,
 ): Promise<DeliverSignalResult> {
   const executionId = session.resolve(idOrKey)
-  checkOptions(options, SIGNAL_AT_KEYS, "{ by: 'ada' }")
-  const { by, key, as = 'caller' } = options
-  if (!['caller', 'operator'].includes(as)) {
-    throw invalidInput('as', `as is ${show(as)}, but must be 'caller' or 'operator'.`)
-  }
+  const { by, key, as = 'caller' } = signalAtOptions(options)
   const target = checkWaitpointKey(waitpoint)
   checkSignalName(name, 'signal name')
-  const source = { type: as, identity: checkIdentity(by) }
+  const source = { type: as, identity: by }
   return await deliver(session, { executionId, target, key: keyOf(session, key), name, source }, value)
 }
 
@@ -133,9 +140,8 @@ async function answer(
   value?: unknown,
   options: AnswerOptions = {},
 ): Promise<AnswerResult> {
-  checkOptions(options, ANSWER_KEYS, "{ key: 'vote:17' }")
+  const key = keyOf(session, answerOptions(options).key)
   checkSignalName(name, 'signal name')
-  const key = keyOf(session, options.key)
   const verified = verifyToken(session, token)
   if ('kind' in verified) return verified
   const { executionId, target, waitpointId, generation, openedAt, sub = '', names } = verified
@@ -158,11 +164,7 @@ async function answer(
 /** Resumes a suspended execution before its wait is met. */
 async function resume(session: Session, idOrKey: string, options: ResumeOptions): Promise<ResumeResult> {
   const executionId = session.resolve(idOrKey)
-  checkOptions(options, RESUME_KEYS, "{ by: 'ada', reason: 'decided by phone' }")
-  const by = checkIdentity(options.by)
-  const reason = options.reason === undefined ? undefined : checkReason(options.reason)
-  const { step } = options
-  return (await session.run(executionId, 'resumeExecution', { executionId, by, reason, step })).result
+  return (await session.run(executionId, 'resumeExecution', { executionId, ...resumeOptions(options) })).result
 }
 
 async function closeWaitpoint(
@@ -172,15 +174,8 @@ async function closeWaitpoint(
   options: CloseWaitpointOptions,
 ): Promise<CloseWaitpointResult> {
   const executionId = session.resolve(idOrKey)
-  checkOptions(options, CLOSE_KEYS, "{ by: 'ada', reason: 'the order was withdrawn' }")
-  checkBoolean(options.force, 'force')
-  const input = {
-    executionId,
-    target: checkWaitpointKey(waitpoint),
-    by: checkIdentity(options.by),
-    reason: checkReason(options.reason ?? 'closed by hand'),
-    force: options.force,
-  }
+  const { by, reason = 'closed by hand', force } = closeOptions(options)
+  const input = { executionId, target: checkWaitpointKey(waitpoint), by, reason, force }
   return (await session.run(executionId, 'closeWaitpoint', input)).result
 }
 
@@ -223,7 +218,7 @@ function isHere(session: Session, executionId: string): executionId is Execution
 }
 
 function keyOf(session: Session, key: string | undefined): string {
-  return key === undefined ? session.runtime.uuid() : checkSignalKey(key)
+  return key ?? session.runtime.uuid()
 }
 
 function verifyToken(session: Session, token: string): VerifiedToken | Refused<TokenCode> {

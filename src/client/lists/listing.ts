@@ -1,22 +1,14 @@
 /** Lists and counts executions over all partitions, in bounded steps. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { oneOf, shape } from '../../options/shape.ts'
 import { LIST_PAGE_MAX, publicStates } from '../../kernel/index.ts'
 import type { Position, PublicState } from '../../kernel/index.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Session } from '../session.ts'
 import { summarise } from '../executions/description.ts'
 import type { ExecutionSummary } from '../executions/description.ts'
-import { mergePages } from './merged-pages.ts'
+import { mergePages, pageOptions } from './merged-pages.ts'
 import type { Page, PageOptions } from './merged-pages.ts'
-import {
-  checkLane,
-  checkNamespace,
-  checkOptions,
-  checkTagQuery,
-  checkTaskName,
-  invalidInput,
-  show,
-} from '../checks/names.ts'
+import { checkLane, checkNamespace, checkTagQuery, checkTaskName, invalidInput, show } from '../checks/names.ts'
 
 export interface ListQuery {
   readonly lane?: string
@@ -29,19 +21,18 @@ export interface ListQuery {
   readonly createdTo?: number
 }
 
-const LIST_QUERY_KEYS = optionKeys<ListQuery>()([
-  'lane',
-  'task',
-  'state',
-  'tag',
-  'namespace',
-  'createdFrom',
-  'createdTo',
-])
-
 export interface ListOptions extends ListQuery, PageOptions {}
 
-const LIST_KEYS = optionKeys<ListOptions>()([...LIST_QUERY_KEYS, 'limit', 'cursor'])
+const listOptions = shape<ListOptions>()("{ state: 'failed', limit: 20 }", {
+  ...pageOptions.checks,
+  lane: checkLane,
+  task: checkTaskName,
+  state: oneOf(publicStates),
+  tag: checkTagQuery,
+  namespace: checkNamespace,
+  createdFrom: checkInstant,
+  createdTo: checkInstant,
+})
 
 export type ExecutionPage = Page<ExecutionSummary>
 
@@ -55,9 +46,7 @@ export interface LaneSummary {
 const COUNT_STEPS_MAX = 50
 
 export async function listExecutions(session: Session, options: ListOptions): Promise<ExecutionPage> {
-  checkOptions(options, LIST_KEYS, "{ state: 'failed', limit: 20 }")
-  const { limit, cursor, ...query } = options
-  checkQuery(query)
+  const { limit, cursor, ...query } = listOptions(options)
   const { executionPartitions, indexedTags } = session.settings
   const tag = query.tag && { ...query.tag, indexed: indexedTags.includes(query.tag.name) }
   return await mergePages(executionPartitions, { limit, cursor }, async (partition, count, from) => {
@@ -89,18 +78,7 @@ export async function countLanes(session: Session, lane: string | undefined): Pr
     .sort((a, b) => (a.lane < b.lane ? -1 : 1))
 }
 
-function checkQuery(query: ListQuery): void {
-  if (query.lane !== undefined) checkLane(query.lane)
-  if (query.task !== undefined) checkTaskName(query.task)
-  if (query.namespace !== undefined) checkNamespace(query.namespace)
-  if (query.tag !== undefined) checkTagQuery(query.tag)
-  for (const field of ['createdFrom', 'createdTo'] as const) {
-    const instant = query[field]
-    if (instant !== undefined && !Number.isSafeInteger(instant)) {
-      throw invalidInput(field, `${field} is ${show(instant)}, but must be milliseconds since the epoch.`)
-    }
-  }
-  if (query.state !== undefined && !publicStates.includes(query.state)) {
-    throw invalidInput('state', `state is ${show(query.state)}, but must be one of ${publicStates.join(', ')}.`)
-  }
+function checkInstant(value: unknown, field: string): number {
+  if (Number.isSafeInteger(value)) return value as number
+  throw invalidInput(field, `${field} is ${show(value)}, but must be milliseconds since the epoch.`)
 }

@@ -2,13 +2,18 @@
 import { LIST_PAGE_MAX } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { invalidInput, show } from '../checks/names.ts'
+import { shape, unchecked, wholeNumber } from '../../options/shape.ts'
 
 export interface PageOptions {
   /** At most this many; 50 unless given. */
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }
+
+export const pageOptions = shape<PageOptions>()('{ limit: 20 }', {
+  limit: wholeNumber(1, LIST_PAGE_MAX),
+  cursor: unchecked<string>(),
+})
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -37,7 +42,7 @@ export interface ListOrder {
   readonly decode: (cursor: string) => Position
 }
 
-const LIMIT_DEFAULT = 50
+export const LIMIT_DEFAULT = 50
 /** Steps per partition before a call returns a short page. */
 const STEPS_MAX = 25
 
@@ -47,7 +52,6 @@ export async function mergePages<T extends Placed>(
   takeStep: TakeStep<T>,
   order: ListOrder = newestFirst,
 ): Promise<Page<T>> {
-  checkLimit(limit)
   const from = cursor === undefined ? undefined : order.decode(cursor)
   const pages = await Promise.all(
     Array.from({ length: partitionCount }, (_, partition) => pageOf(partition, limit, from, takeStep)),
@@ -102,9 +106,4 @@ const newestFirst: ListOrder = {
     if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
     return { score: parseInt(match[1] ?? '', 36), id: match[2] }
   },
-}
-
-export function checkLimit(limit: number = LIMIT_DEFAULT): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= LIST_PAGE_MAX) return limit
-  throw invalidInput('limit', `limit is ${show(limit)}, but must be a whole number from 1 to ${LIST_PAGE_MAX}.`)
 }

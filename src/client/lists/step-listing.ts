@@ -1,5 +1,5 @@
 /** Reads the steps and signals of an execution page by page, in the order of recording. */
-import { optionKeys } from '../checks/exhaustive.ts'
+import { boolean, shape } from '../../options/shape.ts'
 import { SIGNAL_PAGE_MAX, STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type {
   ConditionNode,
@@ -15,7 +15,6 @@ import type {
 } from '../../kernel/index.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import type { Session } from '../session.ts'
-import { checkBoolean, checkOptions } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
 import { holdersKey } from '../checks/signal-names.ts'
 import type { Sender } from '../define/signal-wait.ts'
@@ -84,7 +83,7 @@ export interface ReadOptions {
   readonly values?: boolean
 }
 
-const READ_KEYS = optionKeys<ReadOptions>()(['values'])
+const readOptions = shape<ReadOptions>()('{ values: true }', { values: boolean })
 
 export async function* readSteps(
   session: Session,
@@ -121,9 +120,7 @@ export async function* readSignals(
 }
 
 function checkRead(options: ReadOptions): boolean {
-  checkOptions(options, READ_KEYS, '{ values: true }')
-  checkBoolean(options.values, 'values')
-  return options.values === true
+  return readOptions(options).values === true
 }
 
 function summariseStep({ step, valueBlob, isFinal }: StepView, blobs: readonly Uint8Array[]): StepSummary {

@@ -1,6 +1,6 @@
 /** Lists waitpoints as operators and programs may see them, without tokens. */
-import { optionKeys } from '../checks/exhaustive.ts'
-import { compareInTime, checkLimit, mergePages } from './merged-pages.ts'
+import { boolean, shape } from '../../options/shape.ts'
+import { LIMIT_DEFAULT, compareInTime, mergePages, pageOptions } from './merged-pages.ts'
 import type { ListOrder, Page, PageOptions } from './merged-pages.ts'
 import { WAITPOINT_PAGE_MAX } from '../../kernel/index.ts'
 import type { ExecutionId, Instant, ListedWaitpoint, Position } from '../../kernel/index.ts'
@@ -8,7 +8,6 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Session } from '../session.ts'
-import { checkBoolean, checkOptions } from '../checks/names.ts'
 
 export interface WaitpointSummary {
   readonly executionId: ExecutionId
@@ -41,8 +40,7 @@ export interface ExecutionWaitpointsOptions extends PageOptions {
   readonly all?: boolean
 }
 
-const PAGE_KEYS = optionKeys<PageOptions>()(['limit', 'cursor'])
-const EXECUTION_KEYS = optionKeys<ExecutionWaitpointsOptions>()(['all', ...PAGE_KEYS])
+const executionOptions = shape<ExecutionWaitpointsOptions>()('{ all: true }', { ...pageOptions.checks, all: boolean })
 
 /** Ids of waitpoints contain names, so a cursor encodes them. */
 const longestOpenFirst: ListOrder = {
@@ -57,13 +55,13 @@ const longestOpenFirst: ListOrder = {
 
 /** Lists the open waitpoints of all partitions, longest open first. */
 export async function listOpenWaitpoints(session: Session, options: ListWaitpointsOptions): Promise<WaitpointPage> {
-  checkOptions(options, PAGE_KEYS, '{ limit: 20 }')
+  const range = pageOptions(options)
   const takeStep = async (partition: number, limit: number, from: Position | undefined) => {
     const input = { limit: Math.min(limit, WAITPOINT_PAGE_MAX), cursor: from }
     const { result } = await session.runIn(executionPartition(partition), 'listOpenWaitpoints', input)
     return { items: result.waitpoints.map(placed), cursor: result.cursor }
   }
-  const page = await mergePages(session.settings.executionPartitions, options, takeStep, longestOpenFirst)
+  const page = await mergePages(session.settings.executionPartitions, range, takeStep, longestOpenFirst)
   return { items: page.items.map(({ summary }) => summary), cursor: page.cursor }
 }
 
@@ -73,13 +71,10 @@ export async function listWaitpointsOf(
   idOrKey: string,
   options: ExecutionWaitpointsOptions,
 ): Promise<WaitpointPage> {
-  checkOptions(options, EXECUTION_KEYS, '{ all: true }')
-  checkBoolean(options.all, 'all')
+  const { all = false, limit = LIMIT_DEFAULT, cursor: given } = executionOptions(options)
   const executionId = session.resolve(idOrKey)
-  const all = options.all === true
-  const limit = checkLimit(options.limit)
   const items: WaitpointSummary[] = []
-  let cursor = options.cursor === undefined ? undefined : longestOpenFirst.decode(options.cursor)
+  let cursor = given === undefined ? undefined : longestOpenFirst.decode(given)
   do {
     const input = { executionId, all, limit: limit - items.length, cursor }
     const page = unwrap((await session.run(executionId, 'listWaitpoints', input)).result)

@@ -5,7 +5,6 @@
 import type { Instant } from '../../kernel/index.ts'
 import { secretBytes } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { optionKeys } from '../checks/exhaustive.ts'
 import { SECRET_MIN_BYTES, Secret } from './secret.ts'
 
 export interface SigningKey {
@@ -29,8 +28,10 @@ export interface KeyRingDocument {
   readonly retired?: readonly string[]
 }
 
-const RING_KEYS = optionKeys<KeyRingDocument>()(['keys', 'retired'])
-const KEY_KEYS = optionKeys<KeyRingDocument['keys'][number]>()(['id', 'secret', 'createdAt', 'notAfter'])
+type Fields<T> = Readonly<Record<keyof T, true>>
+
+const RING_FIELDS: Fields<KeyRingDocument> = { keys: true, retired: true }
+const KEY_FIELDS: Fields<KeyRingDocument['keys'][number]> = { id: true, secret: true, createdAt: true, notAfter: true }
 
 /** Provides the current ring. Without a ring, nothing can be signed. */
 export interface KeySource {
@@ -90,7 +91,7 @@ export class KeyRing implements KeySource {
 
   /** Throws `invalid_keys` if it is not a ring. The error never contains the input. */
   static parse(document: unknown): KeyRing {
-    const { keys, retired = [] } = fieldsOf(document, RING_KEYS, 'the ring')
+    const { keys, retired = [] } = fieldsOf(document, RING_FIELDS, 'the ring')
     if (!Array.isArray(keys)) throw invalidKeys('keys must be a list.')
     if (!Array.isArray(retired) || !retired.every(isKeyId)) throw invalidKeys('retired must be a list of key ids.')
     return new KeyRing(keys.map(parseKey), retired)
@@ -174,7 +175,7 @@ function invalidKeys(problem: string): EngineError {
 
 function parseKey(given: unknown, i: number): SigningKey {
   const where = `keys[${i}]`
-  const { id, secret, createdAt, notAfter } = fieldsOf(given, KEY_KEYS, where)
+  const { id, secret, createdAt, notAfter } = fieldsOf(given, KEY_FIELDS, where)
   if (!isKeyId(id)) {
     throw invalidKeys(`${where}.id must be 1 to 64 characters of a-z, A-Z, 0-9, '_' and '-', a letter or digit first.`)
   }
@@ -190,14 +191,15 @@ function parseKey(given: unknown, i: number): SigningKey {
 }
 
 /** Does not name unknown fields: if name and value were swapped, the name is a secret. */
-function fieldsOf(value: unknown, known: readonly string[], where: string): Readonly<Record<string, unknown>> {
+function fieldsOf<T extends object>(value: unknown, fields: T, where: string): Readonly<Record<keyof T, unknown>> {
+  const known = Object.keys(fields)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidKeys(`${where} must be an object with ${known.join(', ')}.`)
   }
   if (!Object.keys(value).every((key) => known.includes(key))) {
     throw invalidKeys(`${where} has a field that is none of ${known.join(', ')}.`)
   }
-  return value as Readonly<Record<string, unknown>>
+  return value as Readonly<Record<keyof T, unknown>>
 }
 
 function isKeyId(value: unknown): value is string {

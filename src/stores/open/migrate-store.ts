@@ -5,6 +5,7 @@ import type { ProcessInfo } from '../level/level-place.ts'
 import type { LevelMigration } from '../level/raise-level.ts'
 import { programLevels } from '../level/store-level.ts'
 import type { Levels } from '../level/store-level.ts'
+import { boolean, shape, unchecked } from '../../options/shape.ts'
 import { parseLocation } from './location.ts'
 import type { StoreLocation } from './location.ts'
 import { loadSqlite, openStore } from './open-store.ts'
@@ -33,6 +34,18 @@ export interface MigrateStoreOptions {
   /** For a Valkey store: receives values that could not be read. */
   readonly log?: Log | undefined
 }
+
+/** The check of the store's kind covers its options. */
+const migrateOptions = shape<MigrateStoreOptions>()('{ dryRun: true }', {
+  dryRun: boolean,
+  force: boolean,
+  onProgress: unchecked(),
+  signal: unchecked(),
+  valkey: unchecked(),
+  postgres: unchecked(),
+  runtime: unchecked(),
+  log: unchecked(),
+})
 
 export interface MigrationStep {
   readonly title: string
@@ -80,6 +93,7 @@ interface Program {
  * const { kind } = await migrateStore('postgres://owner@localhost/shop', { postgres: { password } })
  */
 export async function migrateStore(location: string, options: MigrateStoreOptions = {}): Promise<MigrateStoreResult> {
+  migrateOptions(options)
   return await migrateAs({ levels: programLevels, clock: 'server' }, location, options)
 }
 

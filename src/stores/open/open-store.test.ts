@@ -59,7 +59,8 @@ test.each(['valkey', 'postgres'])(
   async (kind) => {
     const { code, detail } = await failureOf(`${kind}://127.0.0.1:1`, { [kind]: { pasword: 'hush' } })
 
-    expect([code, detail.field]).toEqual(['invalid_configuration', `${kind}.pasword`])
+    expect([code, detail.field]).toEqual(['invalid_configuration', kind])
+    expect(detail.message).toContain('Did you mean password?')
   },
 )
 

@@ -1,42 +1,41 @@
 /** Checks the options of stores on servers, alike for every kind of server. No message holds a value. */
-import { EngineError } from '../../kernel/engine-error.ts'
-
-/** A check of one setting, and the text of its error. */
-export interface OptionKind {
-  readonly isValid: (value: unknown) => boolean
-  readonly text: string
-}
+import type { EngineError } from '../../kernel/engine-error.ts'
+import { invalidConfiguration } from '../../options/invalid-input.ts'
+import type { Check } from '../../options/shape.ts'
 
 /** A day. Longer timers are not supported and would fire at once. */
 const DURATION_MAX_MS = 86_400_000
 
-export const text: OptionKind = {
-  isValid: (value) => typeof value === 'string' && value !== '',
-  text: 'a text that is not empty',
+/** Makes a check of one setting. The error has this text instead of the value. */
+export function must<T>(isValid: (value: unknown) => boolean, text: string): Check<T> {
+  return (value, field) => {
+    if (isValid(value)) return value as T
+    throw invalidOption(field, `It must be ${text}.`)
+  }
 }
-export const object: OptionKind = {
-  isValid: (value) => typeof value === 'object' && value !== null,
-  text: 'an object',
+
+/** The settings that stores on every kind of server have. */
+export const serverChecks = {
+  username: must<string>(isText, 'a text that is not empty'),
+  password: must<string>(isText, 'a text that is not empty'),
+  tls: must<object>((value) => typeof value === 'object' && value !== null, 'an object'),
+  requestTimeoutMs: must<number>(
+    (value) => typeof value === 'number' && value > 0 && value <= DURATION_MAX_MS,
+    `a number of milliseconds above 0, at most ${DURATION_MAX_MS}`,
+  ),
 }
-export const boolean: OptionKind = { isValid: (value) => typeof value === 'boolean', text: 'true or false' }
-export const duration: OptionKind = {
-  isValid: (value) => typeof value === 'number' && value > 0 && value <= DURATION_MAX_MS,
-  text: `a number of milliseconds above 0, at most ${DURATION_MAX_MS}`,
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
 /** Refuses unknown and invalid settings. `field` is the option that holds them. */
-export function checkServerOptions(field: string, options: unknown, kinds: Readonly<Record<string, OptionKind>>): void {
+export function checkServerOptions(field: string, options: unknown, check: Check): void {
+  // A text may be a password, which the error of the shape would show.
   if (typeof options !== 'object' || options === null) {
     throw invalidOption(field, 'It must be an object such as { password }.')
   }
-  for (const [name, value] of Object.entries(options)) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
-    if (kind === undefined) {
-      const names = Object.keys(kinds).join(', ')
-      throw invalidOption(`${field}.${name}`, `There is no such setting; there are ${names}.`)
-    }
-    if (value !== undefined && !kind.isValid(value)) throw invalidOption(`${field}.${name}`, `It must be ${kind.text}.`)
-  }
+  check(options, field)
 }
 
 interface User {
@@ -53,5 +52,5 @@ export function refuseConflictingUsers(field: string, located: User, given: User
 }
 
 export function invalidOption(field: string, reason: string): EngineError {
-  return new EngineError('invalid_configuration', { field, message: `${field}: ${reason}` })
+  return invalidConfiguration(field, `${field}: ${reason}`)
 }

@@ -3,7 +3,7 @@
  * execution: its promise never settles, and neither do later calls of the same run.
  */
 import { prepareNode } from '../../client/flows/flow-graph.ts'
-import { NODE_SETTING_KEYS } from '../../client/define/flow-node.ts'
+import { nodeSettings } from '../../client/define/flow-node.ts'
 import { isExecutionId, memberIdOf } from '../../client/transport/ids.ts'
 import type {
   AddMemberOptions,
@@ -12,7 +12,8 @@ import type {
   MemberFlow,
   MemberReference,
 } from '../../client/define/member-flow.ts'
-import { checkBoolean, checkOptions, checkTaskName } from '../../client/checks/names.ts'
+import { boolean, shape, unchecked } from '../../options/shape.ts'
+import { checkTaskName } from '../../client/checks/names.ts'
 import type { AnyTask } from '../../client/define/task.ts'
 import { UPSTREAM_MARK, checkUpstreams } from '../../client/define/upstreams.ts'
 import type { AnyInputs, Upstream } from '../../client/define/upstreams.ts'
@@ -35,14 +36,14 @@ import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import { backoffMs } from '../store/store-health.ts'
 import type { HandlerRun, ParkResult } from '../steps/handler-run.ts'
 
-const ADD_KEYS = [
-  'after',
-  'inputs',
-  'awaited',
-  'as',
-  ...NODE_SETTING_KEYS,
-] as const satisfies readonly (keyof AddMemberOptions)[]
-const DEPEND_KEYS = ['as'] as const satisfies readonly (keyof DependOptions)[]
+const addOptions = shape<AddMemberOptions>()("{ after: allOf(parsed), as: 'pages' }", {
+  ...nodeSettings,
+  after: unchecked(),
+  inputs: boolean,
+  awaited: boolean,
+  as: unchecked<string | false>(),
+})
+const dependOptions = shape<DependOptions>()("{ as: 'parsed' }", { as: unchecked<string | false>() })
 
 type GraphOperation = 'addExecutionToFlow' | 'addDependency'
 type Accepted<N extends GraphOperation> = Exclude<Reply<N>['result'], Refused>
@@ -122,10 +123,7 @@ export class MemberFlowCalls implements MemberFlow {
     const flowId = this.#flowId()
     const leased = this.#leased
     checkTaskName(name, 'node name')
-    checkOptions(options, ADD_KEYS, "{ after: allOf(parsed), as: 'pages' }")
-    const { after, inputs = true, awaited = true, as, ...settings } = options
-    checkBoolean(inputs, 'inputs')
-    checkBoolean(awaited, 'awaited')
+    const { after, inputs = true, awaited = true, as, ...settings } = addOptions(options)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     const { batcher } = this.#services
     const executionId = memberIdOf(flowId, name)
@@ -160,9 +158,9 @@ export class MemberFlowCalls implements MemberFlow {
   }
 
   async #dependOn(member: MemberReference | string, options: DependOptions): Promise<void> {
-    checkOptions(options, DEPEND_KEYS, "{ as: 'parsed' }")
+    const { as } = dependOptions(options)
     const { id, node } = this.#resolve(member)
-    const hands = handoverAs(options.as, node)
+    const hands = handoverAs(as, node)
     if (!this.#isGiven(id, hands)) await this.#depend(id, hands)
   }
 

@@ -1,16 +1,19 @@
 /** Decides whether and when a failed step is retried. Pure. */
 import { CategorisedError, PermanentError, RetryAfterError, StepFailedError } from '../../client/define/errors.ts'
 import { parseDuration } from '../../client/define/duration.ts'
-import { checkOptions } from '../../client/checks/names.ts'
+import { shape } from '../../options/shape.ts'
 import type { StepOptions } from '../../client/define/context.ts'
 import { parseRetry } from '../../client/define/retry.ts'
 import { RETRY_DELAY_MAX_MS, backoffMs } from '../../kernel/index.ts'
 import type { FailureInput, RetryPolicy } from '../../kernel/index.ts'
 import { failureOf } from '../error-text.ts'
 
-const STEP_KEYS = ['retry', 'timeout'] as const satisfies readonly (keyof StepOptions)[]
-
 const TIMEOUT_MIN_MS = 1
+
+const stepOptions = shape<StepOptions>()("{ retry: { attempts: 3 }, timeout: '30s' }", {
+  retry: parseRetry,
+  timeout: (value, field) => parseDuration(value, field, TIMEOUT_MIN_MS),
+})
 
 const PERMANENT = 'permanent'
 /** Failures of these categories are never retried, whatever the policy, as with attempts. */
@@ -25,12 +28,8 @@ const PLAIN: StepPolicy = { retry: parseRetry(undefined), timeoutMs: undefined }
 
 export function parseStepOptions(options: StepOptions | undefined): StepPolicy {
   if (options === undefined) return PLAIN
-  checkOptions(options, STEP_KEYS, "{ retry: { attempts: 3 }, timeout: '30s' }")
-  const { retry, timeout } = options
-  return {
-    retry: parseRetry(retry),
-    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout, 'timeout', TIMEOUT_MIN_MS),
-  }
+  const { retry = PLAIN.retry, timeout: timeoutMs } = stepOptions(options)
+  return { retry, timeoutMs }
 }
 
 /** Converts the value that a step threw into the failure to record. */

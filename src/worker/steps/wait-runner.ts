@@ -6,7 +6,8 @@ import type { HandlerWaitpoint, WaitpointOptions } from '../../client/define/con
 import { flattenCondition, singleLeaf } from '../../client/define/condition-draft.ts'
 import { parseDuration } from '../../client/define/duration.ts'
 import { StepRefusedError } from '../../client/define/errors.ts'
-import { checkOptions, invalidInput, show } from '../../client/checks/names.ts'
+import { invalidInput, show } from '../../client/checks/names.ts'
+import { shape } from '../../options/shape.ts'
 import { checkWaitpointKey } from '../../client/checks/signal-names.ts'
 import { answerSignal } from '../../client/define/signal-wait.ts'
 import { optionalClaims } from '../../client/tokens/token-options.ts'
@@ -24,7 +25,7 @@ import { checkStepName } from './step-names.ts'
 import type { StepNames } from './step-names.ts'
 import type { HandlerRun, ParkResult } from './handler-run.ts'
 
-const WAITPOINT_KEYS = ['expires'] as const satisfies readonly (keyof WaitpointOptions)[]
+const waitpointOptions = shape<WaitpointOptions>()("{ expires: '1d' }", { expires: parseExpiry })
 
 export interface WaitServices extends JournalServices {
   readonly tokens: TokenSigner
@@ -68,8 +69,7 @@ export class WaitRunner {
 
   async waitpoint(givenName: string, options: WaitpointOptions = {}): Promise<HandlerWaitpoint> {
     const key = checkWaitpointKey(givenName, 'key')
-    checkOptions(options, WAITPOINT_KEYS, "{ expires: '1d' }")
-    const expiresInMs = parseExpiry(options.expires)
+    const { expires: expiresInMs } = waitpointOptions(options)
     this.#run.throwIfStopping()
     return asWaitpoint(this.#leased, this.#services.tokens, await this.#run.call(() => this.#open(key, expiresInMs)))
   }
@@ -163,11 +163,10 @@ function checkWaitable<Answer>(waitable: Waitable<Answer>, name: string): Waitab
   )
 }
 
-function parseExpiry(expires: WaitpointOptions['expires']): number | undefined {
-  if (expires === undefined) return undefined
-  const ms = parseDuration(expires, 'expires', 1)
+function parseExpiry(expires: unknown, field: string): number {
+  const ms = parseDuration(expires, field, 1)
   if (ms <= WAITPOINT_EXPIRY_MAX_MS) return ms
-  throw invalidInput('expires', `expires is ${ms} ms, but must be at most ${WAITPOINT_EXPIRY_MAX_MS} ms.`)
+  throw invalidInput(field, `${field} is ${ms} ms, but must be at most ${WAITPOINT_EXPIRY_MAX_MS} ms.`)
 }
 
 function asWaitpoint(leased: LeasedExecution, tokens: TokenSigner, view: WaitpointView): HandlerWaitpoint {

@@ -34,8 +34,8 @@ test.each([
 })
 
 test.each<[unknown, string, string]>([
-  [{ pasword: 'hush' }, 'postgres.pasword', 'username, password, tls, requestTimeoutMs, connections, listen'],
-  [{ toString: 'hush' }, 'postgres.toString', 'no such setting'],
+  [{ pasword: 'hush' }, 'postgres', 'username, password, tls, requestTimeoutMs, connections, listen'],
+  [{ toString: 'hush' }, 'postgres', 'unknown key "toString"'],
   [{ username: 5 }, 'postgres.username', 'a text'],
   [{ password: '' }, 'postgres.password', 'not empty'],
   [{ password: ['hush'] }, 'postgres.password', 'a text'],

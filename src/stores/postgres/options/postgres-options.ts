@@ -1,15 +1,15 @@
 /** The options of a Postgres store besides its location. A password here is not part of a location that gets logged. */
 import type { ConnectionOptions } from 'node:tls'
 import { EngineError } from '../../../kernel/engine-error.ts'
+import { invalidConfiguration } from '../../../options/invalid-input.ts'
+import { shape } from '../../../options/shape.ts'
 import {
   checkServerOptions,
-  duration,
   invalidOption,
-  object,
+  must,
   refuseConflictingUsers,
-  text,
+  serverChecks,
 } from '../../server/server-options.ts'
-import type { OptionKind } from '../../server/server-options.ts'
 import { parsePostgres } from './postgres-location.ts'
 import type { PostgresLocation } from './postgres-location.ts'
 
@@ -40,27 +40,20 @@ export const CONNECTIONS_DEFAULT = 4
 const CONNECTIONS_MIN = 2
 const CONNECTIONS_MAX = 64
 
-const count: OptionKind = {
-  isValid: (value) => Number.isInteger(value) && Number(value) >= CONNECTIONS_MIN && Number(value) <= CONNECTIONS_MAX,
-  text: `a whole number from ${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`,
-}
-const listening: OptionKind = {
-  isValid: (value) => value === false || typeof value === 'string',
-  text: 'a location such as postgres://host/database, or false',
-}
+const LISTEN_FORM = 'a location such as postgres://host/database, or false'
 
-const kinds: { readonly [Name in keyof Required<PostgresOptions>]: OptionKind } = {
-  username: text,
-  password: text,
-  tls: object,
-  requestTimeoutMs: duration,
-  connections: count,
-  listen: listening,
-}
+const postgresOptions = shape<PostgresOptions>(invalidConfiguration)('{ password }', {
+  ...serverChecks,
+  connections: must<number>(
+    (value) => Number.isInteger(value) && Number(value) >= CONNECTIONS_MIN && Number(value) <= CONNECTIONS_MAX,
+    `a whole number from ${CONNECTIONS_MIN} to ${CONNECTIONS_MAX}`,
+  ),
+  listen: must<string | false>((value) => value === false || typeof value === 'string', LISTEN_FORM),
+})
 
 /** Refuses unknown and conflicting options. No message holds a value. */
 export function checkPostgresOptions(options: PostgresOptions, location: PostgresLocation): void {
-  checkServerOptions('postgres', options, kinds)
+  checkServerOptions('postgres', options, postgresOptions)
   const listener = listenLocation(options, location)
   if (options.tls !== undefined && location.tls === 'disable' && (listener === false || listener.tls === 'disable')) {
     throw invalidOption(
@@ -97,7 +90,7 @@ export function listenLocation(options: PostgresOptions, location: PostgresLocat
 /** An error names the option, not the store's location. */
 function parseListen(listen: string): PostgresLocation {
   const rest = /^postgres(?:ql)?:(.*)$/s.exec(listen)?.[1]
-  if (rest === undefined) throw invalidOption('postgres.listen', `It must be ${listening.text}.`)
+  if (rest === undefined) throw invalidOption('postgres.listen', `It must be ${LISTEN_FORM}.`)
   try {
     return parsePostgres(rest)
   } catch (error) {

@@ -26,8 +26,12 @@ test.each([
 })
 
 test.each<[unknown, string, string]>([
-  [{ pasword: 'hush' }, 'valkey.pasword', 'there are username, password, tls, requestTimeoutMs, loadFunctions'],
-  [{ toString: 'hush' }, 'valkey.toString', 'no such setting'],
+  [
+    { pasword: 'hush' },
+    'valkey',
+    'unknown key "pasword"; the known ones are username, password, tls, requestTimeoutMs, loadFunctions',
+  ],
+  [{ toString: 'hush' }, 'valkey', 'unknown key "toString"'],
   [{ username: 5 }, 'valkey.username', 'a text'],
   [{ password: '' }, 'valkey.password', 'not empty'],
   [{ password: ['hush'] }, 'valkey.password', 'a text'],

@@ -1,14 +1,13 @@
 /** Options of a Valkey store besides its location. Keeps a password out of the location, which may be logged. */
+import { invalidConfiguration } from '../../../options/invalid-input.ts'
+import { shape } from '../../../options/shape.ts'
 import {
-  boolean,
   checkServerOptions,
-  duration,
   invalidOption,
-  object,
+  must,
   refuseConflictingUsers,
-  text,
+  serverChecks,
 } from '../../server/server-options.ts'
-import type { OptionKind } from '../../server/server-options.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
 import type { ValkeyLocation } from './valkey-location.ts'
 
@@ -17,17 +16,14 @@ export interface ValkeyOptions extends ConnectionSettings {
   readonly loadFunctions?: boolean | undefined
 }
 
-const kinds: { readonly [Name in keyof Required<ValkeyOptions>]: OptionKind } = {
-  username: text,
-  password: text,
-  tls: object,
-  requestTimeoutMs: duration,
-  loadFunctions: boolean,
-}
+const valkeyOptions = shape<ValkeyOptions>(invalidConfiguration)('{ password }', {
+  ...serverChecks,
+  loadFunctions: must<boolean>((value) => typeof value === 'boolean', 'true or false'),
+})
 
 /** Throws for options that would be ignored. No message holds a value. */
 export function checkValkeyOptions(options: ValkeyOptions, location: ValkeyLocation): void {
-  checkServerOptions('valkey', options, kinds)
+  checkServerOptions('valkey', options, valkeyOptions)
   if (options.tls !== undefined && !location.isTls) {
     const how = location.isCluster ? 'add "?tls=true" to it' : 'begin it with "valkeys://"'
     throw invalidOption(
