@@ -117,7 +117,7 @@ function unusable(what: string, path: string): Error {
 /** Checks the senders whose signals count. Each is named once. */
 export function checkSenders(value: unknown, field: string): readonly string[] {
   checkList(value, field)
-  const senders = (value).map((each, i) => checkIdentity(each, `${field}[${i}]`))
+  const senders = value.map((each, i) => checkIdentity(each, `${field}[${i}]`))
   if (senders.length === 0) {
     throw invalidInput(field, `${field} is empty, so no signal would count: leave it out to accept every sender.`)
   }
