@@ -1,3 +1,4 @@
+import { markError } from './error-mark.ts'
 import { errorCatalogue } from './errors.ts'
 import type { ErrorCode } from './errors.ts'
 import type { RefusalDetail } from './results.ts'
@@ -14,6 +15,9 @@ export interface ErrorDetail extends RefusalDetail {
 /** Every refusal and failure that a caller can receive. `code` is stable; `advice` names the next step. */
 export class EngineError extends Error {
   override readonly name: string = 'EngineError'
+  static {
+    markError(this, 'EngineError')
+  }
   readonly code: ErrorCode
   readonly detail: ErrorDetail
 

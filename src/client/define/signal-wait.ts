@@ -59,8 +59,8 @@ const signalOptions = shape<SignalOptions>()("{ schema, timeout: '1h' }", {
   from: checkSenders,
 })
 
-/** Marks a waitable that can also be a part of `when`. */
-export const CONDITION: unique symbol = Symbol('flowfabric.condition')
+/** Marks a waitable that can also be a part of `when`. The same symbol in every copy of the library. */
+export const CONDITION: unique symbol = Symbol.for('flowfabric.condition')
 
 export interface ConditionPart {
   readonly [CONDITION]: {

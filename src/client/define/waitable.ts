@@ -41,7 +41,8 @@ export interface WaitPlan {
   readonly resumeDelayMs: number | undefined
 }
 
-export const WAITABLE: unique symbol = Symbol('flowfabric.waitable')
+/** Marks waitables. The same symbol in every copy of the library. */
+export const WAITABLE: unique symbol = Symbol.for('flowfabric.waitable')
 
 /** A condition that a handler can wait for. Made by `signal`, `approval`, `when` and `ctx.waitpoint`, never by hand. */
 export interface Waitable<Answer> {
