@@ -13,7 +13,7 @@ async function stateAfter(thrown: () => Error) {
   const execution = await t.submit(retried, undefined)
   await t.advance(0)
   const { state, failureCount, attempts } = await t.describe(execution.id)
-  return { state, failureCount, category: attempts?.at(-1)?.failure?.category }
+  return { state, failureCount, category: attempts.at(-1)?.failure?.category }
 }
 
 test('the two copies have nothing in common', () => {

@@ -101,7 +101,7 @@ function noteText(view: MemberView, bucket: MemberBucket, graph: Graph, at: Inst
     case 'delayed':
       return `${state.cause === 'retry' ? 'retried ' : ''}${relativeTime(state.until, at)}`
     case 'blocked':
-      return state.by === 'dependencies' ? waitText(view, graph) : state.by === 'hold' ? 'held' : ''
+      return state.by === 'dependencies' ? waitText(view, graph) : 'held'
     case 'active':
       return runningText(execution, state, at)
     case 'suspended':

@@ -1,8 +1,7 @@
 /** Errors that a handler throws to control how its attempt ends, and errors that callers receive. */
 import type { FailureInput, Outcome } from '../../kernel/model/records.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
+import { EngineError, markError } from '../../kernel/engine-error.ts'
 import type { ErrorDetail } from '../../kernel/engine-error.ts'
-import { markError } from '../../kernel/error-mark.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import { show } from '../checks/names.ts'

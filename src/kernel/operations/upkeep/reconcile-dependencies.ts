@@ -96,7 +96,6 @@ function reconcileMember(tx: Tx, execution: Execution, repaired: DependencyProbl
     repaired.push({ problem: state.by === 'hold' ? 'unreleased' : 'edgeless', executionId: execution.id })
     return
   }
-  if (state.by !== 'dependencies') return
   if (group.verdict === 'pending' && verdictOf(group, mayGrow(flow)) === 'pending') {
     resolveMissed(tx, flow, execution.id, repaired)
     return
