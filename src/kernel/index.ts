@@ -172,7 +172,7 @@ export type {
   Waitpoint,
 } from './model/journal-schema.ts'
 export { SEPARATOR, isFlowId, joinName } from './model/names.ts'
-export { comesBefore } from './model/order.ts'
+export { compareKeyed } from './model/order.ts'
 export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'
 export type { PublicState } from './model/public-state.ts'
@@ -278,7 +278,7 @@ export {
 export type { MemberBucket, PublicFlowState } from './rules/flow-state.ts'
 export { entriesOf } from './rules/index-entries.ts'
 export { isMailbox, mailboxOf, scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
-export { backoffMs } from './rules/retry-policy.ts'
+export { mayRetry, retryDelayMs } from './rules/retry-policy.ts'
 export { nextSeed } from './rules/seeded-random.ts'
 export type { TenantFilter } from './rules/tenant-filter.ts'
 export type { BlobInput, Range, Tx } from './tx.ts'

@@ -1,3 +1,4 @@
+export * from './backoff.ts'
 export * from './log.ts'
 export * from './package-version.ts'
 export * from './random-versions.ts'

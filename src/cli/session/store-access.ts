@@ -1,6 +1,7 @@
 /** Reads the credentials for a server from the environment, for a location without a password. */
 import { readFile } from 'node:fs/promises'
 import { EngineError } from '../../kernel/engine-error.ts'
+import { invalidConfiguration } from '../../options/invalid-input.ts'
 import type { StoreLocation } from '../../stores/open/location.ts'
 import type { FabricOptions } from '../../fabric/fabric.ts'
 import { dropUndefined } from '../args/drop-undefined.ts'
@@ -50,11 +51,11 @@ async function passwordFrom(environment: Environment, variables: Variables): Pro
   const password = valueOf(environment, name)
   const file = valueOf(environment, fileName)
   if (file === undefined) return password
-  if (password !== undefined) throw invalid(name, `${name} and ${fileName} are both set: leave one out.`)
+  if (password !== undefined) throw invalidConfiguration(name, `${name} and ${fileName} are both set: leave one out.`)
   const text = await readText(file, fileName)
   // Editors and secret stores append a line break, which is not part of the password.
   const content = text.replace(/\r?\n$/, '')
-  if (content === '') throw invalid(fileName, `The file ${file}, which ${fileName} names, is empty.`)
+  if (content === '') throw invalidConfiguration(fileName, `The file ${file}, which ${fileName} names, is empty.`)
   return content
 }
 
@@ -72,8 +73,4 @@ async function readText(file: string, name: string): Promise<string> {
 function valueOf(environment: Environment, name: string): string | undefined {
   const value = environment[name]
   return value === '' ? undefined : value
-}
-
-function invalid(field: string, message: string): EngineError {
-  return new EngineError('invalid_configuration', { field, message })
 }

@@ -9,17 +9,11 @@ import { show } from '../checks/names.ts'
 /** Thrown by a handler whose work can never succeed: the execution fails without further retries. */
 export class PermanentError extends Error {
   override readonly name = 'PermanentError'
-  static {
-    markError(this, 'PermanentError')
-  }
 }
 
 /** Thrown by a handler to choose the time of the next retry. Counts as a failed attempt. */
 export class RetryAfterError extends Error {
   override readonly name = 'RetryAfterError'
-  static {
-    markError(this, 'RetryAfterError')
-  }
   readonly retryAfterMs: number
 
   constructor(retryAfter: Duration, message = 'The handler asked for a retry.', options?: ErrorOptions) {
@@ -31,9 +25,6 @@ export class RetryAfterError extends Error {
 /** Thrown by a handler that has nothing to do yet: the same attempt runs again later, and none is used up. */
 export class PostponeError extends Error {
   override readonly name = 'PostponeError'
-  static {
-    markError(this, 'PostponeError')
-  }
   readonly postponeMs: number
 
   constructor(postpone: Duration, message = 'The handler postponed its work.') {
@@ -45,9 +36,6 @@ export class PostponeError extends Error {
 /** An error with an application-defined category, for `retry.onlyCategories` and the attempt history. */
 export class CategorisedError extends Error {
   override readonly name = 'CategorisedError'
-  static {
-    markError(this, 'CategorisedError')
-  }
   readonly category: string
 
   constructor(category: string, message: string, options?: ErrorOptions) {
@@ -66,9 +54,6 @@ export class CategorisedError extends Error {
  */
 export class StepFailedError extends Error {
   override readonly name = 'StepFailedError'
-  static {
-    markError(this, 'StepFailedError')
-  }
   readonly step: string
   readonly failure: FailureInput
 
@@ -90,25 +75,16 @@ export class StepFailedError extends Error {
  */
 export class StepRefusedError extends EngineError {
   override readonly name = 'StepRefusedError'
-  static {
-    markError(this, 'StepRefusedError')
-  }
 }
 
 /** The lease is lost, and another worker may run the execution. Stop the work: nothing more is recorded. */
 export class LeaseLostError extends EngineError {
   override readonly name = 'LeaseLostError'
-  static {
-    markError(this, 'LeaseLostError')
-  }
 }
 
 /** The rejection of `result()` when an execution ends without completing. */
 export class ExecutionEndedError extends EngineError {
   override readonly name = 'ExecutionEndedError'
-  static {
-    markError(this, 'ExecutionEndedError')
-  }
   readonly outcome: Exclude<Outcome, 'completed'>
 
   constructor(outcome: Exclude<Outcome, 'completed'>, detail: ErrorDetail) {
@@ -116,3 +92,15 @@ export class ExecutionEndedError extends EngineError {
     this.outcome = outcome
   }
 }
+
+const marked = {
+  PermanentError,
+  RetryAfterError,
+  PostponeError,
+  CategorisedError,
+  StepFailedError,
+  StepRefusedError,
+  LeaseLostError,
+  ExecutionEndedError,
+}
+for (const [name, errorClass] of Object.entries(marked)) markError(errorClass, name)

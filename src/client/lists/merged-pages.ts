@@ -1,5 +1,5 @@
 /** Merges the pages of all partitions into one ordered page, from bounded steps in each partition. */
-import { LIST_PAGE_MAX } from '../../kernel/index.ts'
+import { LIST_PAGE_MAX, compareKeyed } from '../../kernel/index.ts'
 import type { Position } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { shape, unchecked, wholeNumber } from '../../options/shape.ts'
@@ -94,7 +94,7 @@ function positionOf(item: Placed): Position {
 
 /** By time and, within one millisecond, by id: earlier first. */
 export function compareInTime(a: Position, b: Position): number {
-  return a.score - b.score || ((a.id ?? '') < (b.id ?? '') ? -1 : (a.id ?? '') > (b.id ?? '') ? 1 : 0)
+  return compareKeyed({ score: a.score, id: a.id ?? '' }, { score: b.score, id: b.id ?? '' })
 }
 
 /** Executions and flows, whose ids are plain. */

@@ -2,6 +2,7 @@
 import type { Failure, Instant } from '../model/base-records.ts'
 import type { Execution } from '../model/records.ts'
 import { mayRetry, retryDelayMs } from '../rules/retry-policy.ts'
+import { fractionOf } from '../rules/seeded-random.ts'
 import type { Tx } from '../tx.ts'
 import { recordAttempt } from './attempts.ts'
 import { delayExecutionUntil } from './phases.ts'
@@ -17,7 +18,7 @@ export interface FailedAttempt {
 export function scheduleRetry(tx: Tx, execution: Execution, attempt: FailedAttempt): Instant | undefined {
   const { failure, how, retryAfterMs, seed } = attempt
   if (!mayRetry(execution, failure.category)) return undefined
-  const retryAt = tx.now + retryDelayMs(execution, retryAfterMs, seed)
+  const retryAt = tx.now + retryDelayMs(execution, retryAfterMs, fractionOf(seed))
   recordAttempt(tx, execution, { outcome: how, endedAt: tx.now, failure })
   execution.failureCount = execution.failureCount + 1
   execution.failure = failure

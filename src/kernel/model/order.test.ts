@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { comesBefore, mergeOrdered } from './order.ts'
+import { compareKeyed, mergeOrdered } from './order.ts'
 import type { Keyed } from './order.ts'
 
 const keyed: fc.Arbitrary<Keyed> = fc.record({
@@ -9,20 +9,20 @@ const keyed: fc.Arbitrary<Keyed> = fc.record({
 })
 
 function inOrder(list: readonly Keyed[]): Keyed[] {
-  return [...list].sort((a, b) => (comesBefore(a, b) ? -1 : comesBefore(b, a) ? 1 : 0))
+  return [...list].sort(compareKeyed)
 }
 
 test('a lower score comes first, and among equal scores the id that is smaller by its bytes', () => {
-  expect(comesBefore({ score: 1, id: 'z' }, { score: 2, id: 'a' })).toBe(true)
-  expect(comesBefore({ score: 1, id: 'B' }, { score: 1, id: 'a' })).toBe(true)
-  expect(comesBefore({ score: 1, id: 'a' }, { score: 1, id: 'a' })).toBe(false)
+  expect(compareKeyed({ score: 1, id: 'z' }, { score: 2, id: 'a' })).toBeLessThan(0)
+  expect(compareKeyed({ score: 1, id: 'B' }, { score: 1, id: 'a' })).toBeLessThan(0)
+  expect(compareKeyed({ score: 1, id: 'a' }, { score: 1, id: 'a' })).toBe(0)
 })
 
 test('the order is total: of two different keys exactly one comes first', () => {
   fc.assert(
     fc.property(keyed, keyed, (a, b) => {
       const isSame = a.score === b.score && a.id === b.id
-      expect(Number(comesBefore(a, b)) + Number(comesBefore(b, a))).toBe(isSame ? 0 : 1)
+      expect(Number(compareKeyed(a, b) < 0) + Number(compareKeyed(b, a) < 0)).toBe(isSame ? 0 : 1)
     }),
   )
 })

@@ -4,8 +4,8 @@ export interface Keyed {
   readonly id: string
 }
 
-export function comesBefore(a: Keyed, b: Keyed): boolean {
-  return a.score < b.score || (a.score === b.score && a.id < b.id)
+export function compareKeyed(a: Keyed, b: Keyed): number {
+  return a.score - b.score || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 }
 
 /** Merges sorted lists into the first `limit` items of their union. */
@@ -18,7 +18,7 @@ export function mergeOrdered<T extends Keyed>(lists: readonly T[][], limit: numb
     let bestList = -1
     for (let i = 0; i < lists.length; i++) {
       const candidate = lists[i]?.[heads[i] ?? 0]
-      if (candidate !== undefined && (best === undefined || comesBefore(candidate, best))) {
+      if (candidate !== undefined && (best === undefined || compareKeyed(candidate, best) < 0)) {
         best = candidate
         bestList = i
       }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { RETRY_DELAY_MAX_MS } from '../limits.ts'
 import type { Backoff, Execution, RetryPolicy } from '../model/records.ts'
 import { backoffMs, mayRetry, retryDelayMs } from './retry-policy.ts'
+import { fractionOf } from './seeded-random.ts'
 import { unpackRecord } from '../model/schema.ts'
 
 function failing(failureCount: number, retry: Partial<RetryPolicy>): Execution {
@@ -66,19 +67,21 @@ describe('the wait before the next attempt', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2_147_483_646 }), fc.nat(12), (seed, failureCount) => {
         const execution = failing(failureCount, { backoff: exponential, jitter: true })
-        const wait = retryDelayMs(execution, undefined, seed)
+        const wait = retryDelayMs(execution, undefined, fractionOf(seed))
 
         expect(Number.isInteger(wait)).toBe(true)
         expect(wait).toBeGreaterThanOrEqual(0)
         expect(wait).toBeLessThan(backoffMs(exponential, failureCount + 1))
-        expect(retryDelayMs(execution, undefined, seed)).toBe(wait)
+        expect(retryDelayMs(execution, undefined, fractionOf(seed))).toBe(wait)
       }),
     )
   })
 
   test('with jitter spreads over the whole backoff', () => {
     const execution = failing(0, { backoff: { kind: 'fixed', delayMs: 1_000 }, jitter: true })
-    const waits = Array.from({ length: 1_000 }, (_, i) => retryDelayMs(execution, undefined, 1 + i * 2_147_483))
+    const waits = Array.from({ length: 1_000 }, (_, i) =>
+      retryDelayMs(execution, undefined, fractionOf(1 + i * 2_147_483)),
+    )
     const quarters = [0, 1, 2, 3].map((quarter) => waits.filter((wait) => Math.floor(wait / 250) === quarter).length)
 
     for (const count of quarters) expect(count).toBeGreaterThan(150)
@@ -87,8 +90,8 @@ describe('the wait before the next attempt', () => {
   test('that the failure asked for wins over backoff and jitter, up to a day', () => {
     const execution = failing(3, { backoff: exponential, jitter: true })
 
-    expect(retryDelayMs(execution, 0, 7)).toBe(0)
-    expect(retryDelayMs(execution, 90_000, 7)).toBe(90_000)
-    expect(retryDelayMs(execution, RETRY_DELAY_MAX_MS * 2, 7)).toBe(RETRY_DELAY_MAX_MS)
+    expect(retryDelayMs(execution, 0, 0.7)).toBe(0)
+    expect(retryDelayMs(execution, 90_000, 0.7)).toBe(90_000)
+    expect(retryDelayMs(execution, RETRY_DELAY_MAX_MS * 2, 0.7)).toBe(RETRY_DELAY_MAX_MS)
   })
 })

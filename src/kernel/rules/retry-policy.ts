@@ -1,16 +1,22 @@
 /** Decides whether and when a failed attempt is retried. */
 import { RETRY_DELAY_MAX_MS } from '../limits.ts'
-import { fractionOf } from './seeded-random.ts'
-import type { Backoff, Execution } from '../model/records.ts'
+import type { Backoff, RetryPolicy } from '../model/records.ts'
+
+/** What is retried: an execution, or a step. */
+interface Retried {
+  readonly retry: RetryPolicy
+  /** Failures before the one that is decided about. */
+  readonly failureCount: number
+}
 
 /** Failures of these categories are final under every policy. */
 const FINAL_CATEGORIES: readonly string[] = ['permanent', 'cancelled']
 
-export function mayRetry(execution: Execution, category: string): boolean {
+export function mayRetry({ retry, failureCount }: Retried, category: string): boolean {
   if (FINAL_CATEGORIES.includes(category)) return false
-  const only = execution.retry.onlyCategories
+  const only = retry.onlyCategories
   if (only.length > 0 && !only.includes(category)) return false
-  return execution.failureCount + 1 < execution.retry.attempts
+  return failureCount + 1 < retry.attempts
 }
 
 /** Returns the delay before the attempt that follows failure number `failureCount`, counted from 1. */
@@ -23,8 +29,9 @@ export function backoffMs(backoff: Backoff, failureCount: number): number {
   return Math.floor(Math.min(delay, cap))
 }
 
-export function retryDelayMs(execution: Execution, retryAfterMs: number | undefined, seed: number): number {
+/** `fraction` is random, in [0, 1). */
+export function retryDelayMs(retried: Retried, retryAfterMs: number | undefined, fraction: number): number {
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, RETRY_DELAY_MAX_MS)
-  const delay = backoffMs(execution.retry.backoff, execution.failureCount + 1)
-  return execution.retry.jitter ? Math.floor(delay * fractionOf(seed)) : delay
+  const delay = backoffMs(retried.retry.backoff, retried.failureCount + 1)
+  return retried.retry.jitter ? Math.floor(delay * fraction) : delay
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { compareKeyed } from '../../kernel/index.ts'
 import type { IndexEntry, Range } from '../../kernel/index.ts'
-import { compareEntries, inRange } from '../working-set/overlay/index-overlay.ts'
+import { inRange } from '../working-set/overlay/index-overlay.ts'
 import { SortedIndex } from './sorted-index.ts'
 
 const INDEX = 'index'
@@ -30,7 +31,7 @@ function expected(entries: ReadonlyMap<string, number>, range: Range): IndexEntr
   return [...entries]
     .map(([id, score]) => ({ index: INDEX, score, id }))
     .filter(({ score, id }) => inRange(range, score, id))
-    .sort((a, b) => (range.reverse === true ? compareEntries(b, a) : compareEntries(a, b)))
+    .sort((a, b) => (range.reverse === true ? compareKeyed(b, a) : compareKeyed(a, b)))
     .slice(0, range.limit)
 }
 

@@ -1,5 +1,6 @@
 /** The parts that the locations of all servers share. No message holds a user, a password or an unknown piece of the text. */
-import { EngineError } from '../../kernel/engine-error.ts'
+import type { EngineError } from '../../kernel/engine-error.ts'
+import { invalidConfiguration } from '../../options/invalid-input.ts'
 
 interface LocationParts {
   /** The hosts and ports, as written. */
@@ -46,7 +47,7 @@ export function decoded(text: string): string {
 }
 
 export function invalidLocation(message: string): EngineError {
-  return new EngineError('invalid_configuration', { field: 'location', message })
+  return invalidConfiguration('location', message)
 }
 
 function splitOnce(text: string, separator: string): [string, string | undefined] {

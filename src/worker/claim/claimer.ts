@@ -4,7 +4,7 @@
  */
 import { CLAIM_COUNT_MAX } from '../../kernel/index.ts'
 import type { ClaimInput, ClaimResult } from '../../kernel/index.ts'
-import { randomSeed } from '../../runtime/index.ts'
+import { backoffMs, randomSeed } from '../../runtime/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -14,7 +14,7 @@ import type { ClaimGroup } from './claim-group.ts'
 import { isClaimDue, isFree, makeSources } from './claim-source.ts'
 import type { ClaimRequest, ClaimSource } from './claim-source.ts'
 import type { Slots } from './slots.ts'
-import { backoffMs } from '../store/store-health.ts'
+import { BACKOFF_MAX_MS } from '../store/store-health.ts'
 import type { StoreHealth } from '../store/store-health.ts'
 
 /** Pending claims at once, over all partitions. */
@@ -155,7 +155,7 @@ export class Claimer {
     source.failureCount += 1
     this.#listener.onUnanswered()
     if (!this.#isOpen) return
-    source.retryTimer = this.#runtime.after(backoffMs(this.#runtime, source.failureCount), () => {
+    source.retryTimer = this.#runtime.after(backoffMs(this.#runtime, source.failureCount, BACKOFF_MAX_MS), () => {
       source.retryTimer = undefined
       this.#resend(request, request.input.count)
     })

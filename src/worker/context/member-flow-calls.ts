@@ -26,14 +26,14 @@ import type {
   Refused,
   UpstreamInput,
 } from '../../kernel/index.ts'
-import { errorFields, sleep } from '../../runtime/index.ts'
+import { backoffMs, errorFields, sleep } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 import type { InputServices } from './upstream-results.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
-import { backoffMs } from '../store/store-health.ts'
+import { BACKOFF_MAX_MS } from '../store/store-health.ts'
 import type { HandlerRun, ParkResult } from '../steps/handler-run.ts'
 
 const addOptions = shape<AddMemberOptions>()("{ after: allOf(parsed), as: 'pages' }", {
@@ -215,7 +215,7 @@ export class MemberFlowCalls implements MemberFlow {
       const { result } = await retryUntilAnswered(this.#services, leased, call)
       if (result.kind !== 'refused') return result as Accepted<N>
       if (result.code !== 'flow_busy') throw this.#refusal(result)
-      await sleep(runtime, backoffMs(runtime, busyCount), stopped)
+      await sleep(runtime, backoffMs(runtime, busyCount, BACKOFF_MAX_MS), stopped)
       leased.throwIfRefused()
     }
   }

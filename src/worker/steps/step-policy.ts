@@ -4,7 +4,7 @@ import { parseDuration } from '../../client/define/duration.ts'
 import { shape } from '../../options/shape.ts'
 import type { StepOptions } from '../../client/define/context.ts'
 import { parseRetry } from '../../client/define/retry.ts'
-import { RETRY_DELAY_MAX_MS, backoffMs } from '../../kernel/index.ts'
+import { mayRetry, retryDelayMs } from '../../kernel/index.ts'
 import type { FailureInput, RetryPolicy } from '../../kernel/index.ts'
 import { failureOf } from '../error-text.ts'
 
@@ -16,8 +16,6 @@ const stepOptions = shape<StepOptions>()("{ retry: { attempts: 3 }, timeout: '30
 })
 
 const PERMANENT = 'permanent'
-/** Failures of these categories are never retried, whatever the policy, as with attempts. */
-const FINAL_CATEGORIES: readonly string[] = [PERMANENT, 'cancelled']
 
 export interface StepPolicy {
   readonly retry: RetryPolicy
@@ -47,11 +45,9 @@ export function stepRetryMs(
   category: string,
   fraction: number,
 ): number | undefined {
-  if (attempt >= retry.attempts || FINAL_CATEGORIES.includes(category)) return undefined
-  if (retry.onlyCategories.length > 0 && !retry.onlyCategories.includes(category)) return undefined
-  if (error instanceof RetryAfterError) return Math.min(error.retryAfterMs, RETRY_DELAY_MAX_MS)
-  const delayMs = backoffMs(retry.backoff, attempt)
-  return retry.jitter ? Math.floor(delayMs * fraction) : delayMs
+  const retried = { retry, failureCount: attempt - 1 }
+  if (!mayRetry(retried, category)) return undefined
+  return retryDelayMs(retried, error instanceof RetryAfterError ? error.retryAfterMs : undefined, fraction)
 }
 
 /** The size of a recorded failure. */

@@ -1,8 +1,8 @@
 /** Retries a call with backoff until the store replies, the execution is refused or the worker stops. */
-import { sleep } from '../../runtime/index.ts'
+import { backoffMs, sleep } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { EngineError } from '../../kernel/engine-error.ts'
-import { backoffMs, isTransient } from './store-health.ts'
+import { BACKOFF_MAX_MS, isTransient } from './store-health.ts'
 import type { StoreHealth } from './store-health.ts'
 
 export interface RetryServices {
@@ -32,7 +32,7 @@ export async function retryUntilAnswered<T>(
     } catch (error) {
       health.failed(error)
       if (!isTransient(error)) throw error
-      await sleep(runtime, backoffMs(runtime, failureCount + 1), stopped)
+      await sleep(runtime, backoffMs(runtime, failureCount + 1, BACKOFF_MAX_MS), stopped)
       if (leased.refusal !== undefined || stopped.aborted) throw error
     }
   }

@@ -1,10 +1,10 @@
 /** Logs once when calls to the store begin to fail and once when they succeed again. */
 import { errorFields } from '../../runtime/index.ts'
-import type { Log, Runtime } from '../../runtime/index.ts'
+import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 
-const BACKOFF_FIRST_MS = 50
-const BACKOFF_MAX_MS = 5_000
+/** The longest delay between two tries of a worker's call. */
+export const BACKOFF_MAX_MS = 5_000
 
 export class StoreHealth {
   readonly #log: Log
@@ -25,12 +25,6 @@ export class StoreHealth {
     this.#log.info({ failureCount: this.#failureCount }, 'store responds again; calls resume')
     this.#failureCount = 0
   }
-}
-
-/** Exponential backoff; half of it is random, so that workers do not retry at the same moment. */
-export function backoffMs(runtime: Runtime, failureCount: number): number {
-  const whole = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failureCount - 1, 16))
-  return (whole / 2) * (1 + runtime.random())
 }
 
 /** Whether a retry can succeed. Errors thrown by the store itself are assumed to be transient. */

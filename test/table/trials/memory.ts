@@ -5,7 +5,7 @@
 import {
   OPERATION_WORK_LIMIT,
   READS_PER_UNIT,
-  comesBefore,
+  compareKeyed,
   entriesOf,
   eventOf,
   joinName,
@@ -189,7 +189,7 @@ function setEntry(memory: Memory, index: string, id: string, score: number | und
   const after = entriesIn(memory, index).filter((entry) => entry.id !== id)
   if (score !== undefined) {
     const added = { index, score, id }
-    const place = after.findIndex((entry) => comesBefore(added, entry))
+    const place = after.findIndex((entry) => compareKeyed(added, entry) < 0)
     after.splice(place === -1 ? after.length : place, 0, added)
   }
   assign(memory, memory.indexes, index, after)
@@ -232,5 +232,5 @@ function isInRange(range: Range, entry: IndexEntry): boolean {
   if (from === undefined) return true
   if (from.id === undefined) return (entry.score - from.score) * sign >= 0
   const place = { score: from.score, id: from.id }
-  return range.reverse === true ? comesBefore(entry, place) : comesBefore(place, entry)
+  return (range.reverse === true ? compareKeyed(entry, place) : compareKeyed(place, entry)) < 0
 }

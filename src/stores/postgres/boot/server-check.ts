@@ -1,5 +1,6 @@
 /** Checks a server before it is used: whether it can hold a store, and whether it would lose data silently. */
 import { EngineError } from '../../../kernel/engine-error.ts'
+import { invalidLocation } from '../../server/server-location.ts'
 import { STANDBY } from '../wire/postgres-error.ts'
 import type { Row, Session } from '../wire/session.ts'
 
@@ -66,17 +67,17 @@ export async function checkServer(session: Session): Promise<ServerFacts> {
 function refuse(identity: Row): void {
   const product = String(identity['product'])
   if (!product.startsWith('PostgreSQL ')) {
-    throw invalid(
+    throw invalidLocation(
       `The server is ${product.split(/[ (]/, 1)[0] ?? ''}, not PostgreSQL: a server with the same protocol need not have the same guarantees, such as advisory locks.`,
     )
   }
   if (Number(identity['version_number']) < LEAST_VERSION) {
-    throw invalid(
+    throw invalidLocation(
       `The server is PostgreSQL ${versionOf(identity)}, which is too old: use ${LEAST_VERSION_TEXT} or later.`,
     )
   }
   if (identity['encoding'] !== GOOD_ENCODING) {
-    throw invalid(
+    throw invalidLocation(
       `The database has the encoding ${String(identity['encoding'])}, which cannot hold every text. Name one that was created with "create database … encoding 'UTF8' template template0".`,
     )
   }
@@ -102,8 +103,4 @@ function factsOf(version: string, settings: Settings): ServerFacts {
     statementTimeoutMs: timeouts.length === 0 ? undefined : Math.min(...timeouts),
     idleTimeoutMs: number('idle_session_timeout') || undefined,
   }
-}
-
-function invalid(message: string): EngineError {
-  return new EngineError('invalid_configuration', { field: 'location', message })
 }

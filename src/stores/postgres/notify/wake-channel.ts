@@ -4,7 +4,7 @@
  */
 import { errorFields } from '../../../runtime/index.ts'
 import type { Log, LogFields, Runtime, Timer } from '../../../runtime/index.ts'
-import { backoffMs } from '../../server/backoff.ts'
+import { backoffMs } from '../../../runtime/backoff.ts'
 import { executionPartition } from '../../store.ts'
 import type { Partition, Wake } from '../../store.ts'
 import { Announcer } from './announcer.ts'

@@ -4,7 +4,7 @@
  */
 import { sleep } from '../../../runtime/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
-import { backoffMs } from '../../server/backoff.ts'
+import { backoffMs } from '../../../runtime/backoff.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { Connection } from './connection.ts'
 

@@ -1,6 +1,7 @@
 /** Checks a server before it is used: whether it can run the library, and whether it would lose data silently. */
 import type { Redis } from 'ioredis'
 import { EngineError } from '../../../kernel/engine-error.ts'
+import { invalidLocation } from '../../server/server-location.ts'
 import type { Connection } from '../connection/connection.ts'
 import { REPLICA, causeOf } from '../connection/valkey-error.ts'
 
@@ -51,24 +52,20 @@ export async function checkDatabase(connection: Connection, database: number): P
 function refuse(facts: ServerFacts, isCluster: boolean): void {
   const [major = 0, minor = 0] = facts.version.split('.').map(Number)
   if (major < LEAST_VERSION[0] || (major === LEAST_VERSION[0] && minor < LEAST_VERSION[1])) {
-    throw invalid(
+    throw invalidLocation(
       `The server is ${facts.product} ${facts.version}, which is too old: it has no functions. Use Valkey 7.2 or later, or Redis 7.0 or later.`,
     )
   }
   if (facts.maxmemoryPolicy !== GOOD_POLICY) {
-    throw invalid(
+    throw invalidLocation(
       `The server's maxmemory-policy is ${facts.maxmemoryPolicy}, so it would drop stored work when its memory is full. ` +
         `Set it with "CONFIG SET maxmemory-policy ${GOOD_POLICY}" and in the server's configuration file.`,
     )
   }
   if (facts.isCluster && !isCluster) {
-    throw invalid('The server is part of a cluster: begin the location with "valkey-cluster://".')
+    throw invalidLocation('The server is part of a cluster: begin the location with "valkey-cluster://".')
   }
   if (facts.isReplica && !isCluster) throw new EngineError('store_unavailable', { message: REPLICA })
-}
-
-function invalid(message: string): EngineError {
-  return new EngineError('invalid_configuration', { field: 'location', message })
 }
 
 async function factsOf(server: Redis): Promise<ServerFacts> {

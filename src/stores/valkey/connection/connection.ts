@@ -4,7 +4,7 @@
  */
 import { Cluster, Redis } from 'ioredis'
 import type { Runtime, Timer } from '../../../runtime/index.ts'
-import { backoffMs } from '../../server/backoff.ts'
+import { backoffMs } from '../../../runtime/backoff.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { BytesCommand, ReadyCommand } from '../wire/bytes-command.ts'
 import type { FunctionCall } from '../wire/call-writer.ts'

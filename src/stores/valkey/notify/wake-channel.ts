@@ -7,7 +7,7 @@
  */
 import type { Log, Runtime, Timer } from '../../../runtime/index.ts'
 import { errorFields } from '../../../runtime/index.ts'
-import { backoffMs } from '../../server/backoff.ts'
+import { backoffMs } from '../../../runtime/backoff.ts'
 import { executionPartition } from '../../store.ts'
 import type { Partition, Wake } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'

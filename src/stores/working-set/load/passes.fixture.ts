@@ -1,7 +1,7 @@
 /** A partition that is loaded as from a server, need by need, and counts how often its batches had to run. */
-import { STEP_PAGE_BYTES, isFlowId, payloadKey } from '../../../kernel/index.ts'
+import { STEP_PAGE_BYTES, compareKeyed, isFlowId, payloadKey } from '../../../kernel/index.ts'
 import type { AnyRecord, IndexEntry, Range, RecordType } from '../../../kernel/index.ts'
-import { compareEntries, inRange } from '../overlay/index-overlay.ts'
+import { inRange } from '../overlay/index-overlay.ts'
 import { recordText } from '../../sql/record-text.ts'
 import type { Answer, Call } from '../../store.ts'
 import type { Writes } from '../overlay/stored-data.ts'
@@ -93,7 +93,7 @@ export class LoadedPartition {
 
   #range(range: Range): IndexEntry[] {
     const entries = this.#entries.get(range.index) ?? []
-    const found = entries.filter(({ score, id }) => inRange(range, score, id)).sort(compareEntries)
+    const found = entries.filter(({ score, id }) => inRange(range, score, id)).sort(compareKeyed)
     return (range.reverse === true ? found.reverse() : found).slice(0, range.limit)
   }
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { compareKeyed } from '../../../kernel/index.ts'
 import type { IndexEntry, Range } from '../../../kernel/index.ts'
-import { IndexOverlay, compareEntries, inRange } from './index-overlay.ts'
+import { IndexOverlay, inRange } from './index-overlay.ts'
 import type { StoredData } from './stored-data.ts'
 
 const INDEX = 'index'
@@ -22,7 +23,7 @@ function storedEntries(entries: readonly IndexEntry[], isSparing = false): Store
 }
 
 function naiveRange(entries: readonly IndexEntry[], range: Range): IndexEntry[] {
-  const sorted = entries.filter((entry) => inRange(range, entry.score, entry.id)).sort(compareEntries)
+  const sorted = entries.filter((entry) => inRange(range, entry.score, entry.id)).sort(compareKeyed)
   return (range.reverse === true ? sorted.reverse() : sorted).slice(0, range.limit)
 }
 

@@ -1,4 +1,5 @@
 /** One index within a batch: the entries that the batch has changed, over the stored ones. */
+import { compareKeyed } from '../../../kernel/index.ts'
 import type { IndexEntry, IndexGuard, Range } from '../../../kernel/index.ts'
 import type { StoredData } from './stored-data.ts'
 
@@ -89,7 +90,7 @@ export class IndexOverlay {
       if (after !== undefined && inRange(range, after, id)) added.push({ index: this.#index, score: after, id })
     }
     if (added.length === 0) return kept
-    const merged = kept.concat(added).sort(range.reverse === true ? (a, b) => compareEntries(b, a) : compareEntries)
+    const merged = kept.concat(added).sort(range.reverse === true ? (a, b) => compareKeyed(b, a) : compareKeyed)
     return merged.slice(0, range.limit)
   }
 
@@ -135,21 +136,11 @@ export class IndexOverlay {
   }
 }
 
-interface Place {
-  readonly score: number
-  readonly id: string
-}
-
-/** The order of every index: by score, then by id. */
-export function compareEntries(a: Place, b: Place): number {
-  return a.score - b.score || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-}
-
 export function inRange(range: Range, score: number, id: string): boolean {
   const { from, to } = range
   const sign = range.reverse === true ? -1 : 1
   if (to !== undefined && (score - to) * sign > 0) return false
   if (from === undefined) return true
   if (from.id === undefined) return (score - from.score) * sign >= 0
-  return compareEntries({ score, id }, { score: from.score, id: from.id }) * sign > 0
+  return compareKeyed({ score, id }, { score: from.score, id: from.id }) * sign > 0
 }

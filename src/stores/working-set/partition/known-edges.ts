@@ -3,12 +3,11 @@
  * change of these indexes writes the record of the flow, so the version of a flow covers all its edges. A commit compares that
  * version.
  */
-import { entriesOf } from '../../../kernel/index.ts'
+import { compareKeyed, entriesOf } from '../../../kernel/index.ts'
 import type { Edge, IndexEntry } from '../../../kernel/index.ts'
 import type { AppliedContent } from '../commit/commit-groups.ts'
 import { writesRecord } from '../overlay/held-record.ts'
 import type { HeldRecord } from '../overlay/held-record.ts'
-import { compareEntries } from '../overlay/index-overlay.ts'
 import type { Version } from '../overlay/stored-data.ts'
 
 /** Flows and entries in the cache at most. */
@@ -34,7 +33,7 @@ export class KnownEdges {
 
   /** All entries of an index of a flow that is known, in order. */
   entriesIn(index: string, flowId: string): IndexEntry[] {
-    return [...(this.#flows.get(flowId)?.indexes.get(index)?.values() ?? [])].sort(compareEntries)
+    return [...(this.#flows.get(flowId)?.indexes.get(index)?.values() ?? [])].sort(compareKeyed)
   }
 
   /** Records the writes of a commit. */
