@@ -138,6 +138,7 @@ export {
   OPEN_WAITPOINTS_INDEX,
   OUTBOUND_PREFIX,
   PURGE_INDEX,
+  QUEUES_INDEX,
   SIBLING_CANCELS_INDEX,
   attemptsIndex,
   bufferedSignalsIndex,

@@ -5,13 +5,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
 import { entriesOf } from '../../src/kernel/index.ts'
-import type { AnyRecord, RecordType } from '../../src/kernel/index.ts'
+import type { AnyRecord } from '../../src/kernel/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/open/location.ts'
 import type { Partition, Store } from '../../src/stores/store.ts'
 import { ByteWriter } from '../../src/stores/valkey/layout/byte-writer.ts'
 import { Connection } from '../../src/stores/valkey/connection/connection.ts'
-import { Keys, keyKinds } from '../../src/stores/valkey/layout/keys.ts'
+import { Keys, memberIdParts, nameBytes } from '../../src/stores/valkey/layout/keys.ts'
 import { putCell } from '../../src/stores/valkey/layout/put-value.ts'
 import { recordValue } from '../../src/stores/valkey/layout/stored-value.ts'
 import { storedForm } from '../../src/stores/valkey/layout/stored-form.ts'
@@ -44,9 +44,9 @@ export function serverTarget(
         store,
         plant: async (partition, record) => plant(await way.open(), keys, store, partition, record),
         setEntry: async (partition, index, id, score) =>
-          setEntry(await way.open(), indexKey(keys, partition, index), id, score),
+          setEntry(await way.open(), keys, partition, { index, id }, score),
         damage: async (partition, type, id, damage) =>
-          damageValue(await way.open(), recordKey(keys, partition, type, id), damage, hollow(id)),
+          damageValue(await way.open(), keys.key(partition, type, id), damage, hollow(id)),
         untilListening: () => untilListening(store),
         clear: () => way.removeKeys(`${prefix}:{fp:*`),
         remove: () => way.removeKeys(`${prefix}:*`),
@@ -72,12 +72,12 @@ async function plant(
   const { records } = await store.dump(partition)
   const before = records.find((other) => other.type === type && other.id === id)
   for (const entry of before === undefined ? [] : entriesOf(before)) {
-    await setEntry(connection, indexKey(keys, partition, entry.index), entry.id, undefined)
+    await setEntry(connection, keys, partition, entry, undefined)
   }
   for (const entry of entriesOf(record)) {
-    await setEntry(connection, indexKey(keys, partition, entry.index), entry.id, entry.score)
+    await setEntry(connection, keys, partition, entry, entry.score)
   }
-  await connection.send('SET', recordKey(keys, partition, type, id), layOut(record))
+  await connection.send('SET', keys.key(partition, type, id), layOut(record))
 }
 
 /** A version that no process has seen. */
@@ -98,26 +98,26 @@ function hollow(id: string): Buffer {
   return writer.take()
 }
 
-async function setEntry(connection: Connection, key: string, id: string, score: number | undefined): Promise<void> {
-  if (score === undefined) await connection.send('ZREM', key, id)
-  else await connection.send('ZADD', key, score, id)
+async function setEntry(
+  connection: Connection,
+  keys: Keys,
+  partition: Partition,
+  { index, id }: { readonly index: string; readonly id: string },
+  score: number | undefined,
+): Promise<void> {
+  const key = keys.key(partition, 'index', index)
+  const member = nameBytes(id, memberIdParts(index))
+  if (score === undefined) await connection.send('ZREM', key, member)
+  else await connection.send('ZADD', key, score, member)
 }
 
-async function damageValue(connection: Connection, key: string, damage: Damage, hollow: Buffer): Promise<Heal> {
+async function damageValue(connection: Connection, key: Buffer, damage: Damage, hollow: Buffer): Promise<Heal> {
   const bytes = (await connection.sendForBytes('GET', key)) as Buffer | null
-  if (bytes === null) throw new Error(`The test damages ${key}, which does not exist.`)
+  if (bytes === null) throw new Error(`The test damages ${key.toString()}, which does not exist.`)
   await connection.send('SET', key, Buffer.from(damagedBytes(bytes, damage, hollow)))
   return async () => {
     await connection.send('SET', key, bytes)
   }
-}
-
-function recordKey(keys: Keys, partition: Partition, type: RecordType, id: string): string {
-  return `${keys.partition(partition)}${keyKinds[type]}${id}`
-}
-
-function indexKey(keys: Keys, partition: Partition, index: string): string {
-  return `${keys.partition(partition)}${keyKinds.index}${index}`
 }
 
 /** A connection that is none of a store's, made when it is first needed and shared by the tests of a file. */
@@ -158,8 +158,8 @@ class WayToServer {
 async function removeKeysOn(server: Redis, pattern: string): Promise<void> {
   let cursor = '0'
   do {
-    const [next, keys] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT)
+    const [next, keys] = await server.scanBuffer(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT)
     await Promise.all(keys.map((key) => server.unlink(key)))
-    cursor = next
+    cursor = String(next)
   } while (cursor !== '0')
 }

@@ -43,11 +43,11 @@ describe('migrate on a Valkey server', () => {
     })
     expect(planned).toMatchObject({
       code: 0,
-      stdout: 'Layout version 3 would become 4: 1 records, 0 indexes, 0 payloads and results, 0 events to move.\n',
+      stdout: 'Layout version 3 would become 5: 1 records, 0 indexes, 0 payloads and results, 0 events to move.\n',
     })
     expect(done).toMatchObject({
       code: 0,
-      stdout: 'Moved 1 records, 0 indexes, 0 payloads and results, 0 events.\nLayout version 3 has become 4.\n',
+      stdout: 'Moved 1 records, 0 indexes, 0 payloads and results, 0 events.\nLayout version 3 has become 5.\n',
       stderr: '',
     })
     expect(again).toMatchObject({ code: 0, stderr: '' })
@@ -70,7 +70,7 @@ describe('migrate on a Valkey server', () => {
     expect(JSON.parse(forced.stdout)).toEqual({
       kind: 'migrated',
       from: 3,
-      to: 4,
+      to: 5,
       counts: { records: 1, indexes: 0, blobs: 0, events: 0, damaged: 0 },
       steps: [],
       level: { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] },

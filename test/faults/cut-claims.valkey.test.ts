@@ -6,7 +6,7 @@ import { silentLog } from '../../src/runtime/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call } from '../../src/stores/store.ts'
 import { claim } from '../../src/stores/store.fixture.ts'
-import { Keys, keyKinds } from '../../src/stores/valkey/layout/keys.ts'
+import { Keys } from '../../src/stores/valkey/layout/keys.ts'
 import { createFabric } from '../../src/fabric/index.ts'
 import type { Fabric } from '../../src/fabric/index.ts'
 import { startServer } from '../servers/server.ts'
@@ -86,7 +86,7 @@ class Place implements AsyncDisposable {
   }
 
   async removePayload(executionId: ExecutionId): Promise<void> {
-    const key = `${new Keys('ff', 0).partition(PARTITION)}${keyKinds.blob}${payloadKey(executionId)}`
+    const key = new Keys('ff', 0).key(PARTITION, 'blob', payloadKey(executionId))
     expect(await this.server.call('DEL', key)).toBe(1)
   }
 

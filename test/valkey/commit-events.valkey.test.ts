@@ -120,7 +120,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
 
     test('of everything that the log grew by, with numbers of any size in full', async () => {
       const trimmed = LEVEL_STEP - 100
-      await at.server.set(at.key('trimmed4'), trimmed)
+      await at.server.set(at.key('trimmed5'), trimmed)
       const now = 1_700_000_000_123
 
       const wakes = await wakesOf([

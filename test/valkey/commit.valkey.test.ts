@@ -55,7 +55,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
 
       expect(reply).toMatchObject({ kind: 'applied', failed: [], lastSequence: 1, sent: [] })
       const found = await at.contents()
-      expect(Object.keys(found)).toEqual(['b4:a new', 'events4', `i4:${DUE_INDEX}`, `i4:${READY}`, 'x4:a'])
+      expect(Object.keys(found)).toEqual(['b5:a new', 'events5', `i5:${DUE_INDEX}`, `i5:${READY}`, 'x5:a'])
       expect(await at.asStored('a')).toMatchObject({ version })
       expect(await at.server.getBuffer(at.key('blob', 'a new'))).toEqual(Buffer.from(bytes))
     })
@@ -124,15 +124,15 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       expect(await membersOf(at, DUE_INDEX)).toEqual(['g0', 'g2', 'g4'])
       expect(await membersOf(at, 'created')).toEqual(['g1 gone', 'g3 gone', 'old'])
       const found = Object.keys(await at.contents())
-      expect(found.filter((key) => /^[xsb]4:g/.test(key))).toEqual([
-        'b4:g0',
-        'b4:g2',
-        'b4:g4',
-        's4:g1',
-        's4:g3',
-        'x4:g0',
-        'x4:g2',
-        'x4:g4',
+      expect(found.filter((key) => /^[xsb]5:g/.test(key))).toEqual([
+        'b5:g0',
+        'b5:g2',
+        'b5:g4',
+        's5:g1',
+        's5:g3',
+        'x5:g0',
+        'x5:g2',
+        'x5:g4',
       ])
       expect((await eventsOf(at)).map(({ id }) => id)).toEqual(['g0', 'g0', 'g2', 'g2', 'g4', 'g4'])
       const head = `{"v":1,"sender":"${SENDER}"`
@@ -171,8 +171,8 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
     ['an index', 'index', 'created'],
     ['an index of timers', 'index', DUE_INDEX],
     ['an index that wakes', 'index', READY],
-    ['the log', 'events4', ''],
-    ['the count of trimmed events', 'trimmed4', ''],
+    ['the log', 'events5', ''],
+    ['the count of trimmed events', 'trimmed5', ''],
   ] as const)(
     'that meets another kind of value instead of %s raises an error and writes nothing',
     async (_, kind, id) => {
@@ -226,7 +226,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       }),
     ])
     expect(failedOf(removed)).toEqual([])
-    expect(Object.keys(await at.contents())).toEqual(['events4'])
+    expect(Object.keys(await at.contents())).toEqual(['events5'])
   })
 
   test('fails the groups for which an index is not clear, and applies the others', async () => {
@@ -241,7 +241,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
     ])
 
     expect(failedOf(reply)).toEqual([0, 1])
-    expect(Object.keys(await at.contents()).sort()).toEqual(['i4:ready', 'x4:later entries', 'x4:no entries'])
+    expect(Object.keys(await at.contents()).sort()).toEqual(['i5:ready', 'x5:later entries', 'x5:no entries'])
   })
 
   test.each([

@@ -45,7 +45,7 @@ export const jsonForm: StoredForm = {
   writeBody: (record, writer) => {
     writer.bytes(latin1Of(record))
   },
-  readBody: (_type, bytes, start) => JSON.parse(bytes.toString('utf8', start)) as AnyRecord,
+  readBody: (_type, _id, bytes, start) => JSON.parse(bytes.toString('utf8', start)) as AnyRecord,
   entriesOf: () => [],
   writeEventBody: ({ at: _, ...event }, writer) => {
     writer.bytes(latin1Of(event))
@@ -195,7 +195,7 @@ export class LibraryPartition {
     return new LibraryPartition(server, functions)
   }
 
-  key(kind: keyof typeof keyKinds | 'events4' | 'trimmed4', id = ''): string {
+  key(kind: keyof typeof keyKinds | 'events5' | 'trimmed5', id = ''): string {
     const prefix = this.keys.partition(PARTITION)
     return kind in keyKinds ? prefix + keyKinds[kind as keyof typeof keyKinds] + id : prefix + kind
   }

@@ -2,19 +2,22 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { recordTypes } from '../../src/kernel/index.ts'
 import { migrateStore } from '../../src/stores/open/migrate-store.ts'
 import { executionPartition } from '../../src/stores/store.ts'
+import { Keys } from '../../src/stores/valkey/layout/keys.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { ordered } from '../conformance/ordered-dump.ts'
 import { startServer } from '../servers/server.ts'
 import { documentedAccess } from './documented-access.ts'
 import { LogLines, countIn, locations, newPrefix, open, refusalOf, submitInto } from './fabrics.ts'
-import { OLD_SETTINGS, OldStore, TRIMMED, blobBytes, livedPartition } from './old-store.ts'
+import { OldStore, TRIMMED, blobBytes, livedPartition, oldForms, oldSettings } from './old-store.ts'
 
 const HOUR_MS = 3_600_000
 const REGISTER = 'flowfabric:{m}:libraries'
 const OTHER_LIBRARY = 'flowfabric_0123456789abcdef'
 const PARTITIONS = [0, 5]
 const LEVEL_AS_IT_IS = { kind: 'up_to_date', from: 1, to: 1, heldBackBy: [] }
-const SETTINGS = { executionPartitions: OLD_SETTINGS.executionPartitions, indexedTags: OLD_SETTINGS.indexedTags }
+const OLDEST = 3
+const { executionPartitions, indexedTags } = oldSettings(OLDEST)
+const SETTINGS = { executionPartitions, indexedTags }
 
 const targets = [
   { name: 'valkey', location: locations().valkey },
@@ -34,10 +37,10 @@ interface Place {
   readonly old: OldStore
 }
 
-/** A store of layout 3 that has lived. */
-async function oldStore(server: string): Promise<Place> {
+/** A store of an old layout that has lived. */
+async function oldStore(server: string, layout = OLDEST): Promise<Place> {
   const prefix = newPrefix()
-  const old = await OldStore.at(server, prefix)
+  const old = await OldStore.at(server, prefix, layout)
   onTestFinished(() => old.remove())
   for (const partition of PARTITIONS) await old.write(partition, lived)
   return { location: `${server}?prefix=${prefix}`, old }
@@ -59,11 +62,12 @@ async function expectMoved({ location, old }: Place): Promise<void> {
     expect(ordered(await store.dump(partition))).toEqual(ordered(lived))
     expect((await store.readEvents(partition, 0, 1)).firstSequence).toBe(TRIMMED + 1)
     for (const key of lived.blobKeys) {
-      expect(await old.connection.sendForBytes('GET', old.key(number, `b4:${key}`))).toEqual(blobBytes(key))
+      const newKey = new Keys(old.prefix, 0).key(partition, 'blob', key)
+      expect(await old.connection.sendForBytes('GET', newKey)).toEqual(blobBytes(key))
     }
   }
-  const oldNames = /\}:([xaqfeswgib]:|events$|trimmed$)/
-  expect((await old.keys()).filter((key) => oldNames.test(key))).toEqual([])
+  const oldNames = /\}:([xaqfeswgib]4?:|events4?$|trimmed4?$)/
+  expect((await old.keys()).map(String).filter((key) => oldNames.test(key))).toEqual([])
   expect(await countIn(store)).toBe(PARTITIONS.length * countOf('execution'))
   await submitInto(store, 0)
 }
@@ -85,9 +89,11 @@ function expectedCounts() {
   }
 }
 
-describe.each(targets)('a store of layout 3 on $name', ({ location: server }) => {
+const places = targets.flatMap((target) => oldForms.map(({ version: layout }) => ({ ...target, layout })))
+
+describe.each(places)('a store of layout $layout on $name', ({ location: server, layout }) => {
   test('is refused with the command that migrates it, and holds the same afterwards; again is a no-op', async () => {
-    const place = await oldStore(server)
+    const place = await oldStore(server, layout)
 
     const refused = await refusalOf(place.location)
     const planned = await migrateStore(place.location, { dryRun: true })
@@ -96,12 +102,13 @@ describe.each(targets)('a store of layout 3 on $name', ({ location: server }) =>
 
     expect(refused.code).toBe('older_schema')
     expect(refused.message).toContain('flowfabric migrate <location>')
-    expect(settingsBefore).toBe(JSON.stringify(OLD_SETTINGS))
-    expect(planned).toEqual({ kind: 'pending', from: 3, to: 4, steps: [], counts: expectedCounts() })
+    expect(settingsBefore).toBe(JSON.stringify(oldSettings(layout)))
+    expect(planned).toEqual({ kind: 'pending', from: layout, to: 5, steps: [], counts: expectedCounts() })
     expect(done).toEqual({ ...planned, kind: 'migrated', level: LEVEL_AS_IT_IS })
 
     const keys = await place.old.keys()
-    const execution = place.old.key(0, `x4:${lived.records.find(({ type }) => type === 'execution')?.id ?? ''}`)
+    const { id = '' } = lived.records.find(({ type }) => type === 'execution') ?? {}
+    const execution = new Keys(place.old.prefix, 0).key(executionPartition(0), 'execution', id)
     const value = await place.old.connection.sendForBytes('GET', execution)
     expect(await migrateStore(place.location)).toEqual({ kind: 'ready_when_opened', level: LEVEL_AS_IT_IS })
     expect(await place.old.keys()).toEqual(keys)
@@ -110,7 +117,7 @@ describe.each(targets)('a store of layout 3 on $name', ({ location: server }) =>
   })
 
   test('is moved in full by a migration that is interrupted after every step', async () => {
-    const place = await oldStore(server)
+    const place = await oldStore(server, layout)
     let interruptions = 0
     for (;;) {
       const controller = new AbortController()
@@ -124,7 +131,7 @@ describe.each(targets)('a store of layout 3 on $name', ({ location: server }) =>
       interruptions++
       const settings = JSON.parse(String(await place.old.connection.send('GET', place.old.settingsKey))) as object
       // A program of the previous version refuses every layout above its own.
-      expect(settings).toEqual({ ...OLD_SETTINGS, layoutVersion: 4, migratingFrom: 3 })
+      expect(settings).toEqual({ ...oldSettings(layout), layoutVersion: 5, migratingFrom: layout })
       const refused = await refusalOf(place.location)
       expect(refused.code).toBe('older_schema')
       expect(refused.message).toContain('flowfabric migrate <location>')
@@ -135,7 +142,7 @@ describe.each(targets)('a store of layout 3 on $name', ({ location: server }) =>
   })
 
   test('is moved once by several processes that migrate it at the same time', async () => {
-    const place = await oldStore(server)
+    const place = await oldStore(server, layout)
 
     const results = await Promise.all([1, 2, 3].map(() => migrateStore(place.location)))
 
@@ -147,7 +154,7 @@ describe.each(targets)('a store of layout 3 on $name', ({ location: server }) =>
 describe('a migration', () => {
   test('is refused while a program of another version may be running, unless it is forced', async () => {
     await using server = await startServer({ program: 'valkey-server' })
-    const old = await OldStore.at(server.location, 'ff')
+    const old = await OldStore.at(server.location, 'ff', OLDEST)
     for (const partition of PARTITIONS) await old.write(partition, lived)
     const [seconds] = (await server.call('TIME')) as string[]
     const now = Number(seconds) * 1_000
@@ -156,7 +163,7 @@ describe('a migration', () => {
     const refused = await failureOf(migrateStore(server.location))
     expect(refused.code).toBe('store_in_use')
     expect(refused.message).toMatch(new RegExp(`${OTHER_LIBRARY}.* 5\\.\\d h ago.*--force`))
-    expect(await server.call('GET', old.settingsKey)).toBe(JSON.stringify(OLD_SETTINGS))
+    expect(await server.call('GET', old.settingsKey)).toBe(JSON.stringify(oldSettings(OLDEST)))
 
     expect(await migrateStore(server.location, { force: true })).toMatchObject({ kind: 'migrated' })
     await expectMoved({ location: server.location, old })
@@ -167,14 +174,14 @@ describe('a migration', () => {
     await using server = await startServer({ program: 'valkey-server' })
     await server.call('HSET', REGISTER, OTHER_LIBRARY, 1)
     const location = `${server.location}/3`
-    const old = await OldStore.at(location, 'ff')
+    const old = await OldStore.at(location, 'ff', OLDEST)
     for (const partition of PARTITIONS) await old.write(partition, lived)
     const [seconds] = (await server.call('TIME')) as string[]
 
     expect(await migrateStore(location)).toMatchObject({ kind: 'migrated' })
     await expectMoved({ location, old })
 
-    await old.connection.send('SET', old.settingsKey, JSON.stringify(OLD_SETTINGS))
+    await old.connection.send('SET', old.settingsKey, JSON.stringify(oldSettings(OLDEST)))
     await server.call('HSET', REGISTER, OTHER_LIBRARY, Number(seconds) * 1_000)
     expect((await failureOf(migrateStore(location))).code).toBe('store_in_use')
     old.connection.close()
@@ -184,20 +191,20 @@ describe('a migration', () => {
     const [user] = await documentedAccess()
     if (user === undefined) expect.fail('the documentation names a user')
     await using server = await startServer({ program: 'valkey-server', ...user })
-    const old = await OldStore.at(server.location, 'ff')
+    const old = await OldStore.at(server.location, 'ff', OLDEST)
     await old.write(0, lived)
 
     expect(await migrateStore(server.location)).toMatchObject({ kind: 'migrated' })
     old.connection.close()
   })
 
-  test('keeps damaged values, and counts them', async () => {
-    const place = await oldStore(locations().valkey)
+  test.each(oldForms)('keeps damaged values of layout $version, and counts them', async ({ version }) => {
+    const place = await oldStore(locations().valkey, version)
     const { old, location } = place
     const damaged = lived.records.find(({ type }) => type === 'execution')
     if (damaged === undefined) expect.fail('there are executions')
-    await old.connection.send('SETRANGE', old.recordKey(0, damaged), 0, Buffer.alloc(40, 255))
-    await old.connection.send('LSET', old.key(5, 'events'), 3, 'no event')
+    await old.connection.send('SETRANGE', old.oldKey(0, 'execution', damaged.id), 0, Buffer.alloc(40, 255))
+    await old.connection.send('LSET', old.logKey(5, 'events'), 3, 'no event')
     const log = new LogLines()
 
     const done = await migrateStore(location, { log })
@@ -218,9 +225,29 @@ describe('a migration', () => {
     expect(await migrateStore(location, { dryRun: true })).toEqual({ kind: 'ready_when_opened' })
 
     const { old, location: older } = await oldStore(locations().valkey)
-    await old.connection.send('SET', old.settingsKey, JSON.stringify({ ...OLD_SETTINGS, layoutVersion: 2 }))
+    await old.connection.send('SET', old.settingsKey, JSON.stringify(oldSettings(2)))
     const error = await failureOf(migrateStore(older))
     expect(error.code).toBe('older_schema')
     expect(error.message).toContain('layout version 2')
+  })
+
+  test('resumes one that an older program began and did not finish', async () => {
+    const { old, location } = await oldStore(locations().valkey)
+    const newer = await OldStore.at(locations().valkey, old.prefix, 4)
+    const half = { ...lived, events: lived.events.slice(0, 300) }
+    for (const partition of PARTITIONS) {
+      for (const { type, id } of lived.records.slice(0, 100)) {
+        await old.connection.send('DEL', old.oldKey(partition, type, id))
+      }
+      await old.connection.send('LTRIM', old.logKey(partition, 'events'), half.events.length, -1)
+      await newer.write(partition, { ...half, records: lived.records.slice(0, 100), entries: [], blobKeys: [] })
+    }
+    const settings = { ...oldSettings(4), migratingFrom: 3 }
+    await old.connection.send('SET', old.settingsKey, JSON.stringify(settings))
+    newer.connection.close()
+
+    expect((await refusalOf(location)).code).toBe('older_schema')
+    expect(await migrateStore(location)).toMatchObject({ kind: 'migrated', from: 3, to: 5 })
+    await expectMoved({ location, old })
   })
 })

@@ -1,5 +1,5 @@
-/** A store as programs of layout 3 left it, written by hand: every type of record, indexes, blobs, events and a trimmed log. */
-import type { AnyRecord, RecordType } from '../../src/kernel/index.ts'
+/** A store as programs of an older layout left it, written by hand: every type of record, indexes, blobs, events and a trimmed log. */
+import type { AnyRecord, FabricEvent, RecordType } from '../../src/kernel/index.ts'
 import { DATA_VERSION } from '../../src/kernel/index.ts'
 import { systemRuntime } from '../../src/runtime/index.ts'
 import { parseLocation } from '../../src/stores/open/location.ts'
@@ -7,6 +7,7 @@ import { executionPartition } from '../../src/stores/store.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { Connection } from '../../src/stores/valkey/connection/connection.ts'
 import { oldEventBytes, oldRecordBytes } from '../../src/stores/valkey/migration/old-layout.fixture.ts'
+import { textEventBytes, textRecordBytes } from '../../src/stores/valkey/migration/text-ids.fixture.ts'
 import { Clock } from '../conformance/clock.ts'
 import { INDEXED_TAGS, TestFabric } from '../conformance/fabric.ts'
 import { GivenFlow, chain } from '../conformance/given-flow.ts'
@@ -14,25 +15,34 @@ import { GivenJournal } from '../conformance/given-journal.ts'
 import { Given } from '../conformance/given.ts'
 import { memory } from '../conformance/targets.ts'
 
-/** What layout 3 called its keys. */
-const oldKinds: Readonly<Record<RecordType | 'index' | 'blob', string>> = {
-  execution: 'x:',
-  attempt: 'a:',
-  queue: 'q:',
-  flow: 'f:',
-  edge: 'e:',
-  step: 's:',
-  waitpoint: 'w:',
-  signal: 'g:',
-  index: 'i:',
-  blob: 'b:',
+/** What layout 3 called its keys. Layout 4 has its number in front of the colon. */
+const oldLetters: Readonly<Record<RecordType | 'index' | 'blob', string>> = {
+  execution: 'x',
+  attempt: 'a',
+  queue: 'q',
+  flow: 'f',
+  edge: 'e',
+  step: 's',
+  waitpoint: 'w',
+  signal: 'g',
+  index: 'i',
+  blob: 'b',
 }
 
-export const OLD_SETTINGS = {
-  dataVersion: DATA_VERSION,
-  layoutVersion: 3,
-  executionPartitions: 8,
-  indexedTags: [...INDEXED_TAGS],
+interface OldForm {
+  readonly version: number
+  readonly mark: string
+  readonly recordBytes: (record: AnyRecord) => Buffer
+  readonly eventBytes: (event: FabricEvent) => Buffer
+}
+
+export const oldForms: readonly OldForm[] = [
+  { version: 3, mark: '', recordBytes: oldRecordBytes, eventBytes: oldEventBytes },
+  { version: 4, mark: '4', recordBytes: textRecordBytes, eventBytes: textEventBytes },
+]
+
+export function oldSettings(layoutVersion: number) {
+  return { dataVersion: DATA_VERSION, layoutVersion, executionPartitions: 8, indexedTags: [...INDEXED_TAGS] }
 }
 
 /** Events that were removed from the log of every partition before. */
@@ -79,17 +89,20 @@ export function blobBytes(key: string): Buffer {
 export class OldStore {
   readonly prefix: string
   readonly connection: Connection
+  readonly form: OldForm
 
-  private constructor(prefix: string, connection: Connection) {
+  private constructor(prefix: string, connection: Connection, form: OldForm) {
     this.prefix = prefix
     this.connection = connection
+    this.form = form
   }
 
-  static async at(location: string, prefix: string): Promise<OldStore> {
+  static async at(location: string, prefix: string, layout: number): Promise<OldStore> {
     const parsed = parseLocation(location)
-    if (parsed.kind !== 'valkey') throw new Error('Only a Valkey server has stores of layout 3.')
-    const store = new OldStore(prefix, await Connection.open(parsed, {}, systemRuntime()))
-    await store.connection.send('SET', store.settingsKey, JSON.stringify(OLD_SETTINGS))
+    const form = oldForms.find(({ version }) => version === layout)
+    if (parsed.kind !== 'valkey' || form === undefined) throw new Error('Only a Valkey server has old layouts.')
+    const store = new OldStore(prefix, await Connection.open(parsed, {}, systemRuntime()), form)
+    await store.connection.send('SET', store.settingsKey, JSON.stringify(oldSettings(layout)))
     return store
   }
 
@@ -101,34 +114,40 @@ export class OldStore {
     return `${this.prefix}:{${executionPartition(partition)}}:${name}`
   }
 
-  recordKey(partition: number, { type, id }: Pick<AnyRecord, 'type' | 'id'>): string {
-    return this.key(partition, oldKinds[type] + id)
+  /** The key of something in the old layout. */
+  oldKey(partition: number, kind: keyof typeof oldLetters, name: string): string {
+    return this.key(partition, `${oldLetters[kind]}${this.form.mark}:${name}`)
+  }
+
+  /** The name of the log, or of the count of its trimmed events, in the old layout. */
+  logKey(partition: number, kind: 'events' | 'trimmed'): string {
+    return this.key(partition, kind + this.form.mark)
   }
 
   async write(partition: number, { records, entries, blobKeys, events }: PartitionDump): Promise<void> {
-    const { connection } = this
+    const { connection, form } = this
     const sends: Promise<unknown>[] = []
     for (const record of records) {
-      sends.push(connection.send('SET', this.recordKey(partition, record), oldRecordBytes(record)))
+      sends.push(connection.send('SET', this.oldKey(partition, record.type, record.id), form.recordBytes(record)))
     }
     for (const { index, score, id } of entries) {
-      sends.push(connection.send('ZADD', this.key(partition, oldKinds.index + index), score, id))
+      sends.push(connection.send('ZADD', this.oldKey(partition, 'index', index), score, id))
     }
     for (const key of blobKeys) {
-      sends.push(connection.send('SET', this.key(partition, oldKinds.blob + key), blobBytes(key)))
+      sends.push(connection.send('SET', this.oldKey(partition, 'blob', key), blobBytes(key)))
     }
-    const values = events.map(({ sequence: _, ...event }) => oldEventBytes(event))
+    const values = events.map(({ sequence: _, ...event }) => form.eventBytes(event))
     sends.push(
-      connection.send('RPUSH', this.key(partition, 'events'), ...values),
-      connection.send('SET', this.key(partition, 'trimmed'), TRIMMED),
+      connection.send('RPUSH', this.logKey(partition, 'events'), ...values),
+      connection.send('SET', this.logKey(partition, 'trimmed'), TRIMMED),
     )
     await Promise.all(sends)
   }
 
   /** The names of all keys of the store. */
-  async keys(): Promise<string[]> {
-    const found = await this.connection.onEachPrimary((server) => server.keys(`${this.prefix}:*`))
-    return found.flat().sort()
+  async keys(): Promise<Buffer[]> {
+    const found = await this.connection.onEachPrimary((server) => server.keysBuffer(`${this.prefix}:*`))
+    return found.flat().sort((a, b) => Buffer.compare(a, b))
   }
 
   async remove(): Promise<void> {

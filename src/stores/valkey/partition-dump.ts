@@ -5,6 +5,7 @@ import type { AnyRecord, IndexEntry } from '../../kernel/index.ts'
 import type { Partition, PartitionDump } from '../store.ts'
 import type { Connection } from './connection/connection.ts'
 import type { EventLog } from './event-log.ts'
+import { readName } from './layout/id-bytes.ts'
 import { keyKinds } from './layout/keys.ts'
 import type { Keys } from './layout/keys.ts'
 import { readRecordValue } from './layout/stored-value.ts'
@@ -19,50 +20,53 @@ export async function dumpPartition(
   log: EventLog,
   partition: Partition,
 ): Promise<PartitionDump> {
-  const prefix = keys.partition(partition)
+  const prefix = Buffer.from(keys.partition(partition))
   const names = (await connection.onEachPrimary((server) => keysOn(server, prefix))).flat()
-  const under = (kind: keyof typeof keyKinds) => names.filter((name) => name.startsWith(`${prefix}${keyKinds[kind]}`))
+  const under = (kind: keyof typeof keyKinds) => {
+    const head = Buffer.concat([prefix, Buffer.from(keyKinds[kind])])
+    const found = names.filter((key) => key.subarray(0, head.length).equals(head))
+    return found.map((key) => ({ key, name: readName(key, head.length) }))
+  }
   const records = await Promise.all(
-    recordTypes.flatMap((type) => under(type).map((key) => readRecord(connection, type, key))),
+    recordTypes.flatMap((type) => under(type).map(({ key, name }) => readRecord(connection, type, key, name))),
   )
-  const entries = await Promise.all(
-    under('index').map((key) => readIndex(connection, key, key.slice(prefix.length + keyKinds.index.length))),
-  )
+  const entries = await Promise.all(under('index').map(({ key, name }) => readIndex(connection, key, name)))
   return {
     records: records.filter((record) => record !== undefined),
     entries: entries.flat(),
-    blobKeys: under('blob').map((key) => key.slice(prefix.length + keyKinds.blob.length)),
+    blobKeys: under('blob').map(({ name }) => name),
     events: await readEvents(log, partition),
   }
 }
 
-async function keysOn(server: Redis, prefix: string): Promise<string[]> {
-  const pattern = `${prefix.replaceAll(/[*?[\]\\]/g, '\\$&')}*`
-  const found = new Set<string>()
+async function keysOn(server: Redis, prefix: Buffer): Promise<Buffer[]> {
+  const pattern = `${prefix.toString().replaceAll(/[*?[\]\\]/g, '\\$&')}*`
+  const found = new Map<string, Buffer>()
   let cursor = '0'
   do {
-    const [next, names] = await server.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT)
-    for (const name of names) found.add(name)
-    cursor = next
+    const [next, names] = await server.scanBuffer(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT)
+    for (const name of names) found.set(name.toString('latin1'), name)
+    cursor = String(next)
   } while (cursor !== '0')
-  return [...found]
+  return [...found.values()]
 }
 
 async function readRecord(
   connection: Connection,
   type: (typeof recordTypes)[number],
-  key: string,
+  key: Buffer,
+  id: string,
 ): Promise<AnyRecord | undefined> {
   const bytes = (await connection.sendForBytes('GET', key)) as Buffer | null
   if (bytes === null) return undefined
-  return readRecordValue(type, bytes, storedForm).record
+  return readRecordValue(type, id, bytes, storedForm).record
 }
 
-async function readIndex(connection: Connection, key: string, index: string): Promise<IndexEntry[]> {
-  const reply = (await connection.send('ZRANGE', key, 0, -1, 'WITHSCORES')) as string[]
+async function readIndex(connection: Connection, key: Buffer, index: string): Promise<IndexEntry[]> {
+  const reply = (await connection.sendForBytes('ZRANGE', key, 0, -1, 'WITHSCORES')) as Buffer[]
   const entries: IndexEntry[] = []
   for (let i = 0; i + 1 < reply.length; i += 2) {
-    entries.push({ index, id: String(reply[i]), score: Number(reply[i + 1]) })
+    entries.push({ index, id: readName(reply[i] as Buffer), score: Number(reply[i + 1]) })
   }
   return entries
 }

@@ -1,19 +1,23 @@
-/** The content of a Valkey store as one line of JSON per key, with texts in base64. */
+/** The content of a Valkey store as one line of JSON per key, with texts in base64. A key that is no text is so too, in a list. */
+import { isUtf8 } from 'node:buffer'
 import type { Redis } from 'ioredis'
 
 /** Stands for the prefix of the store, which differs from one to the next. */
 const PREFIX = '<prefix>'
 
-type Line = readonly [key: string, command: string, ...values: string[]]
+type Line = readonly [key: string | readonly [base64: string], command: string, ...values: string[]]
 
 export async function copyValkey(client: Redis, prefix: string): Promise<string> {
-  const keys = (await client.keys(`${prefix}:*`)).toSorted()
+  const keys = (await client.keysBuffer(`${prefix}:*`)).toSorted((a, b) => Buffer.compare(a, b))
   const lines: Line[] = []
-  for (const key of keys) lines.push([key.replace(prefix, PREFIX), ...(await contentOf(client, key))])
+  for (const key of keys) {
+    const name = Buffer.concat([Buffer.from(PREFIX), key.subarray(Buffer.byteLength(prefix))])
+    lines.push([isUtf8(name) ? String(name) : [encode(name)], ...(await contentOf(client, key))])
+  }
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-async function contentOf(client: Redis, key: string): Promise<[command: string, ...values: string[]]> {
+async function contentOf(client: Redis, key: Buffer): Promise<[command: string, ...values: string[]]> {
   const type = await client.type(key)
   switch (type) {
     case 'string':
@@ -32,7 +36,7 @@ async function contentOf(client: Redis, key: string): Promise<[command: string, 
       return ['hset', ...Object.entries(fields).flatMap(([name, value]) => [encode(Buffer.from(name)), encode(value)])]
     }
     default:
-      throw new Error(`The key ${key} has the type ${type}, which is not copied.`)
+      throw new Error(`The key ${key.toString()} has the type ${type}, which is not copied.`)
   }
 }
 
@@ -44,6 +48,8 @@ export async function restoreValkey(client: Redis, prefix: string, content: stri
   for (const text of content.split('\n')) {
     if (text === '') continue
     const [key, command, ...values] = JSON.parse(text) as Line
-    await client.call(command, key.replace(PREFIX, prefix), ...values.map((value) => Buffer.from(value, 'base64')))
+    const name = typeof key === 'string' ? Buffer.from(key) : Buffer.from(key[0], 'base64')
+    const newName = Buffer.concat([Buffer.from(prefix), name.subarray(PREFIX.length)])
+    await client.call(command, newName, ...values.map((value) => Buffer.from(value, 'base64')))
   }
 }

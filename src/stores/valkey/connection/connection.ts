@@ -137,7 +137,7 @@ export class Connection {
    * Sends a call behind a read of values, in one write. The read runs before the call: it follows no slot to another server,
    * where it could arrive behind the call. If the read fails, the reply to the call counts as lost.
    */
-  async sendCallBehindRead(call: FunctionCall, keys: string[]): Promise<[reply: unknown, values: unknown]> {
+  async sendCallBehindRead(call: FunctionCall, keys: Buffer[]): Promise<[reply: unknown, values: unknown]> {
     if (keys.length === 0) return [await this.sendCall(call), []]
     return await this.#whenReady(async (client) => {
       const reading = readInPlace(client, keys)
@@ -241,7 +241,7 @@ export class Connection {
 }
 
 /** Reads values from the server that has their slot in the slot map. With an explicit slot the client follows no redirection. */
-function readInPlace(client: Client, keys: string[]): Promise<unknown> {
+function readInPlace(client: Client, keys: Buffer[]): Promise<unknown> {
   const read = new BytesCommand('MGET', keys)
   if (!(client instanceof Cluster)) return client.sendCommand(read) as Promise<unknown>
   return client.sendCommand(read, undefined, { slot: read.getSlot() }) as Promise<unknown>

@@ -2,21 +2,29 @@
  * Reads values in the form of `value-tags.ts`. Throws a RangeError for a value of another kind than the caller asks for and
  * for bytes that are missing, so that damage is recognised.
  */
+import { SEPARATOR } from '../../../kernel/index.ts'
 import type { Cell } from '../../../kernel/index.ts'
+import { UUID_BYTES, idText, uuidText } from './id-bytes.ts'
 import {
   ABSENT,
   COUNT_IN_TAG_MAX,
   DOUBLE,
+  EXECUTION_ID,
+  FLOW_ID,
   LIST,
   LIST_16,
   LIST_8,
   NUMBER,
   NUMBER_6,
   NUMBER_IN_TAG_MAX,
+  OWN_ID,
+  OWN_ID_REST,
+  OWN_ID_START,
   TEXT,
   TEXT_16,
   TEXT_32,
   TEXT_8,
+  UUID,
 } from './value-tags.ts'
 
 const FOUR_BYTES = 2 ** 32
@@ -28,11 +36,14 @@ const DEPTH_MAX = 100
 
 export class ByteReader {
   readonly #bytes: Buffer
+  readonly #ownId: string | undefined
   #at: number
 
-  constructor(bytes: Buffer, start: number) {
+  /** `ownId` is the id of the record that the values belong to. */
+  constructor(bytes: Buffer, start: number, ownId?: string) {
     this.#bytes = bytes
     this.#at = start
+    this.#ownId = ownId
   }
 
   /** Throws a RangeError unless every byte has been read. */
@@ -59,6 +70,7 @@ export class ByteReader {
 
   /** Reads a text behind its tag. */
   text(tag: number): string {
+    if (tag >= UUID) return this.#id(tag)
     const length = tag >= TEXT && tag <= TEXT + COUNT_IN_TAG_MAX ? tag - TEXT : this.#textLength(tag)
     const start = this.#skip(length)
     if (length === 0) return ''
@@ -80,12 +92,25 @@ export class ByteReader {
     const tag = this.tag()
     if (tag === ABSENT) return false
     if (tag <= NUMBER_IN_TAG_MAX || (tag > NUMBER && tag <= DOUBLE)) return this.number(tag)
-    if (tag < LIST || (tag >= TEXT_8 && tag <= TEXT_32)) return this.text(tag)
+    if (tag < LIST || (tag >= TEXT_8 && tag <= TEXT_32) || tag >= UUID) return this.text(tag)
     const count = this.list(tag)
     if (depth === DEPTH_MAX) throw new RangeError(`Values are nested more than ${DEPTH_MAX} levels deep.`)
     const cells: Cell[] = []
     for (let i = 0; i < count; i++) cells.push(this.cell(depth + 1))
     return cells
+  }
+
+  #id(tag: number): string {
+    if (tag === UUID) return uuidText(this.#bytes, this.#skip(UUID_BYTES))
+    if (tag === EXECUTION_ID || tag === FLOW_ID) {
+      const at = this.#skip(1 + UUID_BYTES)
+      return idText(tag === FLOW_ID, this.#bytes[at] as number, this.#bytes, at + 1)
+    }
+    const id = this.#ownId
+    if (tag === OWN_ID && id !== undefined) return id
+    const separator = id?.indexOf(SEPARATOR) ?? -1
+    if (tag > OWN_ID_REST || id === undefined || separator < 0) throw unexpected('a text', tag)
+    return tag === OWN_ID_START ? id.slice(0, separator) : id.slice(separator + SEPARATOR.length)
   }
 
   #textLength(tag: number): number {

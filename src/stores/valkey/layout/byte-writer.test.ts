@@ -1,16 +1,20 @@
 import { expect, test } from 'vitest'
+import { SEPARATOR } from '../../../kernel/index.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { CallWriter } from '../wire/call-writer.ts'
 import { putCell } from './put-value.ts'
+
+const ID = '12-0190a6e0-5c2a-7b10-8f00-0123456789ab'
 
 /** Each way to write, with a value of more than one byte. */
 const writes: readonly (readonly [name: string, write: (writer: CallWriter) => void])[] = [
   ['a byte', (writer) => writer.byte(7)],
   ['Latin-1 text', (writer) => writer.bytes('Zürich')],
-  ['short text', (writer) => writer.shortText('größer')],
+  ['a short name', (writer) => writer.shortName('x5:', `größer${SEPARATOR}${ID}`, 2)],
   ['a time', (writer) => writer.time(1_700_000_000_000)],
   ['a number', (writer) => writer.value(putCell, 2 ** 47)],
   ['a double', (writer) => writer.value(putCell, 0.1)],
+  ['an id', (writer) => writer.value(putCell, ID)],
   ['a text value', (writer) => writer.value(putCell, 'größer')],
   ['a long text value', (writer) => writer.value(putCell, 'größer als nötig '.repeat(20))],
   [
@@ -23,7 +27,7 @@ const writes: readonly (readonly [name: string, write: (writer: CallWriter) => v
   ],
   ['a text argument', (writer) => writer.argument('größer')],
   ['a long text argument', (writer) => writer.argument('größer als nötig')],
-  ['a joined argument', (writer) => writer.joined('größer', 'als')],
+  ['a name', (writer) => writer.name('größer', `als${SEPARATOR}${ID}`, 2)],
   ['a natural argument', (writer) => writer.argument(1_700_000_000_000)],
   ['a bytes argument', (writer) => writer.bytesArgument(Buffer.from('größer'))],
   ['a Latin-1 argument', (writer) => writer.latin1Argument('Zürich')],

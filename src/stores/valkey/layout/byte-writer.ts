@@ -1,4 +1,5 @@
 /** A growing, reusable buffer. */
+import { putName } from './id-bytes.ts'
 import type { Put } from './put-value.ts'
 import { COUNT_8_MAX } from './value-tags.ts'
 
@@ -44,10 +45,11 @@ export class ByteWriter {
     this.buffer[at] = value
   }
 
-  /** Writes a text behind one byte with its length. Returns false and writes nothing if it has more than 255 bytes. */
-  shortText(text: string): boolean {
-    const start = this.room(1 + text.length * UTF8_BYTES_PER_CHARACTER_MAX)
-    const count = this.buffer.write(text, start + 1)
+  /** Writes the name of a key behind one byte with its length. Returns false and writes nothing if it has more than 255 bytes. */
+  shortName(kind: string, name: string, idParts: number): boolean {
+    const start = this.room(1 + (kind.length + name.length) * UTF8_BYTES_PER_CHARACTER_MAX)
+    const nameAt = start + 1 + this.buffer.write(kind, start + 1, 'latin1')
+    const count = putName(this.buffer, nameAt, name, idParts) - start - 1
     const isShort = count <= COUNT_8_MAX
     this.buffer[start] = count
     this.end = isShort ? start + 1 + count : start

@@ -4,28 +4,34 @@
  *
  * | key                                | type       | holds                                                     |
  * | ---------------------------------- | ---------- | --------------------------------------------------------- |
- * | `<prefix>:{fp:3}:x4:<id>`          | string     | the record of an execution, as src/stores/valkey/layout/stored-value.ts describes |
- * | `<prefix>:{fp:3}:a4:<id>`          | string     | the record of an attempt                                  |
- * | `<prefix>:{fp:3}:q4:<id>`          | string     | the record of a queue                                     |
- * | `<prefix>:{fp:3}:f4:<id>`          | string     | the record of a flow                                      |
- * | `<prefix>:{fp:3}:e4:<id>`          | string     | the record of an edge                                     |
- * | `<prefix>:{fp:3}:s4:<id>`          | string     | the record of a step                                      |
- * | `<prefix>:{fp:3}:w4:<id>`          | string     | the record of a waitpoint                                 |
- * | `<prefix>:{fp:3}:g4:<id>`          | string     | the record of a signal                                    |
- * | `<prefix>:{fp:3}:i4:<name>`        | sorted set | one index: ids by score                                   |
- * | `<prefix>:{fp:3}:b4:<key>`         | string     | raw bytes: a payload, a result, the value of a step       |
- * | `<prefix>:{fp:3}:events4`          | list       | the event log, oldest first                               |
- * | `<prefix>:{fp:3}:trimmed4`         | string     | how many events were ever removed from the log; `LEVEL_STEP` more for each level that the store was raised above the first |
+ * | `<prefix>:{fp:3}:x5:<id>`          | string     | the record of an execution, as src/stores/valkey/layout/stored-value.ts describes |
+ * | `<prefix>:{fp:3}:a5:<id>`          | string     | the record of an attempt                                  |
+ * | `<prefix>:{fp:3}:q5:<id>`          | string     | the record of a queue                                     |
+ * | `<prefix>:{fp:3}:f5:<id>`          | string     | the record of a flow                                      |
+ * | `<prefix>:{fp:3}:e5:<id>`          | string     | the record of an edge                                     |
+ * | `<prefix>:{fp:3}:s5:<id>`          | string     | the record of a step                                      |
+ * | `<prefix>:{fp:3}:w5:<id>`          | string     | the record of a waitpoint                                 |
+ * | `<prefix>:{fp:3}:g5:<id>`          | string     | the record of a signal                                    |
+ * | `<prefix>:{fp:3}:i5:<name>`        | sorted set | one index: ids by score                                   |
+ * | `<prefix>:{fp:3}:b5:<key>`         | string     | raw bytes: a payload, a result, the value of a step       |
+ * | `<prefix>:{fp:3}:events5`          | list       | the event log, oldest first                               |
+ * | `<prefix>:{fp:3}:trimmed5`         | string     | how many events were ever removed from the log; `LEVEL_STEP` more for each level that the store was raised above the first |
  * | `<prefix>:{m}:settings`            | string     | the settings that were fixed at first use, as JSON        |
  * | `<prefix>:{m}:processes`           | sorted set | processes that use the store, as JSON, by the time of their last announcement |
  * | `flowfabric:{m}:libraries`         | hash       | when a process last announced each function library       |
+ *
+ * In keys, members of indexes and values, ids are written as `id-bytes.ts` describes.
  *
  * Channels: `<prefix>:{fp:3}:<database>:wake` and `…:events`. Everything with a partition in its name is written by the
  * function library alone. Libraries belong to a server and not to a store, so their hash has no prefix of its own and
  * stands in database 0, whichever the store uses.
  */
+import { QUEUES_INDEX } from '../../../kernel/index.ts'
 import type { RecordType } from '../../../kernel/index.ts'
 import type { Partition } from '../../store.ts'
+import { putName } from './id-bytes.ts'
+
+const UTF8_BYTES_PER_CHARACTER_MAX = 3
 
 /** What the count of trimmed events grows by with each level above the first. No log ever has as many events. */
 export const LEVEL_STEP = 2 ** 47
@@ -37,17 +43,49 @@ export const LIBRARIES_KEY = 'flowfabric:{m}:libraries'
  * program takes a value of one layout for a value of another.
  */
 export const keyKinds = {
-  execution: 'x4:',
-  attempt: 'a4:',
-  queue: 'q4:',
-  flow: 'f4:',
-  edge: 'e4:',
-  step: 's4:',
-  waitpoint: 'w4:',
-  signal: 'g4:',
-  index: 'i4:',
-  blob: 'b4:',
+  execution: 'x5:',
+  attempt: 'a5:',
+  queue: 'q5:',
+  flow: 'f5:',
+  edge: 'e5:',
+  step: 's5:',
+  waitpoint: 'w5:',
+  signal: 'g5:',
+  index: 'i5:',
+  blob: 'b5:',
 } as const satisfies Record<RecordType | 'index' | 'blob', string>
+
+/** What follows the prefix of a partition for its event log, and for the count of events that were trimmed. */
+export const EVENTS = 'events5'
+export const TRIMMED = 'trimmed5'
+
+/**
+ * How many of the first parts of an id or name have ids written as bytes. A part that holds another text keeps its order among
+ * the members of an index: that of a lane, a step or a waitpoint, which may look like an id.
+ */
+export const idParts: Readonly<Record<keyof typeof keyKinds, number>> = {
+  execution: 1,
+  attempt: 1,
+  queue: 0,
+  flow: 1,
+  edge: 2,
+  step: 1,
+  waitpoint: 1,
+  signal: 1,
+  index: 2,
+  blob: 2,
+}
+
+/** The same for the members of an index. */
+export function memberIdParts(index: string): number {
+  return index === QUEUES_INDEX ? idParts.queue : 1
+}
+
+/** The bytes of a name. */
+export function nameBytes(name: string, parts: number): Buffer {
+  const bytes = Buffer.alloc(UTF8_BYTES_PER_CHARACTER_MAX * name.length)
+  return bytes.subarray(0, putName(bytes, 0, name, parts))
+}
 
 export class Keys {
   readonly #prefix: string
@@ -61,6 +99,11 @@ export class Keys {
   /** What every key of a partition begins with. Nothing is ever stored under this name itself. */
   partition(partition: Partition): string {
     return `${this.#prefix}:{${partition}}:`
+  }
+
+  /** A key of a partition. */
+  key(partition: Partition, kind: keyof typeof keyKinds, name: string): Buffer {
+    return Buffer.concat([Buffer.from(this.partition(partition) + keyKinds[kind]), nameBytes(name, idParts[kind])])
   }
 
   /** What both channels of a partition begin with. Channels know no databases, so the number is part of the name. */
@@ -78,7 +121,7 @@ export class Keys {
 
   /** Read by every commit, so that a level that was raised costs no further read. */
   trimmed(partition: Partition): string {
-    return `${this.partition(partition)}trimmed4`
+    return this.partition(partition) + TRIMMED
   }
 
   get processes(): string {

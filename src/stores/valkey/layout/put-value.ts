@@ -6,12 +6,15 @@
  * the position is a local variable of the caller, which is faster than a field of a writer.
  */
 import type { Cell } from '../../../kernel/index.ts'
+import { ID_CHARACTERS_MAX, UUID_BYTES, UUID_CHARACTERS, idPartition, putUuid } from './id-bytes.ts'
 import {
   ABSENT,
   COUNT_16_MAX,
   COUNT_8_MAX,
   COUNT_IN_TAG_MAX,
   DOUBLE,
+  EXECUTION_ID,
+  FLOW_ID,
   LIST,
   LIST_16,
   LIST_8,
@@ -22,6 +25,7 @@ import {
   TEXT_16,
   TEXT_32,
   TEXT_8,
+  UUID,
 } from './value-tags.ts'
 
 /** A text of at most so many characters is written character by character, which is faster than a native call. */
@@ -32,6 +36,7 @@ const TEXT_HEAD_MAX = 3
 const ASCII_MAX = 0x7f
 const FOUR_BYTES = 2 ** 32
 const DOUBLE_BYTES = 9
+const FLOW_LETTER = 0x66
 
 export type Put<T> = (bytes: Buffer, at: number, value: T) => number
 
@@ -83,6 +88,10 @@ export function putText(bytes: Buffer, at: number, value: string): number {
     }
     if (i === length) return at + 1 + length
   }
+  if (length >= UUID_CHARACTERS && length <= ID_CHARACTERS_MAX) {
+    const end = putId(bytes, at, value)
+    if (end > at) return end
+  }
   const bytesMax = length * UTF8_BYTES_PER_CHARACTER_MAX
   if (bytesMax > COUNT_8_MAX) return putLongText(bytes, at, value, COUNT_16_MAX)
   if (at + TEXT_HEAD_MAX + bytesMax > bytes.length) return at + TEXT_HEAD_MAX + bytesMax
@@ -97,6 +106,22 @@ export function putText(bytes: Buffer, at: number, value: string): number {
   bytes[at] = TEXT_8
   bytes[at + 1] = count
   return at + 2 + count
+}
+
+/** Writes a text that is a uuid or an id. Returns `at` if it is neither. */
+function putId(bytes: Buffer, at: number, value: string): number {
+  const start = value.length - UUID_CHARACTERS
+  if (start === 0) {
+    if (!putUuid(bytes, at + 1, value, 0)) return at
+    bytes[at] = UUID
+    return at + 1 + UUID_BYTES
+  }
+  const isFlow = value.charCodeAt(0) === FLOW_LETTER
+  const partition = idPartition(value, isFlow ? 1 : 0, start - 1)
+  if (partition < 0 || partition > COUNT_8_MAX || !putUuid(bytes, at + 2, value, start)) return at
+  bytes[at] = isFlow ? FLOW_ID : EXECUTION_ID
+  bytes[at + 1] = partition
+  return at + 2 + UUID_BYTES
 }
 
 function putLongText(bytes: Buffer, start: number, value: string, limit: number): number {
@@ -155,7 +180,7 @@ export function putCell(bytes: Buffer, at: number, cell: Cell): number {
   }
   if (typeof cell === 'number') return putNumber(bytes, at, cell)
   if (typeof cell === 'string') {
-    return cell.length <= SHORT_TEXT_MAX
+    return cell.length <= ID_CHARACTERS_MAX
       ? putText(bytes, at, cell)
       : putLongText(bytes, at, cell, Number.MAX_SAFE_INTEGER)
   }

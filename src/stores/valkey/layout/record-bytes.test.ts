@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cell, event, execution, record } from '../../../kernel/model/any-record.fixture.ts'
-import { UNKNOWN_VALUES, packEvent, packRecord, recordTypes, unpackRecord } from '../../../kernel/index.ts'
+import { SEPARATOR, UNKNOWN_VALUES, packEvent, packRecord, recordTypes, unpackRecord } from '../../../kernel/index.ts'
 import type { AnyRecord, Cell, Queue } from '../../../kernel/index.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
@@ -20,15 +20,28 @@ const anyText = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 300, size: 'max' }),
   fc.constantFrom('', 'x'.repeat(31), 'x'.repeat(32), 'é'.repeat(15), 'é'.repeat(16), 'x'.repeat(255), 'x'.repeat(256)),
 )
+const uuid = fc.uuid({ version: [4, 7, 8] })
+const executionId = fc.tuple(fc.oneof(fc.nat(31), fc.nat(1_023)), uuid).map(([number, id]) => `${number}-${id}`)
+const anyId = fc.oneof(
+  uuid,
+  executionId,
+  executionId.map((id) => `f${id}`),
+  executionId.map((id) => `0${id}`),
+  executionId.map((id) => id.toUpperCase()),
+)
 const { tree: anyCell } = fc.letrec<{ tree: Cell }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 4 },
     anyText,
+    anyId,
     anyNumber,
     fc.constant<false>(false),
     fc.array(tie('tree'), { maxLength: 40 }),
   ),
 }))
+
+const ID = '0190a6e0-5c2a-7b10-8f00-0123456789ab'
+const ID_HEX = ID.replaceAll('-', '')
 
 function bytesOf(one: AnyRecord): Buffer {
   const writer = new ByteWriter()
@@ -42,8 +55,8 @@ function bytesOfCell(value: Cell): Buffer {
   return writer.take()
 }
 
-function readCell(bytes: Buffer): Cell {
-  const reader = new ByteReader(bytes, 0)
+function readCell(bytes: Buffer, ownId?: string): Cell {
+  const reader = new ByteReader(bytes, 0, ownId)
   const value = reader.cell()
   reader.end()
   return value
@@ -84,6 +97,10 @@ describe('values as bytes', () => {
     ['x'.repeat(32), `c820${'78'.repeat(32)}`],
     ['é'.repeat(128), `c90001${'c3a9'.repeat(128)}`],
     ['x'.repeat(65_536), `ca00000100${'78'.repeat(65_536)}`],
+    [`f12-${ID}`, `cf0c${ID_HEX}`],
+    [`255-${ID}`, `ceff${ID_HEX}`],
+    [`256-${ID}`, `c828${Buffer.from(`256-${ID}`).toString('hex')}`],
+    [ID, `cd${ID_HEX}`],
     [[], 'a0'],
     [[1, ['a']], 'a201a18161'],
     [new Array<Cell>(32).fill(7), `cb20${'07'.repeat(32)}`],
@@ -91,6 +108,17 @@ describe('values as bytes', () => {
   ])('are small: example %#', (value, hex) => {
     expect(bytesOfCell(value).toString('hex')).toBe(hex)
     expect(readCell(Buffer.from(hex, 'hex'))).toEqual(value)
+  })
+
+  test('that stand for an id of the record need one', () => {
+    for (const tag of [0xd0, 0xd1, 0xd2]) expect(() => readCell(Buffer.of(tag))).toThrow(RangeError)
+    for (const tag of [0xd1, 0xd2]) expect(() => readCell(Buffer.of(tag), 'one')).toThrow(RangeError)
+    for (const tag of [0xd3, 0xff]) expect(() => readCell(Buffer.of(tag), `a${SEPARATOR}b`)).toThrow(RangeError)
+    expect([0xd0, 0xd1, 0xd2].map((tag) => readCell(Buffer.of(tag), 'a\u001fb\u001fc'))).toEqual([
+      'a\u001fb\u001fc',
+      'a',
+      'b\u001fc',
+    ])
   })
 
   test('follow bytes that are written as they are', () => {
@@ -101,7 +129,7 @@ describe('values as bytes', () => {
     const bytes = writer.take()
 
     expect(bytes.subarray(0, 3).toString('latin1')).toBe('\x01v\xff')
-    expect(readRecord('queue', bytes, 3)).toStrictEqual(queue)
+    expect(readRecord('queue', queue.id, bytes, 3)).toStrictEqual(queue)
     expect(writer.take()).toHaveLength(0)
   })
 
@@ -120,16 +148,31 @@ describe('records as bytes', () => {
   test('are read as they were written', () => {
     fc.assert(
       fc.property(record, (one) => {
-        expect(readRecord(one.type, bytesOf(one), 0)).toStrictEqual(one)
+        expect(readRecord(one.type, one.id, bytesOf(one), 0)).toStrictEqual(one)
       }),
       { numRuns: 300 },
+    )
+  })
+
+  test('whose texts are ids, or parts of their own id, are read as they were written', () => {
+    const part = fc.oneof(anyId, anyText, fc.constantFrom('', SEPARATOR))
+    fc.assert(
+      fc.property(record, part, part, part, fc.boolean(), (one, first, second, other, isOther) => {
+        const ids = isOther ? [other, first] : [first, second]
+        const names = { executionId: ids[0], upstreamId: ids[0], downstreamId: ids[1], flowId: second }
+        const own = Object.fromEntries(Object.entries(names).filter(([name]) => name in one))
+        const changed = { ...one, ...own, id: first + SEPARATOR + second } as AnyRecord
+
+        expect(readRecord(one.type, changed.id, bytesOf(changed), 0)).toStrictEqual(changed)
+      }),
+      { numRuns: 500 },
     )
   })
 
   test('have the values of the stored form', () => {
     fc.assert(
       fc.property(record, (one) => {
-        const cells = readCell(bytesOf(one)) as Cell[]
+        const cells = readCell(bytesOf(one), one.id) as Cell[]
         const unpacked: AnyRecord = unpackRecord(one.type, cells)
 
         expect(unpacked).toStrictEqual(one)
@@ -163,7 +206,9 @@ describe('records as bytes', () => {
 
   test('are read into objects with the type first and every field in its stored order', () => {
     for (const type of recordTypes) {
-      expect(Object.keys(readRecord(type, Buffer.from([0xa0]), 0))).toEqual(Object.keys(unpackRecord(type, [])))
+      expect(Object.keys(readRecord(type, 'an-id', Buffer.from([0xa0]), 0))).toEqual(
+        Object.keys(unpackRecord(type, [])),
+      )
     }
   })
 
@@ -172,10 +217,10 @@ describe('records as bytes', () => {
       fc.property(record, fc.array(cell, { minLength: 1 }), (one, unknown) => {
         const newer = [...packRecord(one), ...trimmed(unknown), 'last']
         const bytes = bytesOfCell(newer)
-        const read = readRecord(one.type, bytes, 0)
+        const read = readRecord(one.type, one.id, bytes, 0)
 
         expect(within(read)[UNKNOWN_VALUES]).toEqual([...trimmed(unknown), 'last'])
-        expect(readRecord(one.type, bytesOf(read), 0)).toStrictEqual(read)
+        expect(readRecord(one.type, one.id, bytesOf(read), 0)).toStrictEqual(read)
       }),
     )
   })
@@ -196,13 +241,13 @@ describe('records as bytes', () => {
           owner[UNKNOWN_VALUES] = unknown
         }
 
-        expect(readRecord('execution', bytesOf(changed), 0)).toStrictEqual(changed)
+        expect(readRecord('execution', one.id, bytesOf(changed), 0)).toStrictEqual(changed)
       }),
     )
   })
 
   test('read what an older schema did not write as absent', () => {
-    const older = readRecord('execution', bytesOfCell(['an-id']), 0)
+    const older = readRecord('execution', 'an-id', bytesOfCell(['an-id']), 0)
 
     expect(older).toStrictEqual(unpackRecord('execution', ['an-id']))
   })
@@ -213,7 +258,7 @@ describe('records as bytes', () => {
     ['a list in the place of a text', [['id']]],
     ['a text in the place of an object', 'id'],
   ])('are refused with %s', (_, cells) => {
-    expect(() => readRecord('queue', bytesOfCell(cells), 0)).toThrow(RangeError)
+    expect(() => readRecord('queue', 'id', bytesOfCell(cells), 0)).toThrow(RangeError)
   })
 
   test.each<[string, number, Cell]>([
@@ -227,12 +272,12 @@ describe('records as bytes', () => {
     const cells: Cell[] = ['id', 'flow', 'up', 'down', false, 0, false, 1]
     cells[position] = value
 
-    expect(() => readRecord('edge', bytesOfCell(cells), 0)).toThrow(RangeError)
+    expect(() => readRecord('edge', 'id', bytesOfCell(cells), 0)).toThrow(RangeError)
   })
 
   test('are refused with a flag that is neither set nor clear', () => {
-    expect(() => readRecord('execution', bytesOfCell(flaggedTag(2)), 0)).toThrow(RangeError)
-    expect(readRecord('execution', bytesOfCell(flaggedTag(1)), 0).tags[0]?.indexed).toBe(true)
+    expect(() => readRecord('execution', 'an-id', bytesOfCell(flaggedTag(2)), 0)).toThrow(RangeError)
+    expect(readRecord('execution', 'an-id', bytesOfCell(flaggedTag(1)), 0).tags[0]?.indexed).toBe(true)
   })
 
   test('are refused when cut off at any byte, or with bytes behind them', () => {
@@ -240,8 +285,8 @@ describe('records as bytes', () => {
       fc.property(record, fc.nat(), (one, at) => {
         const bytes = bytesOf(one)
 
-        expect(() => readRecord(one.type, bytes.subarray(0, at % bytes.length), 0)).toThrow(RangeError)
-        expect(() => readRecord(one.type, Buffer.concat([bytes, Buffer.from([0])]), 0)).toThrow(RangeError)
+        expect(() => readRecord(one.type, one.id, bytes.subarray(0, at % bytes.length), 0)).toThrow(RangeError)
+        expect(() => readRecord(one.type, one.id, Buffer.concat([bytes, Buffer.from([0])]), 0)).toThrow(RangeError)
       }),
     )
   })
@@ -252,7 +297,7 @@ describe('records as bytes', () => {
         const bytes = bytesOf(one)
         bytes[at % bytes.length] = byte
         try {
-          readRecord(one.type, bytes, 0)
+          readRecord(one.type, one.id, bytes, 0)
         } catch (error) {
           expect(error).toBeInstanceOf(RangeError)
         }
@@ -262,8 +307,8 @@ describe('records as bytes', () => {
   })
 
   test.each([
-    ['a text of more than 65,535 bytes', { id: 'x'.repeat(65_536) }],
-    ['a text whose UTF-8 has more than 65,535 bytes', { id: '€'.repeat(21_846) }],
+    ['a text of more than 65,535 bytes', { lane: 'x'.repeat(65_536) }],
+    ['a text whose UTF-8 has more than 65,535 bytes', { lane: '€'.repeat(21_846) }],
   ])('are not written with %s', (_, fields) => {
     const writer = new ByteWriter()
     writer.byte(7)
@@ -279,9 +324,9 @@ describe('records as bytes', () => {
   })
 
   test('have room for the longest text', () => {
-    const long = { ...queue, id: 'x'.repeat(65_535) }
+    const long = { ...queue, lane: 'x'.repeat(65_535) }
 
-    expect(readRecord('queue', bytesOf(long), 0)).toStrictEqual(long)
+    expect(readRecord('queue', long.id, bytesOf(long), 0)).toStrictEqual(long)
   })
 })
 

@@ -7,12 +7,12 @@
  * what V8 has learned about shapes. The text holds nothing but names and words of the schema, so no input reaches it. A
  * process that forbids code from text (`--disallow-code-generation-from-strings`) cannot load this module.
  */
-import { UNKNOWN_VALUES } from '../../../kernel/index.ts'
+import { SEPARATOR, UNKNOWN_VALUES } from '../../../kernel/index.ts'
 import type { Cell, Field, FieldKind } from '../../../kernel/index.ts'
 import type { ByteReader } from './byte-reader.ts'
 import { closeList, putCell, putListHead, putNumber, putText } from './put-value.ts'
 import type { Put } from './put-value.ts'
-import { ABSENT, NUMBER_IN_TAG_MAX } from './value-tags.ts'
+import { ABSENT, NUMBER_IN_TAG_MAX, OWN_ID, OWN_ID_REST, OWN_ID_START } from './value-tags.ts'
 
 export interface ObjectCode<T> {
   /** Throws a RangeError for a value that cannot be stored. */
@@ -55,9 +55,26 @@ const library = {
     return tag === 1
   },
 
+  isId: (id: string, text: string): boolean => id === text,
+
+  isIdStart: (id: string, text: string): boolean => id.startsWith(text) && id.indexOf(SEPARATOR) === text.length,
+
+  isIdRest: (id: string, text: string): boolean =>
+    id.length > text.length &&
+    id.endsWith(text) &&
+    id.indexOf(SEPARATOR) === id.length - text.length - SEPARATOR.length,
+
   noSuchVariant: (number: number, tag: string): RangeError =>
     new RangeError(`There is no variant with the number ${number} of ${tag}.`),
 }
+
+/** Fields of a record that hold its id or mostly a part of it: the test for that, and the tag in their place. */
+const ownTexts = new Map<string, { readonly test: keyof typeof library; readonly tag: number }>([
+  ['id', { test: 'isId', tag: OWN_ID }],
+  ['executionId', { test: 'isIdStart', tag: OWN_ID_START }],
+  ['upstreamId', { test: 'isIdStart', tag: OWN_ID_START }],
+  ['downstreamId', { test: 'isIdRest', tag: OWN_ID_REST }],
+])
 
 /** A field that an object has and that is not stored, with its value. */
 interface Constant {
@@ -65,10 +82,19 @@ interface Constant {
   readonly word: string
 }
 
-/** Compiles the fields of an object. Objects that are read have the constant first, then every field in its order. */
-export function compileObject<T>(fields: readonly Field[], constant?: Constant): ObjectCode<T> {
+/** Compiles the fields of an object. Objects that are read have every field in its order. */
+export function compileObject<T>(fields: readonly Field[]): ObjectCode<T> {
+  return compile((source) => source.object(fields))
+}
+
+/** Compiles the fields of a record. The type comes first in records that are read. The reader has the id, which is not stored. */
+export function compileRecord<T>(type: string, fields: readonly Field[]): ObjectCode<T> {
+  return compile((source) => source.object(fields, { name: 'type', word: type }))
+}
+
+function compile<T>(write: (source: Source) => string): ObjectCode<T> {
   const source = new Source()
-  const name = source.object(fields, constant)
+  const name = write(source)
   // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- the text is made here
   return new Function('library', source.text(`{ put: put${name}, read: read${name} }`))(library) as ObjectCode<T>
 }
@@ -87,11 +113,12 @@ class Source {
     return `'use strict'\nconst { ${Object.keys(library).join(', ')} } = library\n${this.#functions.join('\n')}\nreturn ${result}`
   }
 
+  /** With a constant it is a record. */
   object(fields: readonly Field[], constant?: Constant): string {
     const name = this.#newName('Object')
     this.#add(
       `function put${name}(bytes, start, value) {
-        ${this.#putFields(fields, undefined)}
+        ${this.#putFields(fields, undefined, constant !== undefined)}
       }
       function read${name}(reader, tag) {
         const count = reader.list(tag)
@@ -173,12 +200,12 @@ class Source {
   }
 
   /** Writes an object as the list of its fields, behind the number of its variant. Absent fields at the end are taken back. */
-  #putFields(fields: readonly Field[], variant: number | undefined): string {
+  #putFields(fields: readonly Field[], variant: number | undefined, isRecord = false): string {
     const before = variant === undefined ? 0 : 1
     const puts = fields.map(({ name, of }, i) => {
       return `const f${i} = value.${identifier(name)}
         if (f${i} === undefined) bytes[at++] = ${ABSENT}
-        else ${this.#put(of, `f${i}`)}`
+        else ${isRecord ? putOwn(name, `f${i}`) : ''} ${this.#put(of, `f${i}`)}`
     })
     const present = fields.map((_, i) => `f${i} !== undefined ? ${before + i + 1} : `).reverse()
     const all = before + fields.length
@@ -271,6 +298,12 @@ class Source {
   #add(text: string): void {
     this.#functions.push(text)
   }
+}
+
+/** What stands before the text that writes a field of a record, if the field may be a part of the record's id. */
+function putOwn(name: string, value: string): string {
+  const own = ownTexts.get(name)
+  return own === undefined ? '' : `if (${own.test}(value.id, ${value})) bytes[at++] = ${own.tag}; else`
 }
 
 /** Returns the words if the number of each is its own tag, as the text assumes. */

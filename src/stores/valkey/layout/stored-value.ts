@@ -5,13 +5,14 @@
 import type { AnyRecord, FabricEvent, IndexEntry, Instant, RecordType } from '../../../kernel/index.ts'
 import type { StoredRecord, Version } from '../../working-set/overlay/stored-data.ts'
 import { ByteWriter } from './byte-writer.ts'
-import { keyKinds } from './keys.ts'
+import { readName } from './id-bytes.ts'
+import { idParts, keyKinds } from './keys.ts'
 
 /** How records and events become bytes, and which records are read together with others. */
 export interface StoredForm {
   writeBody(record: AnyRecord, writer: ByteWriter): void
   /** Throws if the bytes from `start` on are no record of the type. */
-  readBody(type: RecordType, bytes: Buffer, start: number): AnyRecord
+  readBody(type: RecordType, id: string, bytes: Buffer, start: number): AnyRecord
   /** Throws if the record cannot have any: then it was damaged outside. */
   entriesOf(record: AnyRecord): readonly IndexEntry[]
   /** Without the time of the event. */
@@ -35,7 +36,7 @@ export interface NamedRecord {
 }
 
 /** The layout of keys and values. Data in another layout is not read. */
-export const LAYOUT_VERSION = 4
+export const LAYOUT_VERSION = 5
 
 export const VERSION_BYTES = 8
 export const TIME_BYTES = 6
@@ -50,7 +51,7 @@ export function writeRecordValue(version: Version, record: AnyRecord, form: Stor
   writer.byte(0)
   let count = 0
   for (const { type, id } of brought) {
-    if (count === BYTE_MAX || !writer.shortText(keyKinds[type] + id)) continue
+    if (count === BYTE_MAX || !writer.shortName(keyKinds[type], id, idParts[type])) continue
     count += 1
   }
   if (count > 0) writer.setByte(countAt, count)
@@ -65,11 +66,11 @@ export function recordValue(version: Version, record: AnyRecord, form: StoredFor
 }
 
 /** A record whose bytes cannot be read is there nevertheless, without its content. */
-export function readRecordValue(type: RecordType, value: Buffer, form: StoredForm): StoredRecord {
+export function readRecordValue(type: RecordType, id: string, value: Buffer, form: StoredForm): StoredRecord {
   const { length } = value
   const version = value.toString('latin1', 0, VERSION_BYTES)
   try {
-    const record = form.readBody(type, value, bodyStartOf(value))
+    const record = form.readBody(type, id, value, bodyStartOf(value))
     return { record, version, length, entries: form.entriesOf(record) }
   } catch {
     return { record: undefined, version, length, entries: undefined }
@@ -88,10 +89,10 @@ for (const [type, kind] of Object.entries(keyKinds)) {
 }
 
 /** What a name behind the prefix of a partition stands for; undefined if it is not that of a record. */
-export function readRecordName(name: string): RecordName | undefined {
+export function readRecordName(name: Buffer): RecordName | undefined {
   const kindEnd = name.indexOf(':') + 1
-  const type = typesByKind.get(name.slice(0, kindEnd))
-  return type === undefined ? undefined : { type, id: name.slice(kindEnd) }
+  const type = typesByKind.get(name.toString('latin1', 0, kindEnd))
+  return type === undefined ? undefined : { type, id: readName(name, kindEnd) }
 }
 
 export function writeEventValue(at: Instant, event: FabricEvent, form: StoredForm, writer: ByteWriter): void {

@@ -11,8 +11,14 @@
  * | c7   | a double, little-endian                                           |
  * | c8   | a text after its length in 1, 2 or 4 bytes                        |
  * | cb   | a list after its count in 1 or 2 bytes                            |
+ * | cd   | the text of a uuid, as 16 bytes                                   |
+ * | ce   | the id of an execution: its partition in a byte, 16 bytes of uuid |
+ * | cf   | the id of a flow, in the same form                                |
+ * | d0   | the text that is the id of the record itself                      |
+ * | d1   | the part of that id in front of its first separator               |
+ * | d2   | the part of that id behind its first separator                    |
  *
- * Every value can be skipped without its schema.
+ * Every value can be skipped without its schema. A uuid is one in lower case.
  */
 export const TEXT = 0x80
 export const LIST = 0xa0
@@ -26,6 +32,12 @@ export const TEXT_16 = 0xc9
 export const TEXT_32 = 0xca
 export const LIST_8 = 0xcb
 export const LIST_16 = 0xcc
+export const UUID = 0xcd
+export const EXECUTION_ID = 0xce
+export const FLOW_ID = 0xcf
+export const OWN_ID = 0xd0
+export const OWN_ID_START = 0xd1
+export const OWN_ID_REST = 0xd2
 
 /** The largest number that is its own tag. */
 export const NUMBER_IN_TAG_MAX = 0x7f

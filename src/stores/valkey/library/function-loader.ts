@@ -36,7 +36,7 @@ export class FunctionLoader {
   }
 
   /** Sends an encoded call after a read of values, in one write. */
-  async sendBehindRead(call: FunctionCall, keys: string[]): Promise<[reply: unknown, values: unknown]> {
+  async sendBehindRead(call: FunctionCall, keys: Buffer[]): Promise<[reply: unknown, values: unknown]> {
     return await this.#withLibrary(() => this.#connection.sendCallBehindRead(call, keys))
   }
 

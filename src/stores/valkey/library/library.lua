@@ -7,7 +7,7 @@ local LOCK_MS, LOCK_MAX_MS, WAITER_MS, LOCKS_MAX, WAITERS_MAX, BUSY_MAX_MS = 250
 -- The arguments of a command stand on the stack of Lua, which holds 8,000. Even, so that pairs stay together.
 local CHUNK = 6000
 local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 40, 6
-local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events4', 'trimmed4', 0, 1, 2, 3, 4, {}, 1 / 0
+local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events5', 'trimmed5', 0, 1, 2, 3, 4, {}, 1 / 0
 
 -- Globals are not visible while a library loads, so the first call binds them.
 local call, byte, sub, unpack, tonumber, type, min, max, floor, read

@@ -1,19 +1,17 @@
 /**
- * Moves a store from layout 3 to layout 4 while no program uses it.
+ * Moves a store from an older layout to the present one while no program uses it.
  *
- * The settings are first marked as migrating, so that programs of either version are refused. Then every key of the old
- * layout is moved. A record is rewritten and its old key removed in one atomic step, indexes and blobs are renamed, and events
- * move from the old list to the new one. When no old key is left, the mark is removed. The remaining work is always what still
- * has an old key, so an interrupted migration resumes where it ended.
+ * The settings are first marked as migrating, so that programs of either version are refused. Then every key of an old layout
+ * is moved. A record is rewritten and its old key removed in one atomic step, blobs are renamed, and the members of an index
+ * and the events move from the old key to the new one. When no old key is left, the mark is removed. The remaining work is
+ * always what still has an old key, so an interrupted migration resumes where it ended, also one that an older program began.
  */
-import { DATA_VERSION, entriesOf } from '../../../kernel/index.ts'
-import type { RecordType } from '../../../kernel/index.ts'
-import { silentLog, versionGenerator } from '../../../runtime/index.ts'
+import { DATA_VERSION } from '../../../kernel/index.ts'
+import { silentLog } from '../../../runtime/index.ts'
 import type { Log, Runtime } from '../../../runtime/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { Levels } from '../../level/store-level.ts'
 import { Connection } from '../connection/connection.ts'
-import type { Argument } from '../connection/connection.ts'
 import type { ConnectionSettings } from '../options/connection-settings.ts'
 import { Keys } from '../layout/keys.ts'
 import { MAYBE_RUNNING_MS, announcementsOn } from '../library/library-register.ts'
@@ -21,32 +19,17 @@ import { checkDatabase, checkServers } from '../boot/server-check.ts'
 import { readSettings, refuseNewer, replaceSettings, storeNotFound } from '../boot/settings.ts'
 import type { StoredSettings } from '../boot/settings.ts'
 import { functionLibrary } from '../library/library.ts'
-import { LAYOUT_VERSION, TIME_BYTES, eventValue, recordValue } from '../layout/stored-value.ts'
-import { storedForm } from '../layout/stored-form.ts'
+import { LAYOUT_VERSION } from '../layout/stored-value.ts'
 import { asEngineError } from '../connection/valkey-error.ts'
 import type { ValkeyLocation } from '../options/valkey-location.ts'
-import { ABSENT } from '../layout/value-tags.ts'
-import { MOVE_EVENTS, MOVE_KEYS } from './move-scripts.ts'
+import { KeyMover, isRecord } from './key-mover.ts'
+import type { MovedCounts } from './key-mover.ts'
 import { walkOldKeys } from './old-keys.ts'
-import type { OldKey } from './old-keys.ts'
-import { OLD_LAYOUT_VERSION, readOldEvent, readOldRecord } from './old-layout.ts'
+import { oldLayouts } from './old-layouts.ts'
 
-/** Keys and events that one step moves at most, so that no step holds up the server. */
-const KEYS_PER_STEP = 100
-const EVENTS_PER_STEP = 500
 /** Walks over all keys. Two are enough unless a cluster moves slots meanwhile, or a program keeps writing. */
 const WALKS_MAX = 10
 const HOUR_MS = 3_600_000
-
-/** What a migration has moved or would move. */
-export interface MovedCounts {
-  readonly records: number
-  readonly indexes: number
-  readonly blobs: number
-  readonly events: number
-  /** Records and events that could not be read. They were moved as they are, and reading them fails as before. */
-  readonly damaged: number
-}
 
 export interface LayoutMigration {
   readonly kind: 'migrated' | 'pending'
@@ -88,18 +71,14 @@ export async function migrateLayout(
   }
 }
 
-type Counts = { -readonly [Name in keyof MovedCounts]: number }
-
 class Migration {
   readonly #location: ValkeyLocation
   readonly #connectionSettings: ConnectionSettings
   readonly #connection: Connection
   readonly #options: MigrateLayoutOptions
-  readonly #log: Log
   readonly #keys: Keys
-  readonly #version = versionGenerator()
-  readonly #moved: Counts = { records: 0, indexes: 0, blobs: 0, events: 0, damaged: 0 }
-  #total: MovedCounts = this.#moved
+  readonly #mover: KeyMover
+  #total: MovedCounts
 
   constructor(
     location: ValkeyLocation,
@@ -111,8 +90,14 @@ class Migration {
     this.#connectionSettings = connectionSettings
     this.#connection = connection
     this.#options = options
-    this.#log = options.log ?? silentLog
     this.#keys = new Keys(location.prefix, location.database)
+    this.#mover = new KeyMover(
+      connection,
+      options.log ?? silentLog,
+      () => this.#endIfAborted(),
+      () => options.onProgress?.({ ...this.#mover.moved }, this.#total),
+    )
+    this.#total = this.#mover.moved
   }
 
   async run(): Promise<LayoutMigration | undefined> {
@@ -128,8 +113,8 @@ class Migration {
     if (isDryRun) return { kind: 'pending', from, to: LAYOUT_VERSION, counts: await this.#count() }
     let { text } = found
     // An interrupted migration is not held up: it was allowed when it began, and a store that is half moved cannot be used.
-    if (settings.migratingFrom === undefined) {
-      if (!isForced) await this.#refuseOtherPrograms()
+    if (settings.migratingFrom === undefined || settings.layoutVersion !== LAYOUT_VERSION) {
+      if (!isForced && settings.migratingFrom === undefined) await this.#refuseOtherPrograms()
       const marked = JSON.stringify({ ...settings, layoutVersion: LAYOUT_VERSION, migratingFrom: from })
       if (!(await replaceSettings(this.#connection, this.#keys, text, marked))) return await this.run()
       text = marked
@@ -139,7 +124,7 @@ class Migration {
     const done = JSON.stringify({ ...settings, layoutVersion: LAYOUT_VERSION, migratingFrom: undefined })
     // If another process has finished the same migration, there is nothing left to do.
     if (!(await replaceSettings(this.#connection, this.#keys, text, done))) return await this.run()
-    return { kind: 'migrated', from, to: LAYOUT_VERSION, counts: this.#moved }
+    return { kind: 'migrated', from, to: LAYOUT_VERSION, counts: this.#mover.moved }
   }
 
   async #refuseOtherPrograms(): Promise<void> {
@@ -178,7 +163,9 @@ class Migration {
       this.#endIfAborted()
       for (const { kind, oldKey } of [...page.values()].flat()) {
         if (kind === 'events') counts.events += Number(await this.#connection.send('LLEN', oldKey))
-        else if (kind !== 'trimmed') counts[countOf(kind)]++
+        else if (kind === 'index') counts.indexes++
+        else if (kind === 'blob') counts.blobs++
+        else if (isRecord(kind)) counts.records++
       }
     }
     return counts
@@ -189,7 +176,7 @@ class Migration {
       let isClean = true
       for await (const page of walkOldKeys(this.#connection, this.#location.prefix)) {
         isClean = false
-        await Promise.all([...page.values()].map((keys) => this.#moveKeysOf(keys)))
+        await Promise.all([...page.values()].map((keys) => this.#mover.move(keys)))
       }
       if (isClean) return
     }
@@ -198,89 +185,6 @@ class Migration {
         'Keys of the previous layout keep appearing: a program of the previous version is still running. ' +
         'Stop it, then run the command again.',
     })
-  }
-
-  /** Moves keys of one partition. */
-  async #moveKeysOf(keys: readonly OldKey[]): Promise<void> {
-    const logs = keys.filter(({ kind }) => kind === 'events')
-    const others = keys.filter(({ kind }) => kind !== 'events')
-    for (const log of logs) await this.#moveEvents(log)
-    for (let at = 0; at < others.length; at += KEYS_PER_STEP) {
-      await this.#moveBatch(others.slice(at, at + KEYS_PER_STEP))
-    }
-  }
-
-  async #moveBatch(batch: readonly OldKey[]): Promise<void> {
-    this.#endIfAborted()
-    const records = batch.filter(({ kind }) => isRecord(kind))
-    const values = await this.#valuesOf(records)
-    const version = this.#version()
-    const damaged = new Set<OldKey>()
-    const args = batch.flatMap((key): Argument[] => {
-      const value = values.get(key.oldKey)
-      if (value === undefined) return [key.kind === 'trimmed' ? 'keep' : 'rename', '']
-      const moved = newRecordValue(key.kind as RecordType, value, version)
-      if (moved === undefined) damaged.add(key)
-      return [value, moved ?? damagedValue(Buffer.from(`${version}\0`, 'latin1'), value)]
-    })
-    const names = batch.flatMap(({ oldKey, newKey }) => [oldKey, newKey])
-    const reply = await this.#connection.sendForBytes('EVAL', MOVE_KEYS, names.length, ...names, ...args)
-    const moved = reply as number[]
-    batch.forEach((key, i) => {
-      if (moved[i] !== 1 || key.kind === 'trimmed' || key.kind === 'events') return
-      this.#moved[countOf(key.kind)]++
-      if (damaged.has(key)) this.#noteDamage(key.oldKey)
-    })
-    this.#tellProgress()
-  }
-
-  /** The values of records by their keys, without those that are gone and those of another type. */
-  async #valuesOf(records: readonly OldKey[]): Promise<Map<string, Buffer>> {
-    const found = new Map<string, Buffer>()
-    if (records.length === 0) return found
-    const names = records.map(({ oldKey }) => oldKey)
-    const values = (await this.#connection.sendForBytes('MGET', ...names)) as (Buffer | null)[]
-    names.forEach((name, i) => {
-      const value = values[i]
-      if (value !== null && value !== undefined) found.set(name, value)
-    })
-    return found
-  }
-
-  /** Moves events from the head of the old list to the end of the new one, so that their numbers stay the same. */
-  async #moveEvents({ oldKey, newKey }: OldKey): Promise<void> {
-    const connection = this.#connection
-    const newest = (await connection.sendForBytes('LINDEX', newKey, -1)) as Buffer | null
-    let at = newest === null ? 0 : newest.readUIntLE(0, TIME_BYTES)
-    for (;;) {
-      this.#endIfAborted()
-      const count = Number(await connection.send('LLEN', newKey))
-      const old = (await connection.sendForBytes('LRANGE', oldKey, 0, EVENTS_PER_STEP - 1)) as Buffer[]
-      const [first] = old
-      if (first === undefined) return
-      let damagedCount = 0
-      const events = old.map((bytes) => {
-        const event = readOldEvent(bytes)
-        if (event === undefined) damagedCount++
-        at = event?.at ?? at
-        return event === undefined ? damagedValue(timeBytes(at), bytes) : eventValue(at, event, storedForm)
-      })
-      const args = [oldKey, newKey, first, count, ...events]
-      const moved = Number(await connection.sendForBytes('EVAL', MOVE_EVENTS, 2, ...args))
-      if (moved === 0) return
-      this.#moved.events += moved
-      for (let i = 0; i < damagedCount; i++) this.#noteDamage(oldKey)
-      this.#tellProgress()
-    }
-  }
-
-  #noteDamage(key: string): void {
-    this.#moved.damaged++
-    this.#log.warn({ store: 'valkey', key }, 'a stored value could not be read; it was moved as it is')
-  }
-
-  #tellProgress(): void {
-    this.#options.onProgress?.({ ...this.#moved }, this.#total)
   }
 
   #endIfAborted(): void {
@@ -293,43 +197,11 @@ function layoutToLeave({ dataVersion, layoutVersion, migratingFrom }: StoredSett
   refuseNewer('data version', dataVersion, DATA_VERSION)
   refuseNewer('layout version', layoutVersion, LAYOUT_VERSION)
   const from = migratingFrom ?? layoutVersion
-  if (from === OLD_LAYOUT_VERSION || from === LAYOUT_VERSION) return from
+  if (from === LAYOUT_VERSION || oldLayouts.some(({ version }) => version === from)) return from
+  const known = oldLayouts.map(({ version }) => version).join(' and ')
   throw new EngineError('older_schema', {
     message:
-      `The store has layout version ${from}; this program migrates from layout version ${OLD_LAYOUT_VERSION} only. ` +
+      `The store has layout version ${from}; this program migrates from layout versions ${known} only. ` +
       'Let its work end with the version that wrote it, and begin a new store.',
   })
-}
-
-function isRecord(kind: OldKey['kind']): kind is RecordType {
-  return kind !== 'index' && kind !== 'blob' && kind !== 'events' && kind !== 'trimmed'
-}
-
-function countOf(kind: Exclude<OldKey['kind'], 'events' | 'trimmed'>): 'records' | 'indexes' | 'blobs' {
-  if (kind === 'index') return 'indexes'
-  return kind === 'blob' ? 'blobs' : 'records'
-}
-
-/** Returns undefined if the value cannot be read as a record. */
-function newRecordValue(type: RecordType, value: Buffer, version: string): Buffer | undefined {
-  const record = readOldRecord(type, value)
-  if (record === undefined) return undefined
-  try {
-    entriesOf(record)
-    return recordValue(version, record, storedForm)
-  } catch {
-    // A record whose entries cannot be derived, or with values that no record has, was damaged outside.
-    return undefined
-  }
-}
-
-/** A value that cannot be read in the new layout either: no record and no event begins with an absent value. */
-function damagedValue(head: Buffer, value: Buffer): Buffer {
-  return Buffer.concat([head, Buffer.of(ABSENT), value])
-}
-
-function timeBytes(at: number): Buffer {
-  const bytes = Buffer.alloc(TIME_BYTES)
-  bytes.writeUIntLE(at, 0, TIME_BYTES)
-  return bytes
 }

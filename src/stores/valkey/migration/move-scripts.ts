@@ -7,8 +7,7 @@
  * KEYS: pairs of an old and a new key. ARGV: two for each pair. The value that was read and the value to write, for a record;
  * `rename` or `keep` and an empty text for any other key. Returns 1 or 0 for each pair: whether it was moved.
  *
- * A new key exists already only if a program of the old layout kept writing. Then an index becomes the union of both; other
- * keys are replaced, except for `keep`.
+ * A new key exists already only if a program of the old layout kept writing. Then it is replaced, except for `keep`.
  */
 export const MOVE_KEYS = `
 local moved = {}
@@ -22,18 +21,27 @@ for i = 1, #KEYS, 2 do
       isMoved = 1
     end
   elseif redis.call('EXISTS', old) == 1 then
-    if redis.call('RENAMENX', old, new) == 0 then
-      if redis.call('TYPE', old).ok == 'zset' and redis.call('TYPE', new).ok == 'zset' then
-        redis.call('ZUNIONSTORE', new, 2, new, old, 'AGGREGATE', 'MAX')
-        redis.call('DEL', old)
-      elseif before == 'keep' then redis.call('DEL', old)
-      else redis.call('RENAME', old, new) end
-    end
+    if before ~= 'keep' then redis.call('RENAME', old, new)
+    elseif redis.call('RENAMENX', old, new) == 0 then redis.call('DEL', old) end
     isMoved = 1
   end
   moved[#moved + 1] = isMoved
 end
 return moved`
+
+/**
+ * KEYS: the old and the new key of an index. ARGV: old members, each with its score and the new member. Returns 1 if none is
+ * left under the old key.
+ */
+export const MOVE_ENTRIES = `
+for i = 1, #ARGV, 3 do
+  local old, score, new = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  if redis.call('ZSCORE', KEYS[1], old) == score then
+    redis.call('ZADD', KEYS[2], score, new)
+    redis.call('ZREM', KEYS[1], old)
+  end
+end
+return 1 - redis.call('EXISTS', KEYS[1])`
 
 /**
  * KEYS: the old and the new list of events. ARGV: the first event of the old list, how many the new one has, then the events to

@@ -1,26 +1,26 @@
-/** The keys of layout 3, and what becomes of each. Every kind of key got the number of the layout into its name. */
+/** The keys of older layouts, and what becomes of each. */
 import type { Redis } from 'ioredis'
+import { recordTypes } from '../../../kernel/index.ts'
 import type { RecordType } from '../../../kernel/index.ts'
 import type { Connection } from '../connection/connection.ts'
-import { keyKinds } from '../layout/keys.ts'
+import { EVENTS, TRIMMED, idParts, keyKinds, nameBytes } from '../layout/keys.ts'
+import { oldLayouts } from './old-layouts.ts'
+import type { OldLayout } from './old-layouts.ts'
 
 export type OldKind = RecordType | 'index' | 'blob' | 'events' | 'trimmed'
 
 export interface OldKey {
+  readonly layout: OldLayout
   readonly kind: OldKind
+  /** What the key is named after: the id of a record, the name of an index, the key of a blob. */
+  readonly name: string
   readonly oldKey: string
-  readonly newKey: string
+  readonly newKey: Buffer
 }
 
-const EVENTS = 'events'
-const TRIMMED = 'trimmed'
-
-/** Layout 3 had the same letters without a number. */
-const kinds = Object.entries(keyKinds).map(([kind, newHead]) => ({
-  kind: kind as keyof typeof keyKinds,
-  newHead,
-  oldHead: newHead.replace('4:', ':'),
-}))
+/** What stands for a kind in the keys of a layout, without the number of the layout. */
+const letters = new Map<string, keyof typeof keyKinds>()
+for (const kind of [...recordTypes, 'index', 'blob'] as const) letters.set(keyKinds[kind].charAt(0), kind)
 
 /** How many keys a server looks at for one page of a scan. */
 const SCAN_COUNT = 1_000
@@ -29,8 +29,8 @@ const SCAN_COUNT = 1_000
 export type OldPage = ReadonlyMap<string, readonly OldKey[]>
 
 /**
- * Walks all keys of layout 3, page by page, on one server after the other. A key that is moved meanwhile may appear or not. On
- * a cluster that moves slots meanwhile a key may be missed, so a caller that needs all of them walks until it finds none.
+ * Walks all keys of older layouts, page by page, on one server after the other. A key that is moved meanwhile may appear or
+ * not. On a cluster that moves slots meanwhile a key may be missed, so a caller that needs all of them walks until it finds none.
  */
 export async function* walkOldKeys(connection: Connection, prefix: string): AsyncGenerator<OldPage> {
   const head = `${prefix}:{`
@@ -63,13 +63,25 @@ function pageOf(names: readonly string[], head: string): OldPage {
   return page
 }
 
-/** `name` is what follows the prefix of the partition. Undefined for a key of another layout. */
-function oldKeyOf(partition: string, name: string): OldKey | undefined {
-  if (name === EVENTS || name === TRIMMED) {
-    return { kind: name, oldKey: partition + name, newKey: `${partition}${name}4` }
+/** `text` is what follows the prefix of the partition. Undefined for a key of the present layout. */
+function oldKeyOf(partition: string, text: string): OldKey | undefined {
+  const oldKey = partition + text
+  for (const layout of oldLayouts) {
+    for (const kind of ['events', 'trimmed'] as const) {
+      if (text === kind + layout.mark) return logKey(layout, kind, partition)
+    }
+    const kind = letters.get(text.charAt(0))
+    const head = `${text.charAt(0)}${layout.mark}:`
+    if (kind === undefined || !text.startsWith(head)) continue
+    const name = text.slice(head.length)
+    const newKey = Buffer.concat([Buffer.from(partition + keyKinds[kind]), nameBytes(name, idParts[kind])])
+    return { layout, kind, name, oldKey, newKey }
   }
-  const found = kinds.find(({ oldHead }) => name.startsWith(oldHead))
-  if (found === undefined) return undefined
-  const { kind, oldHead, newHead } = found
-  return { kind, oldKey: partition + name, newKey: partition + newHead + name.slice(oldHead.length) }
+  return undefined
+}
+
+/** The log of events of a partition in an older layout, or the count of its trimmed events. */
+export function logKey(layout: OldLayout, kind: 'events' | 'trimmed', partition: string): OldKey {
+  const newKey = Buffer.from(partition + (kind === 'events' ? EVENTS : TRIMMED))
+  return { layout, kind, name: partition, oldKey: partition + kind + layout.mark, newKey }
 }

@@ -16,8 +16,6 @@
 import type { AnyRecord, FabricEvent, Field, FieldKind, RecordType } from '../../../kernel/index.ts'
 import { oldEventFields, oldFields } from './old-schema.ts'
 
-export const OLD_LAYOUT_VERSION = 3
-
 const ABSENT_WHOLE = 2 ** 48 - 1
 const ABSENT_COUNT = 2 ** 16 - 1
 const ABSENT_BYTE = 255

@@ -23,7 +23,7 @@ test('a call holds its name, its keys and every argument, whatever the texts are
 
   writer.begin('load', ['{p}:', '{p}:0:'])
   for (const text of texts) writer.argument(text)
-  for (const text of texts) writer.joined('ö:', text)
+  for (const text of texts) writer.name('ö:', text, 1)
   writer.argument(12.5)
   writer.latin1Argument('abc')
   writer.bytesArgument(Buffer.from('ß'))

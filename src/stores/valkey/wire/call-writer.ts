@@ -3,6 +3,7 @@
  * once, straight to its place.
  */
 import { ByteWriter } from '../layout/byte-writer.ts'
+import { putName } from '../layout/id-bytes.ts'
 
 /** A call that is ready to be sent. */
 export interface FunctionCall {
@@ -16,6 +17,8 @@ export interface FunctionCall {
 const HEAD_BYTES = 16
 /** The head of a bulk string whose length has three digits, as that of most values has. */
 const USUAL_DIGITS = 3
+/** The same for a length of two digits, as that of most names has. */
+const NAME_DIGITS = 2
 /** A safe integer is written in two halves, since V8 divides numbers of 32 bits much faster. */
 const HALF_DIGITS = 8
 const HALF = 100_000_000
@@ -56,14 +59,23 @@ export class CallWriter extends ByteWriter {
   }
 
   argument(value: string | number): void {
-    if (typeof value === 'string') this.#text('', value)
+    if (typeof value === 'string') this.#text(value)
     else if (Number.isSafeInteger(value) && value >= 0) this.#natural(value)
-    else this.#text('', String(value))
+    else this.#text(String(value))
   }
 
-  /** One argument of two parts. */
-  joined(before: string, text: string): void {
-    this.#text(before, text)
+  /** One argument of a text and a name, whose first parts have their ids as bytes. */
+  name(before: string, name: string, idParts: number): void {
+    const start = this.room(BULK_HEAD_MAX + UTF8_BYTES_PER_CHARACTER_MAX * (before.length + name.length) + 2)
+    const nameAt = start + 1 + NAME_DIGITS + 2
+    const end = putName(this.buffer, nameAt + this.#put(before, nameAt), name, idParts)
+    const length = end - nameAt
+    const extra = digitsOf(length) - NAME_DIGITS
+    if (extra !== 0) this.buffer.copyWithin(nameAt + extra, nameAt, end)
+    this.end = start
+    this.#head(length)
+    this.end += length + 2
+    this.#endLine(this.end - 2)
   }
 
   /** An argument of bytes that are copied as they are. */
@@ -124,18 +136,18 @@ export class CallWriter extends ByteWriter {
     return length
   }
 
-  #text(before: string, text: string): void {
-    const length = before.length + text.length
+  #text(text: string): void {
+    const { length } = text
     const start = this.room(BULK_HEAD_MAX + UTF8_BYTES_PER_CHARACTER_MAX * length + 2)
     this.end = start
     this.#head(length)
-    let count = this.#put(before, text)
+    let count = this.#put(text, this.end)
     if (count !== length) {
       // The length of a text that is not ASCII is known only now.
       this.end = start
       this.#count -= 1
       this.#head(count)
-      count = this.#put(before, text)
+      count = this.#put(text, this.end)
     }
     this.end += count + 2
     this.#endLine(this.end - 2)
@@ -167,13 +179,8 @@ export class CallWriter extends ByteWriter {
     }
   }
 
-  /** Writes two texts to the end, where there is room, and returns how many bytes they have. */
-  #put(before: string, text: string): number {
-    const count = before === '' ? 0 : this.#putOne(before, this.end)
-    return count + this.#putOne(text, this.end + count)
-  }
-
-  #putOne(text: string, at: number): number {
+  /** Writes a text at a place where there is room, and returns how many bytes it has. */
+  #put(text: string, at: number): number {
     const { length } = text
     if (length > SHORT_TEXT_MAX) return this.buffer.write(text, at)
     for (let i = 0; i < length; i++) {

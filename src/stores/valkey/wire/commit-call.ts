@@ -12,7 +12,7 @@ import type {
   OfOperation,
 } from '../../working-set/commit/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
-import { keyKinds } from '../layout/keys.ts'
+import { idParts, keyKinds, memberIdParts } from '../layout/keys.ts'
 import type { Keys } from '../layout/keys.ts'
 import type { FunctionNames } from './function-names.ts'
 import { VERSION_BYTES, asBytes, writeEventValue, writeRecordValue } from '../layout/stored-value.ts'
@@ -215,24 +215,25 @@ class CommitWriter {
     writer.argument(unreserved?.size ?? 0)
     writer.argument(end - start - added)
     writer.argument(added)
-    for (const id of unreserved ?? []) writer.argument(id)
+    const parts = memberIdParts(index)
+    for (const id of unreserved ?? []) writer.name('', id, parts)
     for (let i = start; i < end; i++) {
       const entry = entries[i] as EntryPut
       if (entry.after !== undefined) continue
-      writer.argument(entry.id)
+      writer.name('', entry.id, parts)
       this.#note(entry)
     }
     for (let i = start; i < end; i++) {
       const entry = entries[i] as EntryPut
       if (entry.after === undefined) continue
       writer.argument(entry.after)
-      writer.argument(entry.id)
+      writer.name('', entry.id, parts)
       this.#note(entry)
     }
   }
 
   #key(kind: keyof typeof keyKinds, id: string): void {
-    this.#writer.joined(this.#prefix + keyKinds[kind], id)
+    this.#writer.name(this.#prefix + keyKinds[kind], id, idParts[kind])
   }
 
   /** Notes the group of the next item; groups are counted from 1. */
@@ -271,9 +272,8 @@ export function refusedLevel(reply: unknown): number | undefined {
 }
 
 /** What is read ahead of a commit. */
-export function blobKeys(keys: Keys, { partition, sends }: Commit): string[] {
-  const head = keys.partition(partition) + keyKinds.blob
-  return sends.map(({ key }) => head + key)
+export function blobKeys(keys: Keys, { partition, sends }: Commit): Buffer[] {
+  return sends.map(({ key }) => keys.key(partition, 'blob', key))
 }
 
 /** `blobs` is what the read ahead of the commit found. */

@@ -4,7 +4,8 @@ import type { IndexEntry, Instant, Range, RecordType } from '../../../kernel/ind
 import type { LoadReply, LoadRequest } from '../../working-set/commit/backend.ts'
 import type { WorkingSet } from '../../working-set/load/working-set.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
-import { keyKinds } from '../layout/keys.ts'
+import { readName } from '../layout/id-bytes.ts'
+import { idParts, keyKinds, memberIdParts } from '../layout/keys.ts'
 import type { Keys } from '../layout/keys.ts'
 import type { FunctionNames } from './function-names.ts'
 import { asBytes, readRecordName, readRecordValue } from '../layout/stored-value.ts'
@@ -35,12 +36,12 @@ export function writeLoad(
     writer.argument([...needs.records.values()].reduce((sum, { size }) => sum + size, 0))
     for (const [type, ids] of needs.records) {
       const head = prefix + keyKinds[type]
-      for (const id of ids) writer.joined(head, id)
+      for (const id of ids) writer.name(head, id, idParts[type])
     }
   }
   for (const { index, limit, reserve, to } of needs.heads.values()) {
     writer.argument('h')
-    writer.joined(indexHead, index)
+    writer.name(indexHead, index, idParts.index)
     writer.argument(limit)
     writer.argument(reserver === '' ? 0 : reserve)
     writer.argument((to === 'now' ? request.now : to) ?? to ?? '')
@@ -57,14 +58,14 @@ export function writeLoad(
   }
   for (const { index, id } of needs.scores.values()) {
     writer.argument('s')
-    writer.joined(indexHead, index)
-    writer.argument(id)
+    writer.name(indexHead, index, idParts.index)
+    writer.name('', id, memberIdParts(index))
   }
   if (needs.blobs.size > 0) {
     writer.argument('b')
     writer.argument(BATCH_REPLY_BYTES)
     writer.argument(needs.blobs.size)
-    for (const key of needs.blobs) writer.joined(prefix + keyKinds.blob, key)
+    for (const key of needs.blobs) writer.name(prefix + keyKinds.blob, key, idParts.blob)
   }
   return writer.finish()
 }
@@ -72,15 +73,15 @@ export function writeLoad(
 function writeTemplates(writer: CallWriter, named: readonly NamedRecord[]): void {
   writer.argument(named.length)
   for (const { type, before, after } of named) {
-    writer.argument(keyKinds[type] + before)
-    writer.argument(after)
+    writer.name(keyKinds[type], before, idParts[type])
+    writer.name('', after, idParts[type])
   }
 }
 
 function writeRange(writer: CallWriter, indexHead: string, { index, from, to, reverse, limit }: Range): void {
-  writer.joined(indexHead, index)
+  writer.name(indexHead, index, idParts.index)
   writer.argument(from?.score ?? '')
-  writer.argument(from?.id ?? '')
+  writer.name('', from?.id ?? '', memberIdParts(index))
   writer.argument(to ?? '')
   writer.argument(reverse === true ? '1' : '')
   writer.argument(limit)
@@ -153,12 +154,12 @@ class LoadReader {
     const named = this.#form.namedBy(index)
     const entries: IndexEntry[] = []
     for (let i = 0, value = 0; i + 1 < flat.length; i += 2) {
-      const id = String(flat[i])
+      const id = readName(flat[i] as Buffer)
       entries.push({ index, score: Number(flat[i + 1]), id })
       for (const { type, before, after } of named) this.#keepRecord(type, before + id + after, values[value++])
     }
     for (let i = 0; i + 1 < brought.length; i += 2) {
-      const name = readRecordName(String(brought[i]))
+      const name = readRecordName(brought[i] as Buffer)
       if (name !== undefined) this.#keepRecord(name.type, name.id, brought[i + 1])
     }
     return entries
@@ -166,6 +167,6 @@ class LoadReader {
 
   #keepRecord(type: RecordType, id: string, value: Buffer | null | undefined): void {
     const isAbsent = value === null || value === undefined
-    this.#into.keepRecord(type, id, isAbsent ? undefined : readRecordValue(type, value, this.#form))
+    this.#into.keepRecord(type, id, isAbsent ? undefined : readRecordValue(type, id, value, this.#form))
   }
 }
