@@ -19,6 +19,19 @@ import {
 
 const bytes = new Uint8Array([0, 255, 13, 10])
 
+/** The arguments behind the time of a commit without any items, but for a change. */
+function malformed(more: { readonly counts?: Buffer; readonly expected?: Buffer } = {}): (string | Buffer)[] {
+  const { counts = Buffer.alloc(24), expected = '' } = more
+  return ['', '', '', '', '', '', counts, '', expected]
+}
+
+/** Counts of a commit, all of them zero but for some by their place. Those of one index are the last four. */
+function counts(...some: readonly (readonly [place: number, count: number])[]): Buffer {
+  const bytes = Buffer.alloc(32)
+  for (const [place, count] of some) bytes.writeUInt16LE(count, 2 * place)
+  return bytes
+}
+
 describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
   let at: LibraryPartition
 
@@ -137,7 +150,7 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
       expect((await eventsOf(at)).map(({ id }) => id)).toEqual(['g0', 'g0', 'g2', 'g2', 'g4', 'g4'])
       const head = `{"v":1,"sender":"${SENDER}"`
       expect(await messages()).toEqual([
-        `${head},"first":1,"last":6,"at":1000,"ended":["g0","g2","g4"]}`,
+        `${head},"first":1,"last":6,"at":1000,"ended":["g0","g1","g2","g3","g4"]}`,
         `${head},"ready":["ready\\u001fmain\\u001fgreet"],"dueAt":10,"holdersOf":[]}`,
       ])
     })
@@ -246,15 +259,15 @@ describe.each(['valkey', 'redis'] as const)('on %s, a commit', (program) => {
 
   test.each([
     ['no commit', []],
-    ['no commit', ['now', '', '', '', '', '', Buffer.alloc(40), '', '']],
-    ['no commit', ['1', '', '', '', '', '', Buffer.alloc(39), '', '']],
-    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(40), '', '', 'key']],
-    ['counts and arguments differ', ['1', '', '', '', '', '', Buffer.alloc(40), '', Buffer.alloc(12)]],
-    [
-      'not a score',
-      ['1', '', '', '', '', '', Buffer.alloc(40).fill(1, 36, 37), '', '', 'k', '', '0', '0', '1', 'nan', 'i'],
-    ],
-    ['not a count', ['1', '', '', '', '', '', Buffer.alloc(40).fill(1, 36, 37), '', '', 'k', '', '0', '0', '-1']],
+    ['no commit', ['now', ...malformed()]],
+    ['no commit', ['1', ...malformed({ counts: Buffer.alloc(23) })]],
+    ['counts and arguments differ', ['1', ...malformed(), 'key']],
+    ['counts and arguments differ', ['1', ...malformed({ counts: Buffer.alloc(32) })]],
+    ['counts and arguments differ', ['1', ...malformed({ counts: counts([1, 1]) }), 'key', 'value', 'more']],
+    ['counts and arguments differ', ['1', ...malformed({ counts: counts([11, 1]) })]],
+    ['counts and arguments differ', ['1', ...malformed({ counts: counts([11, 1], [15, 9]) }), 'key', '1', 'id']],
+    ['counts and arguments differ', ['1', ...malformed({ expected: Buffer.alloc(12) })]],
+    ['not a score', ['1', ...malformed({ counts: counts([11, 1], [15, 1]) }), 'key', 'nan', 'id']],
   ])('is refused as malformed: %s', async (reason, args) => {
     await expect(at.fcall('commit', args)).rejects.toThrow(`ERR malformed arguments: ${reason}`)
   })

@@ -6,7 +6,9 @@ local RESERVED_MS, RESERVED_MAX = 20, 10000
 local LOCK_MS, LOCK_MAX_MS, WAITER_MS, LOCKS_MAX, WAITERS_MAX, BUSY_MAX_MS = 250, 1000, 20, 1000, 256, 5
 -- The arguments of a command stand on the stack of Lua, which holds 8,000. Even, so that pairs stay together.
 local CHUNK = 6000
-local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, TIME_BYTES = 8, 12, 40, 6
+local VERSION_BYTES, EXPECTED_BYTES, COUNTS_BYTES, INDEX_BYTES, TIME_BYTES = 8, 12, 24, 8, 6
+-- The marks of indexes that wake listeners: when an earlier first entry appears, and when the index was empty.
+local FIRST, READY = 1, 2
 local EVENTS, TRIMMED, APPLIED, LOCKED, LOCK_LOST, CLOCK, LEVEL, NONE, INF = 'events5', 'trimmed5', 0, 1, 2, 3, 4, {}, 1 / 0
 
 -- Globals are not visible while a library loads, so the first call binds them.
@@ -286,52 +288,73 @@ local function checkClear(args, at, count, item)
   end
 end
 
+-- The keys that a kind of condition is about: those of sets, then others.
+local function keysOf(args, setAt, sets, at, others)
+  local keys = {}
+  for i = 1, sets do keys[i] = args[setAt + 2 * i - 2] end
+  for i = 1, others do keys[sets + i] = args[at + i - 1] end
+  return keys, sets + others
+end
+
+local function failAt(i, sets, setItem, item) fail(i <= sets and setItem + i - 1 or item + i - sets - 1) end
+
 -- Notes the groups whose conditions do not hold. Every byte of a value costs as much as ten instructions when it enters Lua, so
 -- of large values only the version does.
-local function check(args, at, absent, small, large, expected)
-  if absent > 0 and onEach('EXISTS', nil, args, at, at + absent - 1) > 0 then
+local function check(args, expected, setAt, at, item, absentSets, smallSets, largeSets, absent, small, large)
+  local setItem, keys, count = 1, keysOf(args, setAt, absentSets, at, absent)
+  if count > 0 and onEach('EXISTS', nil, keys, 1, count) > 0 then
     -- GET raises the error of the server if the key holds another kind of value.
-    for i = 1, absent do if call('GET', args[at + i - 1]) then fail(i) end end
+    for i = 1, count do if call('GET', keys[i]) then failAt(i, absentSets, setItem, item) end end
   end
-  local first = at + absent
-  local found = onEach('MGET', nil, args, first, first + small - 1)
-  for i = 1, small do
+  setAt, setItem, at, item = setAt + 2 * absentSets, setItem + absentSets, at + absent, item + absent
+  keys, count = keysOf(args, setAt, smallSets, at, small)
+  local found = onEach('MGET', nil, keys, 1, count)
+  for i = 1, count do
     local value, version, length = found[i], read('<c8I4', expected, EXPECTED_BYTES * (i - 1) + 1)
     -- A value too short for a version was damaged outside; its length alone is compared.
     local isOther = not value or #value ~= length or length >= VERSION_BYTES and sub(value, 1, VERSION_BYTES) ~= version
-    if isOther then fail(absent + i) end
+    if isOther then failAt(i, smallSets, setItem, item) end
   end
-  for i = small + 1, small + large do
-    local key, version, length = args[first + i - 1], read('<c8I4', expected, EXPECTED_BYTES * (i - 1) + 1)
-    if call('STRLEN', key) ~= length or call('GETRANGE', key, 0, VERSION_BYTES - 1) ~= version then fail(absent + i) end
+  local before = EXPECTED_BYTES * count
+  setAt, setItem, at, item = setAt + 2 * smallSets, setItem + smallSets, at + small, item + small
+  keys, count = keysOf(args, setAt, largeSets, at, large)
+  for i = 1, count do
+    local key, version, length = keys[i], read('<c8I4', expected, before + EXPECTED_BYTES * (i - 1) + 1)
+    if call('STRLEN', key) ~= length or call('GETRANGE', key, 0, VERSION_BYTES - 1) ~= version then
+      failAt(i, largeSets, setItem, item)
+    end
   end
 end
 
--- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, counts, groups of items,
--- expected versions and lengths. Then those of all groups: keys that must be absent, keys of expected records, small and
--- large, indexes that must be clear with scores, keys with values, keys to remove, events, ended; indexes, each as key, mark,
--- three counts, ids that are reserved no more, ids to remove, scores with ids to add. A mark is the name of an index that
--- wakes listeners when it was empty, '<' for one that does so when an earlier first entry appears, or empty. Names, holders
--- and ended are JSON.
+-- args: time, lag, lock token, '1' to pass the lock of another, the head of messages, holders, ended, counts, groups of items,
+-- expected versions and lengths. Then those of all groups: keys with values, first those that must be absent, then those of
+-- expected records, small and large; further keys under the same three conditions; indexes that must be clear with scores;
+-- keys to remove; events; indexes, each as key, name if it has the mark READY, ids that are reserved no more, ids to remove,
+-- scores with ids to add. Counts end with those of each index behind its mark. Names, holders and ended are JSON.
 local function commit(keys, args)
-  local partition, now, token, expected = keys[1], tonumber(args[1]), args[3], args[9]
-  if not expected or not now or #args[7] ~= COUNTS_BYTES then refuse('no commit') end
-  local groups, absent, small, large, clear, sets, removes, events, ended, indexes = read('<I4I4I4I4I4I4I4I4I4I4', args[7])
-  local present = small + large
-  local clearAt, clearItem = 10 + absent + present, 1 + absent + present
-  local setsAt, setItem = clearAt + 2 * clear, clearItem + clear
-  local eventsAt, eventItem = setsAt + 2 * sets + removes, setItem + sets + removes
-  local indexesAt, indexItem = eventsAt + events + ended, eventItem + events + ended
+  local partition, now, token, counts, expected = keys[1], tonumber(args[1]), args[3], args[8], args[10]
+  if not expected or not now or #counts < COUNTS_BYTES then refuse('no commit') end
+  local groups, absentSets, smallSets, largeSets, sets, absent, small, large, clear, removes, events, indexes =
+    read('<I2I2I2I2I2I2I2I2I2I2I2I2', counts)
+  local setsAt, others = 11, absent + small + large
+  local othersAt, otherItem = setsAt + 2 * sets, 1 + sets
+  local clearAt, clearItem = othersAt + others, otherItem + others
+  local removesAt, removeItem = clearAt + 2 * clear, clearItem + clear
+  local eventsAt, eventItem = removesAt + removes, removeItem + removes
+  local indexesAt, indexItem = eventsAt + events, eventItem + events
+  local isMatching = #counts == COUNTS_BYTES + INDEX_BYTES * indexes and absentSets + smallSets + largeSets <= sets
   -- All reads that can fail come before any write: a key of another type raises its error here.
   local log, at, item, before = partition .. EVENTS, indexesAt, indexItem, {}
   -- The count of trimmed events carries the level of the store. The loader fills in what stands for a level, and where it ends.
   local logged, stored = call('LLEN', log), countOf(call('GET', partition .. TRIMMED) or 0)
   local trimmed = stored % LEVEL_STEP
-  for i = 1, indexes do
-    local key, mark, removed, added = args[at], args[at + 1], countOf(args[at + 3]), countOf(args[at + 4])
-    local removedAt = at + 5 + countOf(args[at + 2])
+  for i = 1, isMatching and indexes or 0 do
+    local mark, freed, removed, added = read('<I2I2I2I2', counts, COUNTS_BYTES + INDEX_BYTES * (i - 1) + 1)
+    local key, freedAt = args[at], at + (mark == READY and 2 or 1)
+    local removedAt = freedAt + freed
     local addedAt, last = removedAt + removed, removedAt + removed + 2 * added - 1
-    unreserve(key, args, at + 5, removedAt - 1, 1, mark == '<')
+    if last > #args then isMatching = false break end
+    unreserve(key, args, freedAt, removedAt - 1, 1, mark == FIRST)
     unreserve(key, args, removedAt, addedAt - 1, 1)
     unreserve(key, args, addedAt + 1, last, 2)
     local score
@@ -339,12 +362,13 @@ local function commit(keys, args)
       -- Neighbours often have the same score.
       if args[place] ~= score then score = args[place] if not ((tonumber(score) or INF) < INF) then refuse('not a score') end end
     end
-    if mark == '<' then before[i] = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]) or INF
+    if mark == FIRST then before[i] = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]) or INF
     else before[i] = call('ZCARD', key) end
     at, item = last + 1, item + removed + added
   end
-  groupOf, failed, failures = args[8], nil, NONE
-  local isMatching = #expected == EXPECTED_BYTES * present and (groups <= 1 and groupOf == '' or #groupOf == 2 * item - 2)
+  groupOf, failed, failures = args[9], nil, NONE
+  isMatching = isMatching and #expected == EXPECTED_BYTES * (smallSets + largeSets + small + large)
+  isMatching = isMatching and (groups <= 1 and groupOf == '' or #groupOf == 2 * item - 2)
   if at ~= #args + 1 or not isMatching then refuse('counts and arguments differ') end
 
   local time, lock = serverTime(), locks[partition]
@@ -352,7 +376,7 @@ local function commit(keys, args)
   if token ~= '' and not (isHeld(lock, time) and lock.token == token) then return { LOCK_LOST, time } end
   if token == '' and args[4] ~= '1' and isHeld(lock, time) then return { LOCKED, time } end
   if args[2] ~= '' and (now > time or now < time - countOf(args[2])) then return { CLOCK, time } end
-  check(args, 10, absent, small, large, expected)
+  check(args, expected, setsAt, othersAt, otherItem, absentSets, smallSets, largeSets, absent, small, large)
   checkClear(args, clearAt, clear, clearItem)
   -- A time from the caller's own clock is used as it is.
   local newest = events > 0 and args[2] ~= '' and call('LINDEX', log, -1)
@@ -362,28 +386,29 @@ local function commit(keys, args)
     for i = eventsAt, eventsAt + events - 1 do args[i] = sub(newest, 1, TIME_BYTES) .. sub(args[i], TIME_BYTES + 1) end
   end
 
-  write('MSET', nil, args, setsAt, sets, 2, setItem)
-  write('DEL', nil, args, setsAt + 2 * sets, removes, 1, setItem + sets)
+  write('MSET', nil, args, setsAt, sets, 2, 1)
+  write('DEL', nil, args, removesAt, removes, 1, removeItem)
   local woken, dueAt = '', ''
   at, item = indexesAt, indexItem
   for i = 1, indexes do
-    local key, mark, removed, added = args[at], args[at + 1], tonumber(args[at + 3]), tonumber(args[at + 4])
-    at = at + 5 + args[at + 2]
+    local mark, freed, removed, added = read('<I2I2I2I2', counts, COUNTS_BYTES + INDEX_BYTES * (i - 1) + 1)
+    local key, name = args[at], args[at + 1]
+    at = at + (mark == READY and 2 or 1) + freed
     write('ZREM', key, args, at, removed, 1, item)
     local list, first, last = write('ZADD', key, args, at + removed, added, 2, item + removed)
-    for place = first, mark == '<' and last or 0, 2 do
+    for place = first, mark == FIRST and last or 0, 2 do
       local score = tonumber(list[place])
       if score < before[i] then before[i], dueAt = score, ',"dueAt":' .. list[place] end
     end
-    if mark ~= '' and mark ~= '<' and before[i] == 0 and last >= first then woken = woken .. (woken == '' and '' or ',') .. mark end
+    if mark == READY and before[i] == 0 and last >= first then woken = woken .. (woken == '' and '' or ',') .. name end
     at, item = at + removed + 2 * added, item + removed + added
   end
   local _, first, last = write('RPUSH', log, args, eventsAt, events, 1, eventItem)
   local sequence = trimmed + logged + last - first + 1
   if last >= first then
-    local numbers = string.format(',"first":%.0f,"last":%.0f,"at":%.0f,"ended":[', trimmed + logged + 1, sequence, now)
-    local list, from, to = holding(args, eventsAt + events, ended, 1, eventItem + events)
-    call('SPUBLISH', keys[2] .. 'events', args[5] .. numbers .. table.concat(list, ',', from, to) .. ']}')
+    -- Those of failed groups are among the ended: whoever waits for one of them looks in vain.
+    local message = '%s,"first":%.0f,"last":%.0f,"at":%.0f,"ended":[%s]}'
+    call('SPUBLISH', keys[2] .. 'events', string.format(message, args[5], trimmed + logged + 1, sequence, now, args[7]))
   end
   local isWriting = sets + removes + events + indexes > 0 and #failures < groups
   if woken ~= '' or dueAt ~= '' or isWriting and args[6] ~= '' then

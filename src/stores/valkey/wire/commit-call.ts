@@ -3,13 +3,14 @@
  * with few commands. Each item carries its group, in case the conditions of some groups fail.
  */
 import { DUE_INDEX, isReadyIndex, isEndEvent } from '../../../kernel/index.ts'
+import type { AnyRecord } from '../../../kernel/index.ts'
 import type {
   Commit,
   CommitReply,
   Condition,
   EntryPut,
-  EventPut,
   OfOperation,
+  RecordPut,
 } from '../../working-set/commit/backend.ts'
 import type { CallWriter, FunctionCall } from './call-writer.ts'
 import { idParts, keyKinds, memberIdParts } from '../layout/keys.ts'
@@ -20,11 +21,15 @@ import type { StoredForm } from '../layout/stored-value.ts'
 import { jsonItems, messageHead } from './wake-message.ts'
 
 const EXPECTED_BYTES = VERSION_BYTES + 4
-const COUNTS = 10
+const COUNTS = 12
+/** The mark of an index and three counts. */
+const INDEX_BYTES = 8
 /** The version of a larger value is read by itself, which costs the server less than to read the value. */
 const SMALL_BYTES_MAX = 1_024
-/** The mark of an index that wakes listeners when it has an earlier first entry. */
-const FIRST_MARK = '<'
+/** The marks of indexes: one wakes listeners when it has an earlier first entry, one when it was empty. */
+const NO_MARK = 0
+const FIRST_MARK = 1
+const READY_MARK = 2
 
 /** Writes the call of one commit, in the order that `library.lua` describes. */
 export function writeCommit(
@@ -44,6 +49,7 @@ export function writeCommit(
   writer.argument(commit.passesLock ? '1' : '')
   writer.argument(messageHead(sender))
   writer.argument(jsonItems(commit.holdersOf))
+  writer.argument(jsonItems(endedIn(commit)))
   new CommitWriter(writer, prefix, commit, form).write()
   return writer.finish()
 }
@@ -56,6 +62,8 @@ class CommitWriter {
   readonly #form: StoredForm
   /** Where the next group number is written; undefined if there is only one group. */
   #groupAt: number | undefined
+  /** Where the counts of the next index are written. */
+  #indexCountsAt = 0
 
   constructor(writer: CallWriter, prefix: string, commit: Commit, form: StoredForm) {
     this.#writer = writer
@@ -67,52 +75,71 @@ class CommitWriter {
   write(): void {
     const writer = this.#writer
     const { groupCount, conditions, clear, records, blobs, events, entries } = this.#commit
-    const ended = events.filter(({ event }) => isEndEvent(event.type))
-    const countsAt = writer.reserve(4 * COUNTS)
-    const items = [conditions, clear, records, blobs, events, ended, entries]
-    const itemCount = items.reduce((sum, { length }) => sum + length, 0)
+    const matches = matchesOf(this.#commit)
+    const unreserved = unreservedOf(this.#commit)
+    const countsAt = writer.reserve(2 * COUNTS + INDEX_BYTES * indexCountOf(this.#commit, unreserved))
+    this.#indexCountsAt = countsAt + 2 * COUNTS
+    const itemCount = matches.otherCount + clear.length + records.length + blobs.length + events.length + entries.length
     const groupsAt = writer.reserve(groupCount > 1 ? 2 * itemCount : 0)
     if (groupCount > 1) this.#groupAt = groupsAt
-    const counts = [groupCount, ...this.#conditions(), this.#clear(), this.#sets(), this.#removes()]
-    counts.push(this.#events(), this.#ended(ended), this.#indexes())
-    for (let i = 0; i < COUNTS; i++) writer.fill32(countsAt + 4 * i, counts[i] as number)
+    let present = 0
+    for (const { version } of conditions) if (version !== undefined) present += 1
+    this.#expected(writer.reserve(EXPECTED_BYTES * present), matches)
+    const counts = [groupCount, ...this.#sets(matches), ...this.#others(matches)]
+    counts.push(this.#clear(), this.#removes(), this.#events(), this.#indexes(unreserved))
+    for (let i = 0; i < COUNTS; i++) writer.fill16(countsAt + 2 * i, counts[i] as number)
   }
 
-  /** Returns how many records must be absent, and how many small and large ones are expected. */
-  #conditions(): [absent: number, small: number, large: number] {
+  /** Fills in the expected versions and lengths: first of all small records, then of all large ones. */
+  #expected(start: number, { sets, others }: Matches): void {
+    let at = start
+    for (const kind of ['small', 'large'] as const) {
+      for (const { condition } of sets[kind]) at = this.#fillExpected(at, condition)
+      for (const condition of others[kind]) at = this.#fillExpected(at, condition)
+    }
+  }
+
+  #fillExpected(at: number, { version = '', length }: Condition): number {
+    // A value without room for a version was damaged outside and has a shorter one.
+    this.#writer.fillLatin1(at, version.padEnd(VERSION_BYTES, '\0'))
+    this.#writer.fill32(at + VERSION_BYTES, length)
+    return at + EXPECTED_BYTES
+  }
+
+  /** Returns how many keys with values must be absent, are small, are large, and are there in all. */
+  #sets({ sets, free }: Matches): [absent: number, small: number, large: number, all: number] {
+    const { blobs } = this.#commit
+    for (const kind of conditionKinds) for (const { put } of sets[kind]) this.#set(put)
+    for (const put of free) this.#set(put)
+    let count = sets.absent.length + sets.small.length + sets.large.length + free.length
+    for (const blob of blobs) {
+      if (blob.bytes === undefined) continue
+      this.#key('blob', blob.key)
+      this.#writer.bytesArgument(blob.bytes)
+      this.#note(blob)
+      count += 1
+    }
+    return [sets.absent.length, sets.small.length, sets.large.length, count]
+  }
+
+  #set(put: RecordSet): void {
     const writer = this.#writer
-    const { conditions } = this.#commit
-    let small = 0
-    let large = 0
-    for (const { version, length } of conditions) {
-      if (version === undefined) continue
-      if (length > SMALL_BYTES_MAX) large += 1
-      else small += 1
-    }
-    const expectedAt = writer.reserve(EXPECTED_BYTES * (small + large))
-    for (const condition of conditions) if (condition.version === undefined) this.#condition(condition)
-    this.#expected(expectedAt, (length) => length <= SMALL_BYTES_MAX)
-    if (large > 0) this.#expected(expectedAt + EXPECTED_BYTES * small, (length) => length > SMALL_BYTES_MAX)
-    return [conditions.length - small - large, small, large]
+    this.#key(put.type, put.id)
+    const value = writer.open()
+    writeRecordValue(this.#commit.version, put.record, this.#form, writer)
+    put.length = writer.close(value)
+    this.#note(put)
   }
 
-  /** Writes the expected records of some lengths. */
-  #expected(expectedAt: number, isOf: (length: number) => boolean): void {
-    let at = expectedAt
-    for (const condition of this.#commit.conditions) {
-      const { version, length } = condition
-      if (version === undefined || !isOf(length)) continue
-      this.#condition(condition)
-      // A value without room for a version was damaged outside and has a shorter one.
-      this.#writer.fillLatin1(at, version.padEnd(VERSION_BYTES, '\0'))
-      this.#writer.fill32(at + VERSION_BYTES, length)
-      at += EXPECTED_BYTES
+  /** Returns how many further keys must be absent, are small and are large. */
+  #others({ others }: Matches): [absent: number, small: number, large: number] {
+    for (const kind of conditionKinds) {
+      for (const condition of others[kind]) {
+        this.#key(condition.type, condition.id)
+        this.#note(condition)
+      }
     }
-  }
-
-  #condition(condition: Condition): void {
-    this.#key(condition.type, condition.id)
-    this.#note(condition)
+    return [others.absent.length, others.small.length, others.large.length]
   }
 
   #clear(): number {
@@ -123,29 +150,6 @@ class CommitWriter {
       this.#note(condition)
     }
     return clear.length
-  }
-
-  #sets(): number {
-    const writer = this.#writer
-    const { records, blobs, version } = this.#commit
-    let count = 0
-    for (const put of records) {
-      if (put.record === undefined) continue
-      this.#key(put.type, put.id)
-      const value = writer.open()
-      writeRecordValue(version, put.record, this.#form, writer)
-      put.length = writer.close(value)
-      this.#note(put)
-      count += 1
-    }
-    for (const blob of blobs) {
-      if (blob.bytes === undefined) continue
-      this.#key('blob', blob.key)
-      writer.bytesArgument(blob.bytes)
-      this.#note(blob)
-      count += 1
-    }
-    return count
   }
 
   #removes(): number {
@@ -178,17 +182,8 @@ class CommitWriter {
     return events.length
   }
 
-  #ended(ended: readonly EventPut[]): number {
-    for (const put of ended) {
-      this.#writer.argument(JSON.stringify(put.event.executionId))
-      this.#note(put)
-    }
-    return ended.length
-  }
-
-  #indexes(): number {
+  #indexes(unreserved: Map<string, Set<string>>): number {
     const { entries } = this.#commit
-    const unreserved = unreservedOf(this.#commit)
     let count = unreserved.size
     let start = 0
     while (start < entries.length) {
@@ -210,11 +205,15 @@ class CommitWriter {
     const { entries } = this.#commit
     let added = 0
     for (let i = start; i < end; i++) if (entries[i]?.after !== undefined) added += 1
+    const mark = markOf(index, added)
+    const at = this.#indexCountsAt
+    writer.fill16(at, mark)
+    writer.fill16(at + 2, unreserved?.size ?? 0)
+    writer.fill16(at + 4, end - start - added)
+    writer.fill16(at + 6, added)
+    this.#indexCountsAt += INDEX_BYTES
     this.#key('index', index)
-    writer.argument(markOf(index))
-    writer.argument(unreserved?.size ?? 0)
-    writer.argument(end - start - added)
-    writer.argument(added)
+    if (mark === READY_MARK) writer.argument(JSON.stringify(index))
     const parts = memberIdParts(index)
     for (const id of unreserved ?? []) writer.name('', id, parts)
     for (let i = start; i < end; i++) {
@@ -244,6 +243,60 @@ class CommitWriter {
   }
 }
 
+/** What the key of a record must hold for a group to be applied: nothing, or a value of an expected version and length. */
+const conditionKinds = ['absent', 'small', 'large'] as const
+type ConditionKind = (typeof conditionKinds)[number]
+
+type RecordSet = RecordPut & { readonly record: AnyRecord }
+
+/** Conditions beside the sets of the same records, so that a key is sent once. */
+interface Matches {
+  readonly sets: Readonly<Record<ConditionKind, { readonly put: RecordSet; readonly condition: Condition }[]>>
+  /** Sets without a condition. */
+  readonly free: RecordSet[]
+  /** Conditions on records that are not set. */
+  readonly others: Readonly<Record<ConditionKind, Condition[]>>
+  readonly otherCount: number
+}
+
+function matchesOf({ conditions, records }: Commit): Matches {
+  const sets: Matches['sets'] = { absent: [], small: [], large: [] }
+  const others: Matches['others'] = { absent: [], small: [], large: [] }
+  const free: RecordSet[] = []
+  const byId = new Map<string, Condition>()
+  let otherCount = 0
+  const add = (condition: Condition) => {
+    others[kindOf(condition)].push(condition)
+    otherCount += 1
+  }
+  for (const condition of conditions) {
+    // Records of two types may have the same id.
+    if (byId.has(condition.id)) add(condition)
+    else byId.set(condition.id, condition)
+  }
+  for (const put of records) {
+    if (!isSet(put)) continue
+    const condition = byId.get(put.id)
+    if (condition?.type !== put.type) {
+      free.push(put)
+      continue
+    }
+    sets[kindOf(condition)].push({ put, condition })
+    byId.delete(put.id)
+  }
+  for (const condition of byId.values()) add(condition)
+  return { sets, free, others, otherCount }
+}
+
+function isSet(put: RecordPut): put is RecordSet {
+  return put.record !== undefined
+}
+
+function kindOf({ version, length }: Condition): ConditionKind {
+  if (version === undefined) return 'absent'
+  return length > SMALL_BYTES_MAX ? 'large' : 'small'
+}
+
 /** Ids whose reservations end, by index, without those whose entries are written: that ends them too. */
 function unreservedOf({ reserved, entries }: Commit): Map<string, Set<string>> {
   const unreserved = new Map<string, Set<string>>()
@@ -256,9 +309,24 @@ function unreservedOf({ reserved, entries }: Commit): Map<string, Set<string>> {
   return unreserved
 }
 
-function markOf(index: string): string {
+/** Entries of one index stand together. */
+function indexCountOf({ entries }: Commit, unreserved: ReadonlyMap<string, unknown>): number {
+  let count = unreserved.size
+  let last: string | undefined
+  for (const { index } of entries) {
+    if (index !== last && !unreserved.has(index)) count += 1
+    last = index
+  }
+  return count
+}
+
+function markOf(index: string, addedCount: number): number {
   if (index === DUE_INDEX) return FIRST_MARK
-  return isReadyIndex(index) ? JSON.stringify(index) : ''
+  return addedCount > 0 && isReadyIndex(index) ? READY_MARK : NO_MARK
+}
+
+function endedIn({ events }: Commit): string[] {
+  return events.flatMap(({ event }) => (isEndEvent(event.type) ? [event.executionId] : []))
 }
 
 const refusals = ['locked', 'lock_lost', 'clock'] as const
