@@ -121,6 +121,16 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'closeWaitpoint',
 ]
 
+/** Operations that read no ready or due index, or only as a claim does. Those that write nothing read no edges. */
+const CLAIMING_OPERATIONS: readonly OperationName[] = [
+  'claimForWorker',
+  'completeExecution',
+  'createExecution',
+  'submitFlow',
+  'describeExecution',
+  'describeFlow',
+]
+
 /** Whether an operation may be committed while another batch holds the lock, so that no lease expires meanwhile. */
 export function passesLock(name: OperationName): boolean {
   return name === 'renewLease'
@@ -131,7 +141,7 @@ export function passesLock(name: OperationName): boolean {
  * nothing is ready or due if its commit checks that.
  */
 export function readsOnlyAsClaims(name: OperationName): boolean {
-  return name === 'createExecution' || name === 'claimForWorker' || name === 'completeExecution'
+  return CLAIMING_OPERATIONS.includes(name)
 }
 
 /** Whether an operation ends work or releases it, so that even a full store should accept it. */

@@ -48,7 +48,7 @@ export interface Plan {
   readonly due: (count: number) => void
   /** A ready index that gets an entry: a claim of the same batch may find it there. */
   readonly makesReady: (index: string) => void
-  /** Downstreams of an execution may become ready: a claim of the same batch may find them. */
+  /** Members of a flow may become ready: a claim of the same batch may find them. */
   readonly releases: () => void
   /** Any range, with the journal records that it names. */
   readonly page: (range: Range) => void
@@ -101,6 +101,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   submitFlow: (plan, input) => {
     const isNew = isMinted(input)
     planNew(plan, 'flow', input.flowId, isNew && input.nodesBefore === 0 && input.edgesBefore === 0)
+    plan.releases()
     const created: Record<string, boolean> = {}
     for (const { create } of input.nodes) {
       created[create.executionId] = true

@@ -5,7 +5,7 @@
  *
  * An answer counts only if all reads of the operation are one snapshot: they came from one load, or a commit confirmed them.
  */
-import { classOf, finishesWork, isReadOperation, passesLock } from '../../../kernel/index.ts'
+import { classOf, finishesWork, isReadOperation, passesLock, readsOnlyAsClaims } from '../../../kernel/index.ts'
 import type { Instant } from '../../../kernel/index.ts'
 import { versionGenerator } from '../../../runtime/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
@@ -176,10 +176,9 @@ export class BatchRunner {
     const beforehand = mode.isFresh ? undefined : this.#beforehand(state, calls, now)
     const set = new WorkingSet(beforehand, name)
     if (mode.again !== undefined) set.planAgain(mode.again)
+    set.sendsLate = !calls.every(isReading)
     set.plan(calls)
-    const isLocked = mode.isLocked || state.isContended(set)
-    const lock = isLocked ? this.#version() : undefined
-    set.sendsLate = !isLocked && !calls.every(isReading)
+    const lock = mode.isLocked || state.isContended(set) ? this.#version() : undefined
     try {
       return await this.#settle(state, calls, mode, await this.#runInPasses(state, calls, set, lock))
     } catch (error) {
@@ -190,9 +189,11 @@ export class BatchRunner {
     }
   }
 
-  /** Reads do not use cached edges: an audit would not find a damaged index. */
+  /** A batch with a read of edges does not use cached edges: an audit would not find a damaged index. */
   #beforehand(state: PartitionState, calls: readonly Call[], now: Instant | undefined): Beforehand {
-    const knowsEdges = !calls.some((call) => isReading(call) || isLooseCall(call))
+    const knowsEdges = calls.every(
+      (call) => readsOnlyAsClaims(call.operation) || !(isReading(call) || isLooseCall(call)),
+    )
     return state.beforehand(now, { checksClear: this.#backend.checksClear === true, knowsEdges })
   }
 

@@ -12,6 +12,8 @@ interface Planned {
   readonly assumeAbsent: (type: RecordType, id: string) => boolean
   /** Whether all of an index is known. */
   readonly knowsIndex: (index: string) => boolean
+  /** Whether blobs are read with the commit. */
+  readonly sendsLate: boolean
 }
 
 /**
@@ -19,7 +21,7 @@ interface Planned {
  * read, if the claims may take work that the same batch makes ready and nothing else has to be loaded.
  */
 export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet<string> | undefined {
-  const { needs, isKnown, assumeAbsent, knowsIndex } = planned
+  const { needs, isKnown, assumeAbsent, knowsIndex, sendsLate } = planned
   const workLimits = new Map<string, number>()
   const claimed = new Map<string, number>()
   const claims = new Set<string>()
@@ -41,7 +43,9 @@ export function planCalls(calls: readonly Call[], planned: Planned): ReadonlySet
     absent: (type, id) => {
       if (!assumeAbsent(type, id)) other(() => needs.record(type, id))
     },
-    blob: (key) => other(() => void needs.blobs.add(key)),
+    blob: (key) => {
+      if (!sendsLate) other(() => void needs.blobs.add(key))
+    },
     head: (index, limit) => other(() => needs.head(index, limit, false)),
     work: (index, limit) => {
       if (!knowsIndex(index)) other(() => work(index, limit))

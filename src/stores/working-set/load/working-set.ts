@@ -14,7 +14,8 @@ import { Needs, rangeKey, scoreKey } from './needs.ts'
 import { UNREADABLE } from '../overlay/stored-data.ts'
 import type { StoredData, StoredRecord, Version } from '../overlay/stored-data.ts'
 
-interface Head {
+/** The first entries of an index. */
+export interface Head {
   readonly entries: readonly IndexEntry[]
   /** Whether the index has no further entries. */
   readonly isWhole: boolean
@@ -132,6 +133,7 @@ export class WorkingSet implements StoredData {
       isKnown: (type, id) => this.#isKnown(type, id),
       assumeAbsent: (type, id) => this.#assumeAbsent(type, id),
       knowsIndex: (index) => this.#recallHead(index) !== undefined,
+      sendsLate: this.sendsLate,
     })
     if (claimed !== undefined) this.#assumeClear(claimed)
   }
@@ -191,9 +193,9 @@ export class WorkingSet implements StoredData {
     return this.#indexMoments.get(index) ?? 0
   }
 
-  /** The score of the first entry of an index whose head was loaded; undefined if it has none. */
-  firstOf(index: string): number | undefined {
-    return this.#heads.get(index)?.entries[0]?.score
+  /** Undefined if it was not loaded. */
+  headOf(index: string): Head | undefined {
+    return this.#heads.get(index)
   }
 
   hides(index: string): boolean {

@@ -62,6 +62,36 @@ describe('the process that made a flow', () => {
     expect(a.trips).toEqual({ loads: 0, commits: 1 })
   })
 
+  test('ends the last member and reads its result in one round trip', async () => {
+    const member = await addMember(a)
+    const held = await heldMember(a)
+    const bytes = Buffer.from('42')
+    const result = { blob: 0, size: bytes.byteLength, encoding: 'json' as const }
+
+    const answers = await a.run(
+      call('completeExecution', { ...held, flowId, result }, bytes),
+      call('describeFlow', { flowId }),
+      call('describeExecution', { executionId: member, result: true }),
+      call('claimForWorker', scene.claimInput(1)),
+    )
+
+    expect(answers[2]).toMatchObject({ result: { state: 'completed' }, blobs: [bytes] })
+    expect(a.trips).toEqual({ loads: 0, commits: 1 })
+  })
+
+  test('loads edges for a batch in which they are listed', async () => {
+    const first = await addMember(a)
+    await addMember(a, first)
+    const held = await heldMember(a)
+
+    await a.run(
+      call('completeExecution', { ...held, flowId }),
+      call('listEdges', { executionId: first, direction: 'outbound', limit: 10 }),
+    )
+
+    expect(a.loadCount).toBeGreaterThan(0)
+  })
+
   test('knows edges that it added later', async () => {
     const first = await addMember(a)
     const held = await heldMember(a)

@@ -62,7 +62,10 @@ export class PartitionState {
   }
 
   noteLoad({ heads }: Needs, set: WorkingSet): void {
-    for (const index of heads.keys()) if (!set.hides(index)) this.#clear.saw(index, set.firstOf(index))
+    for (const index of heads.keys()) {
+      const head = set.headOf(index)
+      if (head !== undefined && !set.hides(index)) this.#clear.saw(index, head)
+    }
   }
 
   /** A sequence that went back means a restored store, whose records may differ from the cached ones. */
