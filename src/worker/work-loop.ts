@@ -126,8 +126,7 @@ export class WorkLoop {
 
   /** Keeps the order of calls in the batch of the turn: all outcomes first, then the claims. */
   #onTurnEnd(): void {
-    this.#settler.flush()
-    this.#claimer.claim()
+    this.#claimer.claim(this.#settler.flush())
     this.drain.checkIdle()
   }
 }

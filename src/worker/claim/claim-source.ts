@@ -20,6 +20,8 @@ export interface ClaimSource {
   hasMore: boolean
   /** The source is to be claimed from without a hint. */
   isSweepDue: boolean
+  /** Since when a claim is due, on the monotonic clock; Infinity if none is. */
+  dueSince: number
   /** The number of its last claim; claims are numbered in order. */
   claimOrder: number
   /** The claim without a reply yet: in flight, or waiting for its retry. */
@@ -42,6 +44,7 @@ export function makeSources(partitionCount: number, groups: readonly ClaimGroup[
       hasReadyHint: false,
       hasMore: false,
       isSweepDue: false,
+      dueSince: Infinity,
       claimOrder: 0,
       request: undefined,
       failureCount: 0,
@@ -60,4 +63,23 @@ export function isFree(source: ClaimSource): boolean {
 /** Whether a claim is due and none is pending. */
 export function isClaimDue(source: ClaimSource): boolean {
   return isFree(source) && (source.hasReadyHint || source.isSweepDue)
+}
+
+/** Notes since when a claim is due. */
+export function markDue(source: ClaimSource, monotonic: number): void {
+  source.dueSince = Math.min(source.dueSince, monotonic)
+}
+
+/**
+ * Sorts due sources. The least recently claimed one comes first, so that no source starves. Sources whose partition gets a batch
+ * anyway precede those that are not starving.
+ */
+export function inClaimOrder(
+  sources: ClaimSource[],
+  reported: ReadonlyMap<Partition, number>,
+  starvingSince: number,
+): ClaimSource[] {
+  const rank = ({ dueSince, partition }: ClaimSource) =>
+    dueSince < starvingSince ? 0 : reported.has(partition) ? 1 : 2
+  return sources.sort((a, b) => rank(a) - rank(b) || a.claimOrder - b.claimOrder)
 }

@@ -11,7 +11,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition, Wake } from '../../stores/store.ts'
 import { readyIndexesOf } from './claim-group.ts'
 import type { ClaimGroup } from './claim-group.ts'
-import { isClaimDue, isFree, makeSources } from './claim-source.ts'
+import { inClaimOrder, isClaimDue, isFree, makeSources, markDue } from './claim-source.ts'
 import type { ClaimRequest, ClaimSource } from './claim-source.ts'
 import type { Slots } from './slots.ts'
 import { BACKOFF_MAX_MS } from '../store/store-health.ts'
@@ -19,10 +19,20 @@ import type { StoreHealth } from '../store/store-health.ts'
 
 /** Pending claims at once, over all partitions. */
 const PENDING_CLAIM_LIMIT = 4
+/**
+ * A claim that travels with outcomes of its partition costs no batch of its own, so it may precede that of a source which is due
+ * for longer: for as long as so many claims take on average, and for at most so many milliseconds.
+ */
+const PASSED_OVER_CLAIMS = 8
+const PASSED_OVER_MAX_MS = 50
+/** The weight of the newest claim in the moving average of claim times. */
+const NEWEST_SHARE = 0.1
 /** Jitter of the sweep interval, as a fraction in both directions, so that workers do not synchronise. */
 const SWEEP_JITTER = 0.2
 /** After an empty claim, wake-ups that name no index are throttled for this long. */
 const THROTTLE_MS = 20
+
+const NONE_REPORTED: ReadonlyMap<Partition, number> = new Map()
 
 export interface ClaimerSettings {
   readonly workerId: string
@@ -66,6 +76,8 @@ export class Claimer {
   readonly #sourcesByIndex = new Map<Partition, Map<string, ClaimSource>>()
   #pendingCount = 0
   #claimCount = 0
+  /** How long a claim takes on average. */
+  #claimMs = 0
   #isOpen = true
   #sweepTimer: Timer | undefined
 
@@ -96,7 +108,7 @@ export class Claimer {
     for (const index of wake.ready) {
       const source = sources.get(index)
       if (source === undefined) continue
-      source.hasReadyHint = true
+      this.#hint(source)
       isDue = true
     }
     return isDue
@@ -105,16 +117,16 @@ export class Claimer {
   /** Claims from every source, now and once per interval. */
   sweep(): void {
     if (!this.#isOpen) return
-    for (const source of this.#sources) source.isSweepDue = true
+    for (const source of this.#sources) this.#sweepSource(source)
     const jitter = 1 - SWEEP_JITTER + 2 * SWEEP_JITTER * this.#runtime.random()
     this.#sweepTimer = this.#runtime.after(this.#settings.sweepMs * jitter, () => this.sweep())
     this.claim()
   }
 
-  /** Sends all due claims that there is room for. */
-  claim(): void {
+  /** Sends all due claims that there is room for. `reported` has the outcomes of this turn, counted by partition. */
+  claim(reported: ReadonlyMap<Partition, number> = NONE_REPORTED): void {
     if (!this.#isOpen) return
-    this.#claimFrom(this.#dueSources())
+    this.#claimFrom(this.#dueSources(reported), reported)
   }
 
   /**
@@ -130,12 +142,13 @@ export class Claimer {
 
   /** Marks the sources of a partition as due without a hint. */
   sweepPartition(partition: Partition): void {
-    for (const source of this.#sourcesByIndex.get(partition)?.values() ?? []) source.isSweepDue = true
+    for (const source of this.#sourcesByIndex.get(partition)?.values() ?? []) this.#sweepSource(source)
   }
 
   answered(request: ClaimRequest, reply: ClaimReply): void {
     const { source } = request
     this.#end(request)
+    this.#claimMs += NEWEST_SHARE * (this.#runtime.monotonic() - reply.sentAt - this.#claimMs)
     source.failureCount = 0
     this.#noteRemaining(source, reply.result)
     this.#listener.onReply(reply)
@@ -143,7 +156,7 @@ export class Claimer {
 
   /** The completion that carried the claim was refused, so nothing was claimed. */
   notMade(request: ClaimRequest): void {
-    request.source.hasReadyHint = true
+    this.#hint(request.source)
     this.#end(request)
     this.claim()
   }
@@ -188,7 +201,7 @@ export class Claimer {
   #noteRemaining(source: ClaimSource, { executions, more }: ClaimResult): void {
     source.hasMore = more && executions.length > 0
     if (executions.length > 0) {
-      source.hasReadyHint ||= more
+      if (more) this.#hint(source)
       return
     }
     source.throttledUntil = this.#runtime.monotonic() + THROTTLE_MS
@@ -202,12 +215,12 @@ export class Claimer {
   #hintUnlessThrottled(source: ClaimSource): boolean {
     const waitMs = source.throttledUntil - this.#runtime.monotonic()
     if (waitMs <= 0) {
-      source.hasReadyHint = true
+      this.#hint(source)
       return true
     }
     source.throttleTimer ??= this.#runtime.after(waitMs, () => {
       source.throttleTimer = undefined
-      source.hasReadyHint = true
+      this.#hint(source)
       this.claim()
     })
     return false
@@ -219,29 +232,49 @@ export class Claimer {
     for (const index of readyIndexesOf(source.group)) sources.set(index, source)
   }
 
-  /** The least recently claimed source comes first, so that no source starves. */
-  #dueSources(): ClaimSource[] {
-    return this.#sources.filter(isClaimDue).sort((a, b) => a.claimOrder - b.claimOrder)
+  #hint(source: ClaimSource): void {
+    source.hasReadyHint = true
+    markDue(source, this.#runtime.monotonic())
+  }
+
+  #sweepSource(source: ClaimSource): void {
+    source.isSweepDue = true
+    markDue(source, this.#runtime.monotonic())
+  }
+
+  #dueSources(reported: ReadonlyMap<Partition, number>): ClaimSource[] {
+    return inClaimOrder(this.#sources.filter(isClaimDue), reported, this.#starvingSince())
   }
 
   /** Prevents starvation: slots refilled only from the partition that freed them would never serve another one. */
   #isAnotherDueLonger({ claimOrder }: ClaimSource): boolean {
-    return this.#sources.some((other) => isClaimDue(other) && other.claimOrder < claimOrder)
+    const starving = this.#starvingSince()
+    return this.#sources.some(
+      (other) => isClaimDue(other) && other.claimOrder < claimOrder && other.dueSince < starving,
+    )
   }
 
-  /** A source with more work may fill all free slots; the other sources share them. */
-  #claimFrom(sources: readonly ClaimSource[]): void {
+  /** Sources that are due since before this moment are not passed over any more. */
+  #starvingSince(): number {
+    return this.#runtime.monotonic() - Math.min(PASSED_OVER_MAX_MS, PASSED_OVER_CLAIMS * this.#claimMs)
+  }
+
+  /**
+   * A source with more work may fill all free slots; the other sources share them. A claim that travels with outcomes takes at
+   * least the slots that these have freed.
+   */
+  #claimFrom(sources: readonly ClaimSource[], reported: ReadonlyMap<Partition, number>): void {
     sources.forEach((source, i) => {
       const sharedBy = source.hasMore ? 1 : Math.min(sources.length - i, PENDING_CLAIM_LIMIT - this.#pendingCount)
-      const request = this.#createRequest(source, sharedBy)
+      const request = this.#createRequest(source, sharedBy, reported.get(source.partition))
       if (request !== undefined) void this.#send(request)
     })
   }
 
   /** Reserves slots and creates a claim. Returns undefined if there is no room. */
-  #createRequest(source: ClaimSource, sharedBy: number): ClaimRequest | undefined {
+  #createRequest(source: ClaimSource, sharedBy: number, least = 0): ClaimRequest | undefined {
     if (this.#pendingCount >= PENDING_CLAIM_LIMIT) return undefined
-    const count = Math.min(CLAIM_COUNT_MAX, this.#slots.roomFor(source.group.task, sharedBy))
+    const count = Math.min(CLAIM_COUNT_MAX, this.#slots.roomFor(source.group.task, sharedBy, least))
     if (count === 0) return undefined
     const { workerId, workerInstanceId, leaseTtlMs } = this.#settings
     const input: ClaimInput = {
@@ -256,6 +289,7 @@ export class Claimer {
     const request = { source, input }
     source.hasReadyHint = false
     source.isSweepDue = false
+    source.dueSince = Infinity
     source.claimOrder = ++this.#claimCount
     source.request = request
     this.#pendingCount += 1

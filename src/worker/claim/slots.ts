@@ -33,14 +33,14 @@ export class Slots {
 
   /**
    * Returns how many executions one claim may request: of one task with a limit, or of all tasks without one. 0 while enough
-   * wait for a slot. Concurrent claims share the room.
+   * wait for a slot. Concurrent claims share the room, but each gets `least` if there is as much.
    */
-  roomFor(task: ServedTask | undefined, sharedBy: number): number {
+  roomFor(task: ServedTask | undefined, sharedBy: number, least: number): number {
     const ahead = this.#prefetchLimit()
     const limit = this.#concurrency + ahead
     if (this.waitingCount > ahead / 2 || this.settlingCount >= limit * SETTLING_PER_LEASED) return 0
     const room = Math.max(0, limit - this.runningCount - this.waitingCount - this.requestedCount)
-    return Math.min(Math.ceil(room / sharedBy), this.#ownRoom(task, ahead))
+    return Math.min(Math.max(Math.ceil(room / sharedBy), Math.min(least, room)), this.#ownRoom(task, ahead))
   }
 
   wait(leased: LeasedExecution): void {

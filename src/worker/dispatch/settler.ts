@@ -2,6 +2,7 @@
  * Reports the outcomes of attempts. Outcomes of one turn are reported together when the turn ends, so that their calls and the
  * next claim share a batch.
  */
+import type { Partition } from '../../stores/store.ts'
 import type { HandlerOutcome } from '../attempt/handler-outcome.ts'
 import { reportOutcome } from '../attempt/report-outcome.ts'
 import type { ReportServices, Settled } from '../attempt/report-outcome.ts'
@@ -38,17 +39,23 @@ export class Settler {
     this.#turnEnd.request()
   }
 
-  /** Sends the queued outcomes. Runs at the end of a turn, before the claims that follow in the same batch. */
-  flush(): void {
+  /**
+   * Sends the queued outcomes and counts them by partition. Runs at the end of a turn, before the claims that follow in the
+   * same batch.
+   */
+  flush(): ReadonlyMap<Partition, number> {
     const ended = this.#ended
     this.#ended = []
+    const reported = new Map<Partition, number>()
     for (const { leased, outcome } of ended) {
       void this.#settle(leased, outcome)
+      reported.set(leased.partition, (reported.get(leased.partition) ?? 0) + 1)
       // Members released by this completion are claimed in the same batch, after all outcomes of this turn.
       if (leased.claimed.flowId !== undefined && outcome.kind === 'complete') {
         this.#services.claimer.sweepPartition(leased.partition)
       }
     }
+    return reported
   }
 
   async #settle(leased: LeasedExecution, outcome: HandlerOutcome): Promise<void> {
