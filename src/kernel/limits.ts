@@ -106,6 +106,8 @@ export const SHARED_GROUP_MAX = 100
 export const GIVEN_INPUT_MAX = 8
 /** Inputs that a claim sends with an execution; further ones are read separately. */
 export const CLAIM_INPUT_COUNT = 32
+/** Inputs that one read of further ones returns. */
+export const INPUT_PAGE_MAX = 100
 /** Bytes of inputs that a claim sends with one execution. */
 export const CLAIM_INPUT_BYTES = 65_536
 /** Members that one listing of a flow examines. */

@@ -3,6 +3,7 @@
  * the operation runs. A plan is a hint: a read that it omits costs another pass, and a read in vain a little time.
  */
 import { attemptId } from './lifecycle/attempts.ts'
+import { resolvedRange } from './lifecycle/flows/inbound.ts'
 import { payloadKey, resultKey } from './model/blob-keys.ts'
 import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
 import { listFlowsRange } from './operations/flows/describe-flow.ts'
@@ -19,6 +20,7 @@ import {
   ATTEMPT_HISTORY_MAX,
   CLAIM_COUNT_MAX,
   CLAIM_DUE_COUNT,
+  INPUT_PAGE_MAX,
   MEMBER_PAGE_MAX,
   PURGE_COUNT_MAX,
   RESOLVE_PAGE_COUNT,
@@ -144,7 +146,11 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   },
   setFlowTags: planFlow,
   waitForChildren: planExecution,
-  readInputs: planExecution,
+  readInputs: (plan, input) => {
+    plan.record('execution', input.executionId)
+    if (input.flowId !== undefined) plan.record('flow', input.flowId)
+    plan.page(resolvedRange(input.executionId, input.from, INPUT_PAGE_MAX + 1))
+  },
   describeFlow: planFlow,
   listFlows: (plan, input) => plan.page(listFlowsRange(input)),
   listFlowMembers: planFlow,

@@ -1,6 +1,6 @@
 /** What a member is given of those that it waited for: named results, or one of them as its payload. */
 import { expect, test } from 'vitest'
-import { CLAIM_BLOB_MAX, CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT } from '../../src/kernel/index.ts'
+import { CLAIM_BLOB_MAX, CLAIM_INPUT_BYTES, CLAIM_INPUT_COUNT, INPUT_PAGE_MAX } from '../../src/kernel/index.ts'
 import type { ExecutionId, MemberInput } from '../../src/kernel/index.ts'
 import { anyOf, anyOfLettingRun, input, names, nodes, payload } from './given-flow.ts'
 import { LANE } from './given.ts'
@@ -143,7 +143,7 @@ conforms('inputs of a member', ({ fabric, flows, given }) => {
   })
 
   test('beyond what a claim hands out are read in pages, each once', async () => {
-    const many = names('u', 2 * CLAIM_INPUT_COUNT + 5)
+    const many = names('u', CLAIM_INPUT_COUNT + INPUT_PAGE_MAX + 5)
     const graph = await flows.graph({ ...nodes(many), z: many.map((name) => input(name)) })
     for (const name of many) await graph.completeWith(name, bytes(name))
 
@@ -159,7 +159,7 @@ conforms('inputs of a member', ({ fabric, flows, given }) => {
       from = result.page.from
     }
 
-    expect(sizes).toEqual([CLAIM_INPUT_COUNT, CLAIM_INPUT_COUNT, 5])
+    expect(sizes).toEqual([CLAIM_INPUT_COUNT, INPUT_PAGE_MAX, 5])
     expect(got).toEqual(Object.fromEntries(many.map((name) => [name, name])))
   })
 

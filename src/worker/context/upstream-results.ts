@@ -51,7 +51,7 @@ async function readInputs(
   const inputs = [...first]
   let from = firstFrom
   do {
-    const input = { executionId: leased.id, from }
+    const input = { executionId: leased.id, flowId: leased.claimed.flowId, from }
     const read = () => services.batcher.run(leased.partition, 'readInputs', input)
     const { result, blobs } = await retryUntilAnswered(services, leased, read)
     if (result.kind === 'refused') services.keeper.lose(leased, result.code)

@@ -39,13 +39,15 @@ export function findInputs(tx: Tx, flow: Flow | undefined, execution: Execution)
   let bytes = 0
   for (const given of member.given) bytes = bytes + (given.result?.size ?? 0)
   const isNoted = member.inputCount <= GIVEN_INPUT_MAX && !flow.hasReplays && bytes <= CLAIM_INPUT_BYTES
-  return isNoted ? { inputs: member.given, from: undefined, bytes } : lookUpInputs(tx, execution, undefined)
+  return isNoted
+    ? { inputs: member.given, from: undefined, bytes }
+    : lookUpInputs(tx, execution, undefined, CLAIM_INPUT_COUNT)
 }
 
 /** Returns the next inputs of a member, up to a count and a number of bytes; at least one if any is left. */
-export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined): FoundInputs {
+export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefined, countMax: number): FoundInputs {
   if ((execution.member?.inputCount ?? 0) === 0) return NO_INPUTS
-  const edges = resolvedEdges(tx, execution.id, from, CLAIM_INPUT_COUNT + 1)
+  const edges = resolvedEdges(tx, execution.id, from, countMax + 1)
   const inputs: GivenInput[] = []
   let bytes = 0
   let last: ExecutionId | undefined = undefined
@@ -55,7 +57,7 @@ export function lookUpInputs(tx: Tx, execution: Execution, from: string | undefi
     // An upstream that was replayed and completed again has another result than its edge recorded.
     const result = tx.get('execution', edge.upstreamId)?.result ?? edge.result
     const size = result?.size ?? 0
-    const isFull = i === CLAIM_INPUT_COUNT || (i > 0 && bytes + size > CLAIM_INPUT_BYTES)
+    const isFull = i === countMax || (i > 0 && bytes + size > CLAIM_INPUT_BYTES)
     if (isFull) return { inputs, from: last, bytes }
     last = edge.upstreamId
     if (edge.state !== 'satisfied' || edge.hands?.as !== 'input') continue

@@ -1,5 +1,6 @@
 /** Reads the next page of the upstream results of a member. */
-import type { ExecutionId } from '../../model/records.ts'
+import type { ExecutionId, FlowId } from '../../model/records.ts'
+import { INPUT_PAGE_MAX } from '../../limits.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -9,6 +10,8 @@ import type { InputPage } from '../../lifecycle/flows/upstream-results.ts'
 
 export interface ReadInputsInput {
   readonly executionId: ExecutionId
+  /** Its flow. A hint that saves a load. */
+  readonly flowId?: FlowId | undefined
   readonly from?: ExecutionId | undefined
 }
 
@@ -18,5 +21,5 @@ export function readInputs(tx: Tx, input: ReadInputsInput): ReadInputsResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
   readEdgeGuard(tx, execution)
-  return { kind: 'read', page: sendInputs(tx, lookUpInputs(tx, execution, input.from)) }
+  return { kind: 'read', page: sendInputs(tx, lookUpInputs(tx, execution, input.from, INPUT_PAGE_MAX)) }
 }
