@@ -176,9 +176,10 @@ export class BatchRunner {
     const beforehand = mode.isFresh ? undefined : this.#beforehand(state, calls, now)
     const set = new WorkingSet(beforehand, name)
     if (mode.again !== undefined) set.planAgain(mode.again)
-    set.sendsLate = !calls.every(isReading)
+    const onlyReads = calls.every(isReading)
+    set.sendsLate = !onlyReads
     set.plan(calls)
-    const lock = mode.isLocked || state.isContended(set) ? this.#version() : undefined
+    const lock = mode.isLocked || (!onlyReads && state.isContended(set)) ? this.#version() : undefined
     try {
       return await this.#settle(state, calls, mode, await this.#runInPasses(state, calls, set, lock))
     } catch (error) {

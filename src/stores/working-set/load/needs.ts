@@ -50,7 +50,7 @@ export class Needs {
 
   get isEmpty(): boolean {
     const { records, heads, pages, counts, scores, blobs } = this
-    return [records, heads, pages, counts, scores, blobs].every(({ size }) => size === 0)
+    return records.size + heads.size + pages.size + counts.size + scores.size + blobs.size === 0
   }
 
   record(type: RecordType, id: string): void {

@@ -154,6 +154,18 @@ describe('the process that made a flow', () => {
   })
 })
 
+test('a batch that only reads takes no lock, however contended its records are', async () => {
+  const contended = await scene.submitted(a)
+  await makeHot(contended)
+  a.hasAskedForLock = false
+
+  await a.do('describeExecution', { executionId: contended })
+  expect(a.hasAskedForLock).toBe(false)
+
+  await a.run(mark(contended, 'a'))
+  expect(a.hasAskedForLock).toBe(true)
+})
+
 test('a process that did not make the flow loads its edges', async () => {
   const first = await addMember(a)
   const second = await addMember(a, first)
