@@ -433,6 +433,12 @@ export const errorCatalogue = {
     text: 'The file of signing keys cannot be used.',
     advice: 'Correct what the message names, or restore the file.',
   },
+  signing_keys_stale: {
+    status: 503,
+    retry: 'later',
+    text: 'The signing keys could not be read for too long, so tokens are refused.',
+    advice: 'Make the key file readable for this process; it is checked at every use. Nothing needs a restart.',
+  },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof errorCatalogue

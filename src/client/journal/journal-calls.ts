@@ -188,9 +188,7 @@ async function reissueWaitpoint(
 ): Promise<ReissueWaitpointResult> {
   const executionId = session.resolve(idOrKey)
   const target = checkWaitpointKey(waitpoint)
-  const { keyId } = session.tokens
-  if (keyId === undefined) throw new EngineError('signing_keys_missing')
-  const input = { executionId, target, keyId, by: checkIdentity(by) }
+  const input = { executionId, target, keyId: session.tokens.requireKeyId(), by: checkIdentity(by) }
   return (await session.run(executionId, 'reissueWaitpoint', input)).result
 }
 

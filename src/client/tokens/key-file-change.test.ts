@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -10,6 +10,7 @@ import { readKeyFile } from './key-file.ts'
 import { KeyRing, mintKey } from './key-ring.ts'
 
 const HOUR_MS = 3_600_000
+const NOBODY = 65_534
 const runtime = systemRuntime()
 
 let folder = ''
@@ -115,6 +116,36 @@ test('a link to the file stays one', async () => {
 
   expect(await readlink(link)).toBe(file)
   expect(readKeyFile(file).ring.current.id).toBe(ring.current.id)
+})
+
+test('a link to a file that does not exist yet stays a link, and the file is created', async () => {
+  const [link, chained] = [path.join(folder, 'link'), path.join(folder, 'chained')]
+  await symlink('keys', link)
+  await symlink('link', chained)
+
+  const ring = await changeKeyFile(chained, runtime, rotate)
+
+  expect([await readlink(link), await readlink(chained)]).toEqual(['keys', 'link'])
+  expect(readKeyFile(file).ring.current.id).toBe(ring.current.id)
+  expect((await readdir(folder)).toSorted()).toEqual(['chained', 'keys', 'link'])
+})
+
+test('links in a circle are refused', async () => {
+  const other = path.join(folder, 'other')
+  await symlink(other, file)
+  await symlink(file, other)
+
+  await expect(changeKeyFile(file, runtime, rotate)).rejects.toThrow('ELOOP')
+})
+
+test.runIf(process.getuid?.() === 0)('a rotation by root leaves the file to its owner', async () => {
+  await changeKeyFile(file, runtime, rotate)
+  await chown(file, NOBODY, NOBODY)
+
+  await changeKeyFile(file, runtime, rotate)
+
+  expect(await stat(file)).toMatchObject({ uid: NOBODY, gid: NOBODY })
+  expect(await modeOf(file)).toBe(0o600)
 })
 
 test('the wait for a lock that is not released is bounded, and the error names the lock', async () => {

@@ -2,7 +2,8 @@
  * Changes a key file atomically. A lock file serializes changes. The new file is synced to disk before it replaces the old
  * one, and only its owner can read it.
  */
-import { mkdir, open, realpath, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import { sleep } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
@@ -16,6 +17,8 @@ const OWNER_ONLY_FOLDER = 0o700
 /** How long a change waits for the lock; a change takes milliseconds. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_RETRY_MS = 20
+/** Links that are followed to a file that does not exist, as many as Linux follows. */
+const LINK_COUNT_MAX = 40
 
 /** Replaces the ring in a file, or creates the file, and returns the new ring. */
 export async function changeKeyFile(
@@ -40,12 +43,24 @@ function presentRing(file: string): KeyRing | undefined {
   }
 }
 
-/** Resolves a symbolic link, so that its target is replaced and not the link. */
-async function targetOf(file: string): Promise<string> {
+/** Follows symbolic links, also to a file that does not exist yet, so that the target is written and the link stays. */
+async function targetOf(file: string, linkCount = 0): Promise<string> {
   try {
     return await realpath(file)
   } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return path.resolve(file)
+    if (fileErrorCode(error) !== 'ENOENT') throw error
+  }
+  const link = linkCount < LINK_COUNT_MAX ? await linkAt(file) : undefined
+  if (link === undefined) return path.resolve(file)
+  return await targetOf(path.resolve(path.dirname(file), link), linkCount + 1)
+}
+
+async function linkAt(file: string): Promise<string | undefined> {
+  try {
+    return await readlink(file)
+  } catch (error) {
+    // Neither a missing file nor one of another kind is a link.
+    if (['ENOENT', 'EINVAL'].includes(fileErrorCode(error))) return undefined
     throw error
   }
 }
@@ -82,6 +97,7 @@ async function replace(file: string, text: string): Promise<void> {
   await rm(draft, { force: true })
   const handle = await open(draft, 'wx', OWNER_ONLY)
   try {
+    await keepOwner(file, handle)
     await handle.writeFile(text)
     await handle.sync()
   } finally {
@@ -89,6 +105,18 @@ async function replace(file: string, text: string): Promise<void> {
   }
   await rename(draft, file)
   await syncFolder(path.dirname(file))
+}
+
+/** A rotation by root must not take the file from the user whose processes read it. */
+async function keepOwner(file: string, draft: FileHandle): Promise<void> {
+  try {
+    const { uid, gid } = await stat(file)
+    const { uid: ownUid, gid: ownGid } = await draft.stat()
+    if (uid !== ownUid || gid !== ownGid) await draft.chown(uid, gid)
+  } catch (error) {
+    // There is no file yet, or only root may give a file away.
+    if (!['ENOENT', 'EPERM'].includes(fileErrorCode(error))) throw error
+  }
 }
 
 /** Syncs the rename to disk. Windows has no fsync of folders. */

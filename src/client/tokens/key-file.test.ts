@@ -1,16 +1,19 @@
-import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { inspect } from 'node:util'
+import { inspect, promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { virtualRuntime } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { changeKeyFile } from './key-file-change.ts'
-import { KEY_FILE_MAX_BYTES, KeyFile, readKeyFile } from './key-file.ts'
+import { KEY_FILE_MAX_BYTES, KEY_RING_STALE_MAX_MS, KeyFile, readKeyFile } from './key-file.ts'
 import { KeyRing, mintKey, revealRing } from './key-ring.ts'
 
+const run = promisify(execFile)
 const HOUR_MS = 3_600_000
+const NOBODY = 65_534
 
 let folder = ''
 beforeEach(async () => {
@@ -53,8 +56,11 @@ test.each<[string, (file: string) => Promise<unknown>, string]>([
   ['is empty', (file) => writeFile(file, ''), 'is empty'],
   ['is cut off', (file) => writeFile(file, '{ "keys": ['), 'is not JSON'],
   ['is no ring', (file) => writeFile(file, '{}'), 'keys must be a list'],
-  ['is a folder', (file) => rm(file).then(() => mkdir(file)), 'is not a file'],
+  ['is a folder', (file) => rm(file).then(() => mkdir(file)), 'is not a regular file'],
   ['is far too large', (file) => writeFile(file, ' '.repeat(KEY_FILE_MAX_BYTES + 1)), 'is larger than'],
+  ['is a pipe', (file) => rm(file).then(() => run('mkfifo', [file])), 'is not a regular file'],
+  ['is a device', (file) => rm(file).then(() => symlink('/dev/zero', file)), 'is not a regular file'],
+  ['is a link to nothing', (file) => rm(file).then(() => symlink('nowhere', file)), 'does not exist'],
 ])('a changed file that %s leaves the keys as they were, and is complained of once', async (_what, spoil, problem) => {
   const { file, runtime, first, keys, lines } = await opened()
   await spoil(file)
@@ -104,6 +110,95 @@ test('a file that others may read is warned of', async () => {
   expect(lines).toMatchObject([
     { level: 'warn', text: expect.stringContaining('other users can read the signing keys') as string },
   ])
+})
+
+test('a file that others may read while the process runs is warned of, once for each time', async () => {
+  const { file, runtime, keys, lines } = await opened()
+  const warnings: number[] = []
+  for (const mode of [0o644, 0o644, 0o600, 0o604]) {
+    await chmod(file, mode)
+    await runtime.advance(1_000)
+    keys.ring()
+    warnings.push(lines.length)
+  }
+
+  expect(warnings).toEqual([1, 1, 1, 2])
+  expect(new Set(lines.map(({ level }) => level))).toEqual(new Set(['warn']))
+})
+
+/** Runs as a user who may not read what belongs to others, even if the tests run as root. */
+function unprivileged<T>(read: () => T): T {
+  const self = process.geteuid?.()
+  if (self !== 0) return read()
+  process.seteuid?.(NOBODY)
+  try {
+    return read()
+  } finally {
+    process.seteuid?.(self)
+  }
+}
+
+test('a retired key stays retired, though the new file could not be read when its change was noticed', async () => {
+  const { file, runtime, first, keys } = await opened()
+  await chmod(folder, 0o755)
+  await changeKeyFile(file, runtime, rotate)
+  await changeKeyFile(file, runtime, (ring) => ring!.retire(first.current.id))
+  await chmod(file, 0o000)
+  await runtime.advance(1_000)
+  expect(unprivileged(() => keys.ring()).current.id).toBe(first.current.id)
+
+  await chmod(file, 0o644)
+
+  expect(unprivileged(() => keys.ring()).find(first.current.id)).toBeUndefined()
+})
+
+test('content that is replaced behind the same size and time is noticed', async () => {
+  const { file, runtime, first, keys } = await opened()
+  const before = JSON.stringify(revealRing(first.rotate(mintKey(1), HOUR_MS, 1)))
+  const after = before.replace(`"notAfter":${HOUR_MS + 1}`, `"notAfter":${HOUR_MS - 1}`)
+  await writeFile(file, before)
+  await utimes(file, 1, 1)
+  await runtime.advance(1_000)
+  expect(keys.ring().find(first.current.id)?.notAfter).toBe(HOUR_MS + 1)
+
+  await writeFile(file, after)
+  await utimes(file, 1, 1)
+  await runtime.advance(1_000)
+
+  expect(after).toHaveLength(before.length)
+  expect(keys.ring().find(first.current.id)?.notAfter).toBe(HOUR_MS - 1)
+})
+
+test('keys that cannot be compared with the file for too long are refused, until the file can be read', async () => {
+  const { file, runtime, first, keys, lines } = await opened()
+  await rename(file, `${file}.away`)
+  await runtime.advance(KEY_RING_STALE_MAX_MS)
+  expect(keys.ring().current.id).toBe(first.current.id)
+
+  await runtime.advance(1)
+  for (let i = 0; i < 3; i++) {
+    expect(errorOf(() => keys.ring())).toMatchObject({
+      code: 'signing_keys_stale',
+      isRetryable: true,
+      message: expect.stringContaining(file) as string,
+    })
+  }
+  await rename(`${file}.away`, file)
+
+  expect(keys.ring().current.id).toBe(first.current.id)
+  expect(lines.map(({ level, text }) => [level, text.slice(0, 36)])).toEqual([
+    ['error', 'the signing keys cannot be read; the'],
+    ['error', 'the signing keys could not be read f'],
+    ['info', 'the signing keys can be read again {'],
+  ])
+})
+
+test('a process that did not use its keys for long refuses them at once if it cannot read the file', async () => {
+  const { file, runtime, keys } = await opened()
+  await runtime.advance(24 * HOUR_MS)
+  await rm(file)
+
+  expect(errorOf(() => keys.ring())).toMatchObject({ code: 'signing_keys_stale' })
 })
 
 test('nothing is opened where nothing is', () => {

@@ -158,6 +158,16 @@ export class KeyRing implements KeySource {
   }
 }
 
+/** Whether two rings hold the same keys with the same times. */
+export function isSameRing(a: KeyRing, b: KeyRing): boolean {
+  return describeRing(a) === describeRing(b)
+}
+
+function describeRing({ keys, retired }: KeyRing): string {
+  const facts = keys.map(({ id, secret, createdAt, notAfter }) => [id, secret.fingerprint, createdAt, notAfter])
+  return JSON.stringify([facts, retired])
+}
+
 /** Returns the ring with its secrets, to be written to a key file only. */
 export function revealRing(ring: KeyRing): KeyRingDocument {
   const keys = ring.keys.map(({ id, secret, createdAt, notAfter }) => ({

@@ -286,3 +286,17 @@ function neighboursOf(character: string): string[] {
 function mintedDocument() {
   return { secret: mintKey(0).secret.reveal(), createdAt: 0 }
 }
+
+test('keys that could not be read for too long neither sign nor verify, and are no key for a waitpoint', () => {
+  const token = tokensOf(RING).tokens.issue(CLAIMS)
+  const { tokens } = tokensOf({
+    ring: () => {
+      throw new EngineError('signing_keys_stale')
+    },
+  })
+
+  expect(tokens.keyId).toBeUndefined()
+  for (const use of [() => tokens.issue(CLAIMS), () => tokens.verify(token), () => tokens.requireKeyId()]) {
+    expect(codeOf(use)).toBe('signing_keys_stale')
+  }
+})

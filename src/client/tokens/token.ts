@@ -43,8 +43,10 @@ export interface VerifiedToken extends TokenClaims {
 }
 
 export interface TokenSigner {
-  /** The current key; undefined if there are no keys. */
+  /** The current key; undefined if there are no keys, or they could not be read for too long. */
   readonly keyId: string | undefined
+  /** Returns the current key. Throws `signing_keys_missing` or `signing_keys_stale` if nothing can be signed. */
+  requireKeyId(): string
   /** Throws `signing_keys_missing` if there are no keys. */
   issue(request: TokenRequest): string
   /** Throws `missing_token`, `invalid_token` or, for genuine tokens only, `token_expired`. */
@@ -71,7 +73,17 @@ export class Tokens implements TokenSigner {
   }
 
   get keyId(): string | undefined {
-    return this.#source.ring()?.current.id
+    try {
+      return this.#source.ring()?.current.id
+    } catch (error) {
+      // A waitpoint can be opened without a key; only its tokens need one.
+      if (error instanceof EngineError && error.code === 'signing_keys_stale') return undefined
+      throw error
+    }
+  }
+
+  requireKeyId(): string {
+    return this.#ring().current.id
   }
 
   issue(request: TokenRequest): string {
