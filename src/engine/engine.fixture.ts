@@ -123,6 +123,8 @@ export function storeWith(store: Store, ways: Partial<Store>): Store {
     run: (partition, calls) => store.run(partition, calls),
     readEvents: (partition, after, limit) => store.readEvents(partition, after, limit),
     trimEvents: (partition, olderThan, keepCount) => store.trimEvents(partition, olderThan, keepCount),
+    recordFacts: (kind, names) => store.recordFacts(kind, names),
+    findFacts: (kind, names) => store.findFacts(kind, names),
     onWake: (listener) => store.onWake(listener),
     report: () => store.report(),
     dump: (partition) => store.dump(partition),

@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { changeKeyFile, KeyRing, task } from '../client/index.ts'
-import { systemRuntime } from '../runtime/index.ts'
+import { changeKeyFile, KeyRing, mintKey, task } from '../client/index.ts'
+import { Tokens } from '../client/tokens/token.ts'
+import { silentLog, systemRuntime } from '../runtime/index.ts'
 import { createFabric } from './fabric.ts'
 import type { FabricOptions } from './fabric.ts'
 
@@ -48,6 +49,22 @@ test('a file that is named but missing, empty or broken refuses to start, and le
   await expect(fabricWith({ keys: { file } }, store)).rejects.toMatchObject({ code: 'invalid_keys' })
 
   expect(await readdir(folder)).toEqual(['keys'])
+})
+
+test('a fresh process refuses an old copy of the file, and an answer with it is refused too', async () => {
+  const store = `sqlite:${path.join(folder, 'a.db')}`
+  const first = await changeKeyFile(file, systemRuntime(), () => KeyRing.begin(0))
+  const old = await readFile(file, 'utf8')
+  const token = new Tokens(first, systemRuntime(), silentLog).issue(claims)
+  const next = await changeKeyFile(file, systemRuntime(), (ring) => ring!.rotate(mintKey(1), 0, 1))
+  await changeKeyFile(file, systemRuntime(), () => next.retire(first.current.id))
+  await (await fabricWith({ keys: { file } }, store)).close()
+
+  await writeFile(file, old)
+
+  await expect(fabricWith({ keys: { file } }, store)).rejects.toMatchObject({ code: 'invalid_keys' })
+  await using lazy = await fabricWith({ keys: { isLazy: true, ring: () => first } }, store)
+  await expect(lazy.answer(token, 'approve')).rejects.toMatchObject({ code: 'invalid_keys' })
 })
 
 test('without keys all goes well until a token is asked for', async () => {

@@ -10,6 +10,7 @@ import { checkNamespace, checkTagQuery } from '../client/checks/names.ts'
 import { boolean, shape, unchecked } from '../options/shape.ts'
 import type { LogLevel } from './create-log.ts'
 import type { Handler } from '../client/define/task.ts'
+import { RetiredKeys } from '../client/tokens/retired-keys.ts'
 import { Tokens } from '../client/tokens/token.ts'
 import { startEngine } from '../engine/index.ts'
 import type { Engine, EngineOptions } from '../engine/index.ts'
@@ -80,7 +81,9 @@ export async function createFabric(first: string | LocatedOptions, second: Fabri
   const storeOptions: OpenStoreOptions = { runtime, indexedTags, synchronous, valkey, postgres, create, log }
   const store = await openStore(typeof first === 'string' ? first : first.store, storeOptions)
   try {
-    return new Fabric(store, runtime, { ...options, log, keys })
+    const fabric = new Fabric(store, runtime, { ...options, log, keys })
+    if (keys?.isLazy !== true) await fabric.tokens.confirm()
+    return fabric
   } catch (error) {
     await store.close()
     throw error
@@ -150,7 +153,8 @@ export class Fabric extends Client {
   constructor(store: Store, runtime: Runtime, parts: FabricParts = {}) {
     const { namespace = 'default', keys } = parts
     const log = nonThrowingLog(parts.log ?? silentLog)
-    super(store, runtime, keys === undefined ? { namespace } : { namespace, tokens: new Tokens(keys, runtime, log) })
+    const tokens = keys === undefined ? undefined : new Tokens(keys, runtime, log, new RetiredKeys(store))
+    super(store, runtime, tokens === undefined ? { namespace } : { namespace, tokens })
     this.log = log
     this.#isKeysOptionSet = keys !== undefined
   }

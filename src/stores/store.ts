@@ -88,6 +88,9 @@ export interface StoreSettings {
   readonly indexedTags: readonly string[]
 }
 
+/** A kind of names that concern a store as a whole. `retired_key`: ids of signing keys that must not be used again. */
+export type FactKind = 'retired_key'
+
 /** Facts of a store for operators. */
 export interface StoreReport {
   readonly kind: string
@@ -142,6 +145,10 @@ export interface Store {
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage>
   /** Removes events older than an instant or beyond a count. Returns how many. */
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number>
+  /** Records names that belong to no partition. Idempotent. Names are never removed. */
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void>
+  /** Returns those of the names that were recorded, in any order. */
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]>
   /** The interest is a hint: a listener may get other wake-ups too. */
   onWake(listener: (wake: Wake) => void, interest?: WakeInterest): () => void
   report(): Promise<StoreReport>

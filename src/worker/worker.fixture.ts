@@ -7,7 +7,17 @@ import { virtualRuntime } from '../runtime/index.ts'
 import type { Log, LogFields, VirtualRuntime } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { MemoryStore } from '../stores/memory/memory-store.ts'
-import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, Wake } from '../stores/store.ts'
+import type {
+  Answer,
+  Call,
+  EventPage,
+  FactKind,
+  Partition,
+  PartitionDump,
+  Store,
+  StoreReport,
+  Wake,
+} from '../stores/store.ts'
 import { WakeListeners } from '../stores/wake-listeners.ts'
 import { Fabric } from '../fabric/fabric.ts'
 import type { WorkerOptions } from './worker-options.ts'
@@ -58,6 +68,14 @@ export class FaultyStore implements Store {
 
   trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
     return this.#inner.trimEvents(partition, olderThan, keepCount)
+  }
+
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    return this.#inner.recordFacts(kind, names)
+  }
+
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    return this.#inner.findFacts(kind, names)
   }
 
   onWake(listener: (wake: Wake) => void): () => void {

@@ -18,7 +18,7 @@ import { writeInProcess } from './write-in-process.ts'
 const PARTITION_MAX = 4_095
 
 /** What a test can have left behind, in all tables of a store. */
-const CLEARED = [...recordTypes, 'entry', 'blob', 'event_batch', 'inbox']
+const CLEARED = [...recordTypes, 'entry', 'blob', 'event_batch', 'inbox', 'fact']
 
 export function postgresTarget(name: string, location: string): StoreTarget {
   const way = new WayToServer(location)

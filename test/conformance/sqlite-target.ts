@@ -40,7 +40,7 @@ async function open(runtime: Runtime, indexedTags: readonly string[]): Promise<O
 }
 
 function empty(file: string): void {
-  const deletes = [...recordTypes, 'entry', 'blob', 'event'].map((table) => `delete from ${table}`)
+  const deletes = [...recordTypes, 'entry', 'blob', 'event', 'fact'].map((table) => `delete from ${table}`)
   over(file, (database) =>
     database.exec(`begin; ${deletes.join('; ')}; update partition set last_sequence = 0; commit`),
   )

@@ -18,7 +18,7 @@ import { asNewRole, failureOf, newPlace, runAt, sessionAt, versions } from './pl
 import type { Place } from './places.ts'
 import { newStore } from './store-place.ts'
 
-const TABLES = [...recordTypes, 'blob', 'entry', 'event_batch', 'inbox', 'meta', 'partition', 'process'].sort()
+const TABLES = [...recordTypes, 'blob', 'entry', 'event_batch', 'fact', 'inbox', 'meta', 'partition', 'process'].sort()
 const OLDER_VERSIONS = migrations.slice(1).map((_, i) => i + 1)
 const AT_ONCE = 8
 

@@ -11,6 +11,7 @@ import type {
   Answer,
   Call,
   EventPage,
+  FactKind,
   Partition,
   PartitionDump,
   Store,
@@ -249,6 +250,14 @@ class Port implements Store {
       if (trimmed > 0) throw new Error('The checks need the whole event log, and some of it was trimmed.')
       return trimmed
     })
+  }
+
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    return this.#network.store.recordFacts(kind, names)
+  }
+
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    return this.#network.store.findFacts(kind, names)
   }
 
   onWake(listener: (wake: Wake) => void): () => void {

@@ -64,7 +64,7 @@ export function findKeys(environment: Environment, location: StoreLocation, runt
   const open = () =>
     file === undefined || (named === undefined && !existsSync(file)) ? undefined : new KeyFile(file, runtime, log)
   let opened: KeyFile | undefined
-  return { source: { ring: () => (opened ??= open())?.ring() }, file, isNew: false }
+  return { source: { isLazy: true, ring: () => (opened ??= open())?.ring() }, file, isNew: false }
 }
 
 /** Opens the keys of a process that issues links. Creates them unless a file is named or exists. */

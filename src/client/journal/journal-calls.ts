@@ -142,6 +142,7 @@ async function answer(
 ): Promise<AnswerResult> {
   const key = keyOf(session, answerOptions(options).key)
   checkSignalName(name, 'signal name')
+  await session.tokens.confirm()
   const verified = verifyToken(session, token)
   if ('kind' in verified) return verified
   const { executionId, target, waitpointId, generation, openedAt, sub = '', names } = verified
@@ -188,6 +189,7 @@ async function reissueWaitpoint(
 ): Promise<ReissueWaitpointResult> {
   const executionId = session.resolve(idOrKey)
   const target = checkWaitpointKey(waitpoint)
+  await session.tokens.confirm()
   const input = { executionId, target, keyId: session.tokens.requireKeyId(), by: checkIdentity(by) }
   return (await session.run(executionId, 'reissueWaitpoint', input)).result
 }

@@ -36,6 +36,8 @@ const KEY_FIELDS: Fields<KeyRingDocument['keys'][number]> = { id: true, secret: 
 /** Provides the current ring. Without a ring, nothing can be signed. */
 export interface KeySource {
   ring(): KeyRing | undefined
+  /** Reads the ring at its first use, and not when the fabric is created. */
+  readonly isLazy?: boolean
 }
 
 /** The source of a program that issues no tokens. */
@@ -160,7 +162,7 @@ export class KeyRing implements KeySource {
 
 /** Whether two rings hold the same keys with the same times. */
 export function isSameRing(a: KeyRing, b: KeyRing): boolean {
-  return describeRing(a) === describeRing(b)
+  return a === b || describeRing(a) === describeRing(b)
 }
 
 function describeRing({ keys, retired }: KeyRing): string {

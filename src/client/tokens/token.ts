@@ -9,10 +9,11 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Instant } from '../../kernel/index.ts'
 import type { Log, Runtime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { isWithin } from './key-ring.ts'
+import { isSameRing, isWithin } from './key-ring.ts'
 import type { KeyRing, KeySource, SigningKey } from './key-ring.ts'
 import { invalidInput } from '../checks/names.ts'
-import { Secret } from './secret.ts'
+import type { RetiredKeys } from './retired-keys.ts'
+import { Secret, fingerprintOf } from './secret.ts'
 
 /** The signed claims of a token. */
 export interface TokenClaims {
@@ -47,6 +48,11 @@ export interface TokenSigner {
   readonly keyId: string | undefined
   /** Returns the current key. Throws `signing_keys_missing` or `signing_keys_stale` if nothing can be signed. */
   requireKeyId(): string
+  /**
+   * Compares the current ring with the retired keys that the store knows, once for each ring. Throws `invalid_keys` if the ring
+   * restores a retired key. Call before `verify`.
+   */
+  confirm(): Promise<void>
   /** Throws `signing_keys_missing` if there are no keys. */
   issue(request: TokenRequest): string
   /** Throws `missing_token`, `invalid_token` or, for genuine tokens only, `token_expired`. */
@@ -63,13 +69,16 @@ export class Tokens implements TokenSigner {
   readonly #source: KeySource
   readonly #runtime: Pick<Runtime, 'now'>
   readonly #log: Log
+  readonly #retired: RetiredKeys | undefined
+  #confirmed: KeyRing | undefined
   /** Stands in for the secret of an unknown key, so that refusing such a token takes as long as any other. */
   readonly #decoy = Secret.mint()
 
-  constructor(source: KeySource, runtime: Pick<Runtime, 'now'>, log: Log) {
+  constructor(source: KeySource, runtime: Pick<Runtime, 'now'>, log: Log, retired?: RetiredKeys) {
     this.#source = source
     this.#runtime = runtime
     this.#log = log
+    this.#retired = retired
   }
 
   get keyId(): string | undefined {
@@ -84,6 +93,14 @@ export class Tokens implements TokenSigner {
 
   requireKeyId(): string {
     return this.#ring().current.id
+  }
+
+  async confirm(): Promise<void> {
+    const ring = this.#source.ring()
+    if (ring === undefined || this.#retired === undefined) return
+    if (this.#confirmed !== undefined && isSameRing(ring, this.#confirmed)) return
+    await this.#retired.compare(ring)
+    this.#confirmed = ring
   }
 
   issue(request: TokenRequest): string {

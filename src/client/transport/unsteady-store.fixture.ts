@@ -1,5 +1,15 @@
 /** A memory store that a test can hold up while it reads its log, or have come back as another one. */
-import type { Answer, Call, EventPage, Partition, PartitionDump, Store, StoreReport, Wake } from '../../stores/store.ts'
+import type {
+  Answer,
+  Call,
+  EventPage,
+  FactKind,
+  Partition,
+  PartitionDump,
+  Store,
+  StoreReport,
+  Wake,
+} from '../../stores/store.ts'
 import { MemoryStore } from '../../stores/memory/memory-store.ts'
 import type { Runtime } from '../../runtime/index.ts'
 
@@ -32,6 +42,14 @@ export class UnsteadyStore implements Store {
 
   trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
     return this.#inner.trimEvents(partition, olderThan, keepCount)
+  }
+
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    return this.#inner.recordFacts(kind, names)
+  }
+
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    return this.#inner.findFacts(kind, names)
   }
 
   onWake(listener: (wake: Wake) => void): () => void {

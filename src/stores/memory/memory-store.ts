@@ -6,6 +6,7 @@ import type {
   Answer,
   Call,
   EventPage,
+  FactKind,
   Partition,
   PartitionDump,
   Store,
@@ -23,6 +24,7 @@ export class MemoryStore implements Store {
   readonly settings: StoreSettings
   readonly #runtime: Runtime
   readonly #partitions = new Map<Partition, MemoryPartition>()
+  readonly #facts = new Map<FactKind, Set<string>>()
   readonly #listeners = new WakeListeners()
 
   constructor(runtime: Runtime, settings: StoreSettings) {
@@ -55,6 +57,15 @@ export class MemoryStore implements Store {
     const trimmed = firstKept === -1 ? data.events.length : firstKept
     data.events = data.events.slice(trimmed)
     return Promise.resolve(trimmed)
+  }
+
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    this.#facts.set(kind, new Set([...(this.#facts.get(kind) ?? []), ...names]))
+    return Promise.resolve()
+  }
+
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    return Promise.resolve(names.filter((name) => this.#facts.get(kind)?.has(name)))
   }
 
   onWake(listener: (wake: Wake) => void): () => void {

@@ -12,6 +12,7 @@ import type {
   Answer,
   Call,
   EventPage,
+  FactKind,
   Partition,
   PartitionDump,
   Store,
@@ -23,6 +24,7 @@ import type {
 import { WakeListeners } from '../wake-listeners.ts'
 import { Connection } from './wire/connection.ts'
 import { EventLog } from './event-log.ts'
+import { insertFacts, selectFacts } from './facts.ts'
 import { Flusher } from './flush/flush.ts'
 import { Inbox } from './staging/inbox.ts'
 import { Loader } from './load/load.ts'
@@ -193,6 +195,14 @@ export class PostgresStore implements Store {
 
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
     return this.#use(() => this.#events.trim(partitionNumber(partition), olderThan, keepCount))
+  }
+
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    return this.#use(() => this.#pool.use((connection) => insertFacts(connection, this.#schema, kind, names)))
+  }
+
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    return this.#use(() => this.#pool.use((connection) => selectFacts(connection, this.#schema, kind, names)))
   }
 
   onWake(listener: (wake: Wake) => void): () => void {

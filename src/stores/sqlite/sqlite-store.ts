@@ -13,6 +13,7 @@ import type {
   Answer,
   Call,
   EventPage,
+  FactKind,
   Partition,
   PartitionDump,
   Store,
@@ -101,6 +102,14 @@ export class SqliteStore implements Store {
 
   trimEvents(partition: Partition, olderThan: Instant, keepCount: number): Promise<number> {
     return this.#use(() => this.#writes.trimEvents(partition, olderThan, keepCount))
+  }
+
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    return this.#use(() => this.#writes.recordFacts(kind, names))
+  }
+
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    return this.#use(() => this.#reader.findFacts(kind, names))
   }
 
   onWake(listener: (wake: Wake) => void): () => void {

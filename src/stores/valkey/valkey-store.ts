@@ -10,6 +10,7 @@ import type {
   AnswerListener,
   Call,
   EventPage,
+  FactKind,
   Partition,
   PartitionDump,
   Store,
@@ -22,6 +23,7 @@ import { WakeListeners } from '../wake-listeners.ts'
 import { Connection } from './connection/connection.ts'
 import type { ConnectionSettings } from './options/connection-settings.ts'
 import { EventLog } from './event-log.ts'
+import { addFacts, knownFacts } from './facts.ts'
 import { FunctionLoader } from './library/function-loader.ts'
 import { Keys } from './layout/keys.ts'
 import { LibraryRegister } from './library/library-register.ts'
@@ -199,6 +201,16 @@ export class ValkeyStore implements Store {
 
   async trimEvents(partition: Partition, olderThan: number, keepCount: number): Promise<number> {
     return await guarded(() => this.#events.trim(partition, olderThan, keepCount))
+  }
+
+  async recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    this.#guard.check()
+    await guarded(() => addFacts(this.#connection, this.#keys, kind, names))
+  }
+
+  async findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    this.#guard.check()
+    return await guarded(() => knownFacts(this.#connection, this.#keys, kind, names))
   }
 
   onWake(listener: (wake: Wake) => void, interest: WakeInterest = {}): () => void {

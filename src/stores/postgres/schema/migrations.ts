@@ -395,10 +395,20 @@ const dependencies = `
     );
 `
 
+/** Names that concern the store as a whole, such as the ids of retired signing keys. */
+const facts = `
+  create table $schema.fact (
+    kind text collate "C" not null,
+    name text collate "C" not null,
+    primary key (kind, name)
+  );
+`
+
 export const migrations: readonly Migration[] = [
   { title: 'create the tables of a store', sql: tables },
   { title: 'add flows and the edges between their members', sql: flows },
   { title: 'add what executions remember and wait for', sql: journals },
   { title: 'add the processes that use the store', sql: processes },
   { title: 'rename the state waiting_children to waiting_dependencies', sql: dependencies },
+  { title: 'add facts that concern the store as a whole', sql: facts },
 ]

@@ -331,4 +331,13 @@ const dependencies = `
   alter table moved_execution rename to execution;
 `
 
-export const migrations: readonly string[] = [tables, flows, journals, processes, dependencies]
+/** Names that concern the store as a whole, such as the ids of retired signing keys. */
+const facts = `
+  create table fact (
+    kind text not null,
+    name text not null,
+    primary key (kind, name)
+  ) strict, without rowid;
+`
+
+export const migrations: readonly string[] = [tables, flows, journals, processes, dependencies, facts]

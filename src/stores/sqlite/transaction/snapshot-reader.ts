@@ -1,9 +1,10 @@
 /** Runs read operations on snapshots, over a connection of its own. Never waits for a writer. */
 import type { Runtime } from '../../../runtime/index.ts'
 import { Overlay } from '../../working-set/overlay/overlay.ts'
-import type { Answer, Call, EventPage, Partition, PartitionDump } from '../../store.ts'
+import type { Answer, Call, EventPage, FactKind, Partition, PartitionDump } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { EventLog } from '../tables/event-log.ts'
+import { selectFacts } from '../tables/facts.ts'
 import { dumpPartition } from '../tables/partition-dump.ts'
 import { StoredPartition } from '../tables/stored-partition.ts'
 import { Transactions } from '../connection/transactions.ts'
@@ -35,6 +36,10 @@ export class SnapshotReader {
 
   readEvents(partition: Partition, after: number, limit: number): Promise<EventPage> {
     return this.#transactions.run(() => this.#open(partition).log.page(after, limit))
+  }
+
+  findFacts(kind: FactKind, names: readonly string[]): Promise<string[]> {
+    return this.#transactions.run(() => selectFacts(this.#connection, kind, names))
   }
 
   dump(partition: Partition): Promise<PartitionDump> {

@@ -9,9 +9,10 @@ import type { LevelGuard } from '../../level/store-level.ts'
 import { faultIn, runOneByOne } from '../../sql/run-one-by-one.ts'
 import { Overlay } from '../../working-set/overlay/overlay.ts'
 import { wakeOf } from '../../working-set/overlay/wake-of.ts'
-import type { Answer, Call, Partition, Wake } from '../../store.ts'
+import type { Answer, Call, FactKind, Partition, Wake } from '../../store.ts'
 import type { Connection } from '../connection/connection.ts'
 import { EventLog } from '../tables/event-log.ts'
+import { insertFacts } from '../tables/facts.ts'
 import { readMeta } from '../file/file-settings.ts'
 import { PartitionWriter } from '../tables/partition-writer.ts'
 import { RefusedRow } from '../tables/row-statements.ts'
@@ -71,6 +72,11 @@ export class WriteQueue {
       trimmed += step
       await new Promise<void>((resolve) => this.#runtime.soon(resolve))
     }
+  }
+
+  recordFacts(kind: FactKind, names: readonly string[]): Promise<void> {
+    const since = this.#runtime.monotonic()
+    return this.#queue.run(() => this.#transact(() => insertFacts(this.#connection, kind, names), since))
   }
 
   async #runTogether(partition: OpenPartition, calls: readonly Call[], since: number): Promise<Answer[]> {

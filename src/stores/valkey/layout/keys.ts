@@ -18,6 +18,7 @@
  * | `<prefix>:{fp:3}:trimmed5`         | string     | how many events were ever removed from the log; `LEVEL_STEP` more for each level that the store was raised above the first |
  * | `<prefix>:{m}:settings`            | string     | the settings that were fixed at first use, as JSON        |
  * | `<prefix>:{m}:processes`           | sorted set | processes that use the store, as JSON, by the time of their last announcement |
+ * | `<prefix>:{m}:facts:<kind>`        | sorted set | names that concern the store as a whole, such as retired key ids, with score 0 |
  * | `flowfabric:{m}:libraries`         | hash       | when a process last announced each function library       |
  *
  * In keys, members of indexes and values, ids are written as `id-bytes.ts` describes.
@@ -28,7 +29,7 @@
  */
 import { QUEUES_INDEX } from '../../../kernel/index.ts'
 import type { RecordType } from '../../../kernel/index.ts'
-import type { Partition } from '../../store.ts'
+import type { FactKind, Partition } from '../../store.ts'
 import { putName } from './id-bytes.ts'
 
 const UTF8_BYTES_PER_CHARACTER_MAX = 3
@@ -126,6 +127,10 @@ export class Keys {
 
   get processes(): string {
     return `${this.#prefix}:{m}:processes`
+  }
+
+  facts(kind: FactKind): string {
+    return `${this.#prefix}:{m}:facts:${kind}`
   }
 
   get settings(): string {
