@@ -10,6 +10,11 @@ export function claimScore(execution: Execution): number {
   return execution.createdAt - execution.priority * PRIORITY_WEIGHT
 }
 
+/** Whether an execution has reached its total deadline, even if no due pass has ended it yet. */
+export function isPastDeadline(execution: Execution, now: Instant): boolean {
+  return execution.state.phase !== 'ended' && execution.deadlineAt !== undefined && execution.deadlineAt <= now
+}
+
 function earlier(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
   if (a === undefined) return b
   if (b === undefined) return a

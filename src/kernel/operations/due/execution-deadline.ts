@@ -1,11 +1,11 @@
 import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import { isPastDeadline } from '../../rules/execution-state.ts'
 import type { DueCase } from './due-case.ts'
 
 /** Ends an execution at its total deadline, in any phase and with any retries left. */
 export const executionDeadline: DueCase = {
   name: 'execution_deadline',
-  isDue: (execution, now) =>
-    execution.state.phase !== 'ended' && execution.deadlineAt !== undefined && execution.deadlineAt <= now,
+  isDue: isPastDeadline,
   run: (tx, execution) =>
     endExecution(tx, execution, {
       outcome: 'expired',

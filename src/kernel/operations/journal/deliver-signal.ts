@@ -1,6 +1,7 @@
 /**
  * Delivers a signal to an execution. Buffers an early signal, returns the first answer for a duplicate, resumes the
- * execution if its condition is met, and refuses a late signal. The caller has authenticated the sender; the binding of
+ * execution if its condition is met, and refuses a late signal: the result is the same whether or not a due pass has run since
+ * a time limit passed. The caller has authenticated the sender; the binding of
  * a token is checked here.
  */
 import { signalPayloadKey } from '../../model/blob-keys.ts'
@@ -14,7 +15,9 @@ import { countSignal } from '../../rules/condition.ts'
 import { hasExpired, isMailbox, openWaitpointOf, scopeOf, signalIdAt, waitpointIdIn } from '../../rules/journal-ids.ts'
 import { recordSignal } from '../../lifecycle/journal/record-signal.ts'
 import { mailboxAt } from '../../lifecycle/journal/waitpoint-records.ts'
+import { endsExecution, hasTimedOut, timeOutWait } from '../../lifecycle/journal/time-out-wait.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
+import { isPastDeadline } from '../../rules/execution-state.ts'
 import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
 
 /** The binding of a verified token. */
@@ -68,21 +71,35 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   }
   const known = tx.get('signal', signalIdAt(id, existing?.round ?? 1, input.key))
   if (known !== undefined) return { kind: 'duplicate', sequence: known.sequence, effect: known.effect, at: known.at }
-  if (execution.state.phase === 'ended') return refusedFor('execution_ended', execution)
+  if (execution.state.phase === 'ended' || isPastDeadline(execution, tx.now)) {
+    return refusedFor('execution_ended', execution)
+  }
+  const current = openStepOf(tx, execution)
+  const late = hasTimedOut(execution, tx.now) ? current?.wait : undefined
+  if (late !== undefined && endsExecution(late.onTimeout)) return refusedFor('execution_ended', execution)
+  const isAwaited = current?.wait?.targets.includes(input.target) === true
+  // An escalated wait continues; any other timeout closes the waitpoints of the wait.
+  const isOver = late !== undefined && late.onTimeout !== 'escalate'
   if (!isMailbox(input.target)) {
     if (existing === undefined) return refused('waitpoint_not_found', detail)
     const open = openWaitpointOf(execution.journal, input.target)
     if (open === undefined || hasExpired(open, tx.now)) return refused('waitpoint_closed', detail)
+    if (isOver && isAwaited) return refused('waitpoint_closed', detail)
   }
-  const current = currentStep(tx, execution)
-  const isAwaited = current?.wait?.targets.includes(input.target) === true && current.state.phase === 'open'
-  const step = isAwaited ? current : undefined
+  const step = isAwaited && !isOver ? current : undefined
   const sequence = (execution.journal?.signalCount ?? 0) + 1
   const effect = step === undefined ? 'buffered' : effectOf(step, input, sequence)
   const limit = limitReached(execution, existing, input, effect)
   if (limit !== undefined) return refused('signal_limit_exceeded', { executionId: execution.id, limit })
 
+  if (current !== undefined && late !== undefined) timeOutWait(tx, execution, current, late)
   return accept(tx, execution, input, { existing, step, effect })
+}
+
+/** Returns the wait or sleep that the execution is in. */
+function openStepOf(tx: Tx, execution: Execution): Step | undefined {
+  const step = currentStep(tx, execution)
+  return step?.state.phase === 'open' ? step : undefined
 }
 
 /** Returns the limit that one more signal would exceed. */
