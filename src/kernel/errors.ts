@@ -400,7 +400,13 @@ export const errorCatalogue = {
     status: 429,
     retry: 'never',
     text: 'The execution has received as many signals as it accepts.',
-    advice: 'Let its handler wait for the buffered signals, or send fewer and larger ones.',
+    advice: 'Send fewer and larger ones.',
+  },
+  signal_buffer_full: {
+    status: 429,
+    retry: 'later',
+    text: 'As many signals are buffered here as fit.',
+    advice: 'Send it again later: a wait of the handler makes room. Send fewer and larger signals.',
   },
   missing_token: {
     status: 401,

@@ -145,14 +145,20 @@ export const CONDITION_DEPTH_MAX = 4
 export const CONDITION_NEED_MAX = 100
 /** Distinct senders that one leaf may ask for, and that it may name. */
 export const CONDITION_SOURCE_MAX = 100
-/** Signals that one execution may accept. */
+/** Signals that one execution may accept from programs. */
 export const SIGNAL_MAX = 10_000
-/** Signals of one execution that are buffered for later waits. */
+/** Signals that one execution may accept by links, besides those of programs. */
+export const LINK_SIGNAL_MAX = 5_000
+/** Signals of programs that are buffered at one mailbox or waitpoint for a later wait. */
 export const BUFFERED_SIGNAL_MAX = 200
+/** Signals by links that are buffered at one waitpoint before only the first one of each holder is accepted. */
+export const LINK_BUFFERED_MAX = 200
 /** Signals that one holder of links may send to one waitpoint. */
 export const SENDER_SIGNAL_MAX = 20
 /** Holders of links whose signals one waitpoint takes. */
 export const SENDER_MAX = 200
+/** Signals that one mailbox or waitpoint can have buffered. */
+export const TARGET_BUFFERED_MAX = BUFFERED_SIGNAL_MAX + LINK_BUFFERED_MAX + SENDER_MAX
 /** Signals that one page returns. */
 export const SIGNAL_PAGE_MAX = 200
 export const SIGNAL_PAYLOAD_BYTES = 65_536

@@ -101,7 +101,13 @@ const noEdge = [
 const notNow = ['edge_group_already_fired', 'graph_limit_exceeded', 'cycle_detected'] as const
 
 /** Why an execution that has not ended accepts no signal. */
-const noSignal = ['waitpoint_not_found', 'waitpoint_closed', 'token_expired', 'signal_limit_exceeded'] as const
+const noSignal = [
+  'waitpoint_not_found',
+  'waitpoint_closed',
+  'token_expired',
+  'signal_limit_exceeded',
+  'signal_buffer_full',
+] as const
 
 const noPolicy = [
   'flow_not_found',

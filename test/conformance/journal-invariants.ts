@@ -97,6 +97,8 @@ function countRules(journal: Journal, { steps, waitpoints, signals }: Stored): R
     'positions lie before the next': positions.every((position) => position >= 0 && position < journal.nextPosition),
     'signals are counted and numbered without a gap':
       journal.signalCount === signals.length && sequences.every((sequence, i) => sequence === i + 1),
+    'signals by links are counted':
+      (journal.linkSignalCount ?? 0) === signals.filter(({ source }) => source.type === 'token').length,
     'signals that are kept are counted':
       journal.bufferedCount === sum(waitpoints.map((waitpoint) => waitpoint.bufferedCount)),
     'what is set aside lies before the next position, in order': journal.cuts.every(
@@ -159,6 +161,9 @@ function waitpointProblems(waitpoint: Waitpoint, { signals }: Stored): string[] 
     [`signals to ${target} are counted`]: waitpoint.signalCount === sent.length,
     [`signals that are kept at ${target} are counted`]:
       waitpoint.bufferedCount === (closedAt === undefined ? kept.length : 0),
+    [`signals by links that are kept at ${target} are counted`]:
+      (waitpoint.linkBufferedCount ?? 0) ===
+      (closedAt === undefined ? kept.filter(({ source }) => source.type === 'token').length : 0),
     [`${target} knows what came before it was opened`]: sent.every(
       (signal) => signal.sequence > openedAfter === (signal.round === round),
     ),

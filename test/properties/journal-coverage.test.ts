@@ -50,7 +50,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
 /** Bounds that only a great deal brings about. */
 const expectedOfDeep: Readonly<Record<string, readonly string[]>> = {
   createWaitpoint: refusals('waitpoint_limit_exceeded'),
-  deliverSignal: refusals('signal_limit_exceeded'),
+  deliverSignal: refusals('signal_buffer_full'),
   replayExecution: refusals('retention_over'),
 }
 

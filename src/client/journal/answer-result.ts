@@ -8,7 +8,8 @@ const TOKEN_CODES = ['missing_token', 'invalid_token', 'token_expired'] as const
 export type TokenCode = (typeof TOKEN_CODES)[number]
 
 export type AnswerResult =
-  Exclude<DeliverSignalResult, Refused> | Refused<TokenCode | 'waitpoint_closed' | 'signal_limit_exceeded'>
+  | Exclude<DeliverSignalResult, Refused>
+  | Refused<TokenCode | 'waitpoint_closed' | 'signal_limit_exceeded' | 'signal_buffer_full'>
 
 export function isTokenCode(code: ErrorCode): code is TokenCode {
   return (TOKEN_CODES as readonly ErrorCode[]).includes(code)
@@ -28,5 +29,7 @@ export function resultForHolder(result: DeliverSignalResult): AnswerResult {
       return refused('token_expired', {})
     case 'signal_limit_exceeded':
       return refused('signal_limit_exceeded', {})
+    case 'signal_buffer_full':
+      return refused('signal_buffer_full', {})
   }
 }

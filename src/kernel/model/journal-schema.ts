@@ -140,6 +140,8 @@ export const waitpoint = record('waitpoint', {
   closeReason: rare(text),
   /** Kind and name of the wait that was answered here. */
   answeredBy: rare(text),
+  /** How many of the buffered signals came by links. */
+  linkBufferedCount: rare(whole),
 })
 
 /**
@@ -233,6 +235,8 @@ export const journal = object({
   resumed: maybe(object({ step: text, cause: resumeCause })),
   /** Its retention is over and part of it is removed: it can no longer be replayed. */
   isRemoving: flag,
+  /** How many of its signals came by links. */
+  linkSignalCount: rare(whole),
 })
 
 /** What an execution's own record holds about its steps, waits and signals. */

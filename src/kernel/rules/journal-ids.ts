@@ -21,6 +21,7 @@ export function newJournal(life: number, firstLife: number): Journal {
     era: 0,
     resumed: undefined,
     isRemoving: false,
+    linkSignalCount: undefined,
   }
 }
 

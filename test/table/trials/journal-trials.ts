@@ -12,6 +12,8 @@ import {
   WAIT_MS,
   answeredThere,
   busySender,
+  FULL_MAILBOX,
+  holder,
   manyBuffered,
   manySenders,
   manySignals,
@@ -81,7 +83,7 @@ function token(target: string, generation: number, openedAt: Instant): TokenBind
 }
 
 function tellsWith(manner: string, binding: TokenBinding, prepare: Trial['prepare']): Trial {
-  return tells(manner, { ...signalInput(REPLY, 'by-link'), token: binding }, prepare)
+  return tells(manner, { ...signalInput(REPLY, 'by-link'), source: holder, token: binding }, prepare)
 }
 
 function resumes(manner: string, name: string | undefined): Trial {
@@ -128,7 +130,7 @@ export const journalTrials: readonly Trial[] = fencedTrials().concat([
   tells('at a mailbox', signalInput(MAILBOX, 'late'), undefined),
   tells('at a mailbox, again', signalInput(MAILBOX, 'early'), undefined),
   tells('one too many', signalInput(MAILBOX, 'late'), manySignals),
-  tells('one too many that is kept', signalInput('@other', 'late'), manyBuffered),
+  tells('one too many that is kept', signalInput(FULL_MAILBOX, 'late'), manyBuffered),
   tellsWith('with a token', token(REPLY, 1, START_AT), openedAtStart),
   tellsWith('with a token, once too often', token(REPLY, 1, START_AT), busySender),
   tellsWith('with a token, as one sender too many', token(REPLY, 1, START_AT), manySenders),

@@ -44,6 +44,7 @@ const RESUME_DELAY_MS = 13_000
 const BEAT_MS = 500
 
 const caller: SignalSource = { type: 'caller', identity: 'ada' }
+export const holder: SignalSource = { type: 'token', identity: 'ada' }
 
 function leaf(parent: number | undefined, target: string, need: number, by: CountBy): ConditionNode {
   return { kind: 'leaf', parent, need, by, name: undefined, from: [], targets: [target] }
@@ -150,6 +151,8 @@ export function remembering(world: World): World {
   return world
 }
 
+export const FULL_MAILBOX = '@other'
+
 /** Changes the journal of the execution's record, if there is an execution; begins a journal if there is none. */
 function changeJournal(world: World, change: (journal: Journal) => void): void {
   const execution: Execution | undefined = storedRecord(world.memory, 'execution', executionId)
@@ -175,6 +178,7 @@ function emptyJournal(): Journal {
     era: 0,
     resumed: undefined,
     isRemoving: false,
+    linkSignalCount: undefined,
   }
 }
 
@@ -196,9 +200,27 @@ export function manySignals(world: World): void {
   })
 }
 
+/** A mailbox that is full. */
 export function manyBuffered(world: World): void {
-  changeJournal(world, (journal) => {
-    journal.bufferedCount = BUFFERED_SIGNAL_MAX
+  if (storedRecord(world.memory, 'execution', executionId) === undefined) return
+  putDirectly(world, {
+    type: 'waitpoint',
+    id: joinName(executionId, FULL_MAILBOX),
+    executionId,
+    target: FULL_MAILBOX,
+    createdAt: START_AT,
+    round: 1,
+    generation: 1,
+    keyId: undefined,
+    signalCount: BUFFERED_SIGNAL_MAX,
+    bufferedCount: BUFFERED_SIGNAL_MAX,
+    openedAfter: 0,
+    senders: [],
+    lastSignalAt: START_AT,
+    closedAt: undefined,
+    closeReason: undefined,
+    answeredBy: undefined,
+    linkBufferedCount: undefined,
   })
 }
 

@@ -1,7 +1,7 @@
 /** Matches signals that arrived before a wait against its condition, in the order of arrival, until it is met. */
 import { bufferedSignalsIndex, signalsIndex } from '../../model/indexes.ts'
 import type { ConditionNode, Journal, Signal, TimeoutBehaviour, Wait, Waitpoint } from '../../model/journal-schema.ts'
-import { BUFFERED_SIGNAL_MAX, CONDITION_NEED_MAX } from '../../limits.ts'
+import { LINK_SIGNAL_MAX, SIGNAL_MAX, TARGET_BUFFERED_MAX } from '../../limits.ts'
 import { mergeOrdered } from '../../model/order.ts'
 import type { Tx } from '../../tx.ts'
 import { beginCounting, countSignal } from '../../rules/condition.ts'
@@ -53,7 +53,7 @@ export function matchBufferedSignals(
     if (waitpoint.bufferedCount > 0 || waitpoint.closedAt !== undefined) buffers.push(readBuffered(tx, waitpoint))
   }
   const matched: Signal[] = []
-  for (const { signal } of mergeOrdered(buffers, BUFFERED_SIGNAL_MAX + CONDITION_NEED_MAX)) {
+  for (const { signal } of mergeOrdered(buffers, SIGNAL_MAX + LINK_SIGNAL_MAX)) {
     // A newly opened waitpoint has received no signals.
     if (targets.fresh.includes(signal.target)) continue
     const effect = countSignal(nodes, signal)
@@ -75,8 +75,15 @@ export function consumeMatched(tx: Tx, journal: Journal, match: BufferedMatch): 
   }
   for (const waitpoint of match.waitpoints) {
     let matchedCount = 0
-    for (const { target } of match.matched) if (target === waitpoint.target) matchedCount = matchedCount + 1
+    let linkCount = 0
+    for (const { target, source } of match.matched) {
+      if (target !== waitpoint.target) continue
+      matchedCount = matchedCount + 1
+      if (source.type === 'token') linkCount = linkCount + 1
+    }
     if (matchedCount === 0 || waitpoint.closedAt !== undefined) continue
+    // Signals that an earlier version buffered are not in the count.
+    waitpoint.linkBufferedCount = Math.max(0, (waitpoint.linkBufferedCount ?? 0) - linkCount)
     waitpoint.bufferedCount = waitpoint.bufferedCount - matchedCount
     journal.bufferedCount = journal.bufferedCount - matchedCount
     tx.put(waitpoint)
@@ -92,7 +99,7 @@ interface OrderedSignal {
 
 function readBuffered(tx: Tx, waitpoint: Waitpoint): OrderedSignal[] {
   const from = { score: waitpoint.openedAfter + 1 }
-  return inOrder(tx.scan({ index: bufferedSignalsIndex(waitpoint.id), from, limit: BUFFERED_SIGNAL_MAX }, 'signal'))
+  return inOrder(tx.scan({ index: bufferedSignalsIndex(waitpoint.id), from, limit: TARGET_BUFFERED_MAX }, 'signal'))
 }
 
 function inOrder(signals: readonly Signal[]): OrderedSignal[] {

@@ -21,13 +21,16 @@ export function recordSignal(tx: Tx, execution: Execution, waitpoint: Waitpoint,
   const { key, name, source, payload, effect, step } = content
   const { round, target } = waitpoint
   const isWaiting = effect === 'buffered'
+  const isByLink = source.type === 'token'
   const sequence = journal.signalCount + 1
   journal.signalCount = sequence
+  if (isByLink) journal.linkSignalCount = (journal.linkSignalCount ?? 0) + 1
   waitpoint.signalCount = waitpoint.signalCount + 1
   waitpoint.lastSignalAt = tx.now
   if (isWaiting) {
     waitpoint.bufferedCount = waitpoint.bufferedCount + 1
     journal.bufferedCount = journal.bufferedCount + 1
+    if (isByLink) waitpoint.linkBufferedCount = (waitpoint.linkBufferedCount ?? 0) + 1
   }
   const signal: Signal = {
     type: 'signal',

@@ -75,6 +75,7 @@ function newWaitpoint(tx: Tx, execution: Execution, target: string, existing: Wa
     closedAt: undefined,
     closeReason: undefined,
     answeredBy: undefined,
+    linkBufferedCount: undefined,
   }
 }
 
@@ -104,6 +105,7 @@ export function closeWaitpoints(tx: Tx, execution: Execution, closing: Closing):
   for (const waitpoint of waitpoints) {
     journal.bufferedCount = journal.bufferedCount - waitpoint.bufferedCount
     waitpoint.bufferedCount = 0
+    waitpoint.linkBufferedCount = undefined
     waitpoint.closedAt = tx.now
     waitpoint.closeReason = reason
     waitpoint.answeredBy = answeredBy

@@ -7,7 +7,14 @@
 import { signalPayloadKey } from '../../model/blob-keys.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
 import type { SenderCount, SignalEffect, SignalSource, Step, Waitpoint } from '../../model/journal-schema.ts'
-import { BUFFERED_SIGNAL_MAX, SENDER_MAX, SENDER_SIGNAL_MAX, SIGNAL_MAX } from '../../limits.ts'
+import {
+  BUFFERED_SIGNAL_MAX,
+  LINK_BUFFERED_MAX,
+  LINK_SIGNAL_MAX,
+  SENDER_MAX,
+  SENDER_SIGNAL_MAX,
+  SIGNAL_MAX,
+} from '../../limits.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -56,6 +63,7 @@ export type DeliverSignalResult =
       | 'waitpoint_closed'
       | 'token_expired'
       | 'signal_limit_exceeded'
+      | 'signal_buffer_full'
     >
 
 export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalResult {
@@ -89,8 +97,10 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   const step = isAwaited && !isOver ? current : undefined
   const sequence = (execution.journal?.signalCount ?? 0) + 1
   const effect = step === undefined ? 'buffered' : effectOf(step, input, sequence)
-  const limit = limitReached(execution, existing, input, effect)
+  const limit = limitReached(execution, existing, input)
   if (limit !== undefined) return refused('signal_limit_exceeded', { executionId: execution.id, limit })
+  const room = effect === 'buffered' ? bufferReached(existing, input) : undefined
+  if (room !== undefined) return refused('signal_buffer_full', { executionId: execution.id, limit: room })
 
   if (current !== undefined && late !== undefined) timeOutWait(tx, execution, current, late)
   return accept(tx, execution, input, { existing, step, effect })
@@ -102,21 +112,35 @@ function openStepOf(tx: Tx, execution: Execution): Step | undefined {
   return step?.state.phase === 'open' ? step : undefined
 }
 
-/** Returns the limit that one more signal would exceed. */
+/** Returns the limit of accepted signals that one more would exceed. Links and programs have a limit of their own. */
 function limitReached(
   execution: Execution,
   waitpoint: Waitpoint | undefined,
   input: DeliverSignalInput,
-  effect: SignalEffect,
 ): number | undefined {
-  const journal = execution.journal
-  if ((journal?.signalCount ?? 0) >= SIGNAL_MAX) return SIGNAL_MAX
-  if (effect === 'buffered' && (journal?.bufferedCount ?? 0) >= BUFFERED_SIGNAL_MAX) return BUFFERED_SIGNAL_MAX
-  if (input.token === undefined || waitpoint === undefined) return undefined
-  // The holder of one link must not use up the signals of all others.
+  const linkCount = execution.journal?.linkSignalCount ?? 0
+  if (input.source.type !== 'token') {
+    return (execution.journal?.signalCount ?? 0) - linkCount >= SIGNAL_MAX ? SIGNAL_MAX : undefined
+  }
+  if (linkCount >= LINK_SIGNAL_MAX) return LINK_SIGNAL_MAX
+  if (waitpoint === undefined) return undefined
   const sender = senderAt(waitpoint, input.source.identity)
   if (sender === undefined) return waitpoint.senders.length >= SENDER_MAX ? SENDER_MAX : undefined
   return sender.count >= SENDER_SIGNAL_MAX ? SENDER_SIGNAL_MAX : undefined
+}
+
+/**
+ * Returns the room at the target that one more buffered signal would exceed. Programs and links have rooms of their own, and
+ * the first signal of each holder of a link always has room, so that no holder can keep others from voting.
+ */
+function bufferReached(waitpoint: Waitpoint | undefined, input: DeliverSignalInput): number | undefined {
+  if (waitpoint === undefined) return undefined
+  const linkCount = waitpoint.linkBufferedCount ?? 0
+  if (input.source.type !== 'token') {
+    return waitpoint.bufferedCount - linkCount >= BUFFERED_SIGNAL_MAX ? BUFFERED_SIGNAL_MAX : undefined
+  }
+  if (senderAt(waitpoint, input.source.identity) === undefined) return undefined
+  return linkCount >= LINK_BUFFERED_MAX ? LINK_BUFFERED_MAX : undefined
 }
 
 function senderAt(waitpoint: Waitpoint, identity: string): SenderCount | undefined {
@@ -135,7 +159,7 @@ interface Delivery {
 function accept(tx: Tx, execution: Execution, input: DeliverSignalInput, delivery: Delivery): DeliverSignalResult {
   const { existing, step, effect } = delivery
   const waitpoint = mailboxAt(tx, execution, input.target, existing)
-  if (input.token !== undefined) {
+  if (input.source.type === 'token') {
     const sender = senderAt(waitpoint, input.source.identity)
     if (sender === undefined) waitpoint.senders.push({ identity: input.source.identity, count: 1 })
     else sender.count = sender.count + 1
