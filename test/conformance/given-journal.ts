@@ -125,8 +125,8 @@ export class GivenJournal {
   }
 
   /** The content of a verified token of a waitpoint. */
-  tokenOf({ waitpointId, generation, createdAt }: WaitpointView): TokenBinding {
-    return { waitpointId, generation, openedAt: createdAt }
+  tokenOf({ waitpointId, generation, createdAt, nonce }: WaitpointView): TokenBinding {
+    return { waitpointId, generation, openedAt: createdAt, nonce }
   }
 
   async views(of: Submitted): Promise<StepView[]> {

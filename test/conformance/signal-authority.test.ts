@@ -145,6 +145,49 @@ conforms('a token', ({ fabric, given, journal, clock }) => {
     expect(await journal.effect(next, 'reply', { token: fresh })).toBe('resumed')
   })
 
+  test('of a removed execution stays worthless, though the clock was set back to the same moment', async () => {
+    const held = await given.activeExecution()
+    const { executionId } = held
+    const removed = journal.tokenOf(await journal.opened(held, 'reply', { nonce: 'first' }))
+    await fabric.run('cancelExecution', { executionId, ...forcedCancel })
+    clock.advance(RETENTION_MS)
+    expect(await fabric.run('purgeExecutions', {})).toMatchObject({ purged: [executionId] })
+    await given.submit({ executionId })
+    const next = await given.claimOf(held)
+    const fresh = journal.tokenOf(await journal.opened(next, 'reply', { nonce: 'second' }))
+    await journal.wait(next)
+    const old = { ...removed, openedAt: fresh.openedAt }
+
+    expect({ ...fresh, nonce: 'first' }).toEqual(old)
+    for (const token of [old, { ...old, nonce: undefined }, { ...fresh, nonce: '' }]) {
+      expect((await refusal(fabric, () => journal.signal(next, 'reply', { token }))).code).toBe('token_expired')
+    }
+    expect(await journal.effect(next, 'reply', { token: fresh })).toBe('resumed')
+  })
+
+  test('without a nonce is valid only where none was drawn, as by an earlier version', async () => {
+    const { held, token } = await awaited()
+
+    const other = { ...token, nonce: 'other' }
+    expect((await refusal(fabric, () => journal.signal(held, 'reply', { token: other }))).code).toBe('token_expired')
+    expect(token.nonce).toBeUndefined()
+    expect(await journal.effect(held, 'reply', { token })).toBe('resumed')
+  })
+
+  test('of a waitpoint that is opened again needs the nonce of the new opening', async () => {
+    const held = await given.activeExecution()
+    const first = journal.tokenOf(await journal.opened(held, 'reply', { nonce: 'first' }))
+    await journal.signal(held, 'reply')
+    await journal.wait(held, { opens: [] })
+    const result = await journal.wait(held, { name: 'next', nonce: 'second' })
+    const views = result.kind === 'suspended' ? result.waitpoints : []
+
+    expect(views).toMatchObject([{ target: 'reply', nonce: 'second' }])
+    const forged = { ...journal.tokenOf(views[0]!), nonce: first.nonce }
+    expect((await refusal(fabric, () => journal.signal(held, 'reply', { token: forged }))).code).toBe('token_expired')
+    expect(await journal.effect(held, 'reply', { token: journal.tokenOf(views[0]!) })).toBe('resumed')
+  })
+
   test('neither an earlier lease nor a foreign one can bring back a wait whose reply was lost', async () => {
     const { held } = await awaited()
     await journal.signal(held, 'reply')

@@ -74,13 +74,13 @@ export class HeldExecution {
   }
 
   async open(target: string): Promise<WaitpointView> {
-    const input = { ...this.#held, target, keyId: this.#client.tokens.keyId }
+    const input = { ...this.#held, target, keyId: this.#client.tokens.keyId, nonce: this.#client.runtime.uuid() }
     return unwrap((await this.#client.try.run(this.id, 'createWaitpoint', input)).result).waitpoint
   }
 
   /** The claims that all tokens of an opened waitpoint share. */
-  claims({ target, waitpointId, generation, createdAt, keyId }: WaitpointView): TokenRequest {
-    return { executionId: this.id, target, waitpointId, generation, openedAt: createdAt, keyId }
+  claims({ target, waitpointId, generation, createdAt, keyId, nonce }: WaitpointView): TokenRequest {
+    return { executionId: this.id, target, waitpointId, generation, openedAt: createdAt, keyId, nonce }
   }
 
   /** A token for a waitpoint that was opened. */

@@ -145,7 +145,7 @@ async function answer(
   await session.tokens.confirm()
   const verified = verifyToken(session, token)
   if ('kind' in verified) return verified
-  const { executionId, target, waitpointId, generation, openedAt, sub = '', names } = verified
+  const { executionId, target, waitpointId, generation, openedAt, nonce, sub = '', names } = verified
   if (names !== undefined && !names.includes(name)) {
     throw invalidInput('signal name', `This token may only send ${names.map((each) => `'${each}'`).join(', ')}.`)
   }
@@ -157,7 +157,7 @@ async function answer(
     key: keyForHolder(sub, key),
     name,
     source: { type: 'token', identity: sub },
-    token: { waitpointId, generation, openedAt },
+    token: { waitpointId, generation, openedAt, nonce },
   } as const
   return resultForHolder(await deliver(session, input, value))
 }
@@ -203,12 +203,12 @@ export function checkTokenOptions(session: Session, options: TokenOptions): void
 export function tokenFor(
   session: Session,
   idOrKey: string,
-  { target, waitpointId, generation, createdAt: openedAt, keyId }: WaitpointView,
+  { target, waitpointId, generation, createdAt: openedAt, keyId, nonce }: WaitpointView,
   options: TokenOptions,
 ): string {
   const claims = optionalClaims(options, session.runtime.now())
   const executionId = session.resolve(idOrKey)
-  return session.tokens.issue({ executionId, waitpointId, target, generation, openedAt, keyId, ...claims })
+  return session.tokens.issue({ executionId, waitpointId, target, generation, openedAt, keyId, nonce, ...claims })
 }
 
 /** Whether the partition exists here: stores that share keys may differ in their number of partitions. */

@@ -153,7 +153,8 @@ describe('a forgery', () => {
       ['a', 'b', 'c', 1, 500, '9'],
       ['a', 'b', 'c', 1, 500, 9_999, 7],
       ['a', 'b', 'c', 1, 500, 9_999, 'ada', 'approve'],
-      ['a', 'b', 'c', 1, 500, 9_999, 'ada', ['approve'], 'more'],
+      ['a', 'b', 'c', 1, 500, 9_999, 'ada', ['approve'], 7],
+      ['a', 'b', 'c', 1, 500, 9_999, 'ada', ['approve'], 'nonce', 'more'],
     ]
     for (const claimed of foreign) {
       const signed = `v1.k1.${Buffer.from(JSON.stringify(claimed)).toString('base64url')}`
@@ -299,4 +300,14 @@ test('keys that could not be read for too long neither sign nor verify, and are 
   for (const use of [() => tokens.issue(CLAIMS), () => tokens.verify(token), () => tokens.requireKeyId()]) {
     expect(codeOf(use)).toBe('signing_keys_stale')
   }
+})
+
+test('a nonce is a claim of its own, and a token without one is read as before', () => {
+  const { tokens } = tokensOf(RING)
+  const plain = tokens.issue(CLAIMS)
+  const nonces = ['', 'a', 'b', 'null', 'é'].map((nonce) => tokens.issue({ ...CLAIMS, nonce }))
+
+  expect(tokens.verify(plain).nonce).toBeUndefined()
+  expect(nonces.map((token) => tokens.verify(token).nonce)).toEqual(['', 'a', 'b', 'null', 'é'])
+  expect(new Set([plain, ...nonces]).size).toBe(6)
 })

@@ -31,6 +31,8 @@ export interface TokenClaims {
   readonly sub?: string | undefined
   /** Names of signals that may be sent with it. Any unless given. */
   readonly names?: readonly string[] | undefined
+  /** Drawn at random when the waitpoint was opened. Absent for a waitpoint that was opened without one. */
+  readonly nonce?: string | undefined
 }
 
 export interface TokenRequest extends TokenClaims {
@@ -61,7 +63,7 @@ export interface TokenSigner {
 
 /** Bounded so that links with a token pass through mail programs and proxies. */
 export const TOKEN_MAX_LENGTH = 4_096
-const CLAIM_COUNT_MAX = 8
+const CLAIM_COUNT_MAX = 9
 const TOKEN = /^(v1\.([A-Za-z0-9][A-Za-z0-9_-]{0,63})\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{43})$/
 
 /** Signs and verifies with the current ring of its source. */
@@ -159,9 +161,9 @@ function isSameMac(given: string, expected: string): boolean {
 }
 
 /** Serializes claims in a fixed order without trailing absent ones, so that equal claims have equal texts. */
-function encodeClaims({ exp, sub, names, ...bound }: TokenClaims): string {
+function encodeClaims({ exp, sub, names, nonce, ...bound }: TokenClaims): string {
   const { executionId, waitpointId, target, generation, openedAt } = bound
-  const optional = [exp ?? null, sub ?? null, names ?? null]
+  const optional = [exp ?? null, sub ?? null, names ?? null, nonce ?? null]
   const claims: unknown[] = [executionId, waitpointId, target, generation, openedAt, ...optional]
   while (claims.at(-1) === null) claims.pop()
   return Buffer.from(JSON.stringify(claims)).toString('base64url')
@@ -171,7 +173,7 @@ function encodeClaims({ exp, sub, names, ...bound }: TokenClaims): string {
 function decodeClaims(text: string): TokenClaims | undefined {
   const claims = parseJson(Buffer.from(text, 'base64url').toString())
   if (!Array.isArray(claims) || claims.length > CLAIM_COUNT_MAX) return undefined
-  const [executionId, waitpointId, target, generation, openedAt, exp, sub, names] = claims.map(
+  const [executionId, waitpointId, target, generation, openedAt, exp, sub, names, nonce] = claims.map(
     (claim: unknown) => claim ?? undefined,
   )
   if (!isText(executionId) || !isText(waitpointId) || !isText(target)) return undefined
@@ -179,7 +181,8 @@ function decodeClaims(text: string): TokenClaims | undefined {
   if (exp !== undefined && !isWhole(exp)) return undefined
   if (sub !== undefined && !isText(sub)) return undefined
   if (names !== undefined && !(Array.isArray(names) && names.every(isText))) return undefined
-  return { executionId, waitpointId, target, generation, openedAt, exp, sub, names }
+  if (nonce !== undefined && !isText(nonce)) return undefined
+  return { executionId, waitpointId, target, generation, openedAt, exp, sub, names, nonce }
 }
 
 function parseJson(text: string): unknown {

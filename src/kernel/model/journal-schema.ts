@@ -142,6 +142,8 @@ export const waitpoint = record('waitpoint', {
   answeredBy: rare(text),
   /** How many of the buffered signals came by links. */
   linkBufferedCount: rare(whole),
+  /** Drawn at random at each opening, so that no token of another opening is ever valid here. */
+  nonce: rare(text),
 })
 
 /**

@@ -76,12 +76,18 @@ export class WaitRunner {
 
   async #open(target: string, expiresInMs: number | undefined): Promise<WaitpointView> {
     const { id: executionId, partition, claimed } = this.#leased
-    const { batcher, tokens } = this.#services
-    const input = { executionId, fence: claimed.fence, target, expiresInMs, keyId: tokens.keyId }
+    const { batcher } = this.#services
+    const input = { executionId, fence: claimed.fence, target, expiresInMs, ...this.#signing() }
     const call = () => batcher.run(partition, 'createWaitpoint', input)
     const { result } = await retryUntilAnswered(this.#services, this.#leased, call)
     if (result.kind === 'refused') throw this.#refusalOf(target, result)
     return result.waitpoint
+  }
+
+  /** What tokens of a waitpoint depend on, if the call opens one. */
+  #signing(): { readonly keyId: string | undefined; readonly nonce: string } {
+    const { tokens, runtime } = this.#services
+    return { keyId: tokens.keyId, nonce: runtime.uuid() }
   }
 
   /** Resolves with the ended wait, or parks the execution and never settles. */
@@ -92,9 +98,9 @@ export class WaitRunner {
     // A handler that returns at this moment ends without parking.
     await this.#run.yieldToEventLoop()
     const { id: executionId, partition, claimed } = this.#leased
-    const { batcher, tokens } = this.#services
+    const { batcher } = this.#services
     const { opens, ...plan } = planOf()
-    const input = { executionId, fence: claimed.fence, stepKind: kind, name, ...plan, opens, keyId: tokens.keyId }
+    const input = { executionId, fence: claimed.fence, stepKind: kind, name, ...plan, opens, ...this.#signing() }
     return await this.#run.park(
       () => batcher.run(partition, 'suspendExecution', input),
       (reply) => this.#readSuspended(name, reply),
@@ -170,7 +176,7 @@ function parseExpiry(expires: unknown, field: string): number {
 }
 
 function asWaitpoint(leased: LeasedExecution, tokens: TokenSigner, view: WaitpointView): HandlerWaitpoint {
-  const { target, waitpointId, generation, keyId, createdAt: openedAt, isOpen, expiresAt } = view
+  const { target, waitpointId, generation, keyId, nonce, createdAt: openedAt, isOpen, expiresAt } = view
   return {
     key: target,
     id: waitpointId,
@@ -178,7 +184,7 @@ function asWaitpoint(leased: LeasedExecution, tokens: TokenSigner, view: Waitpoi
     isOpen,
     expiresAt,
     token: (options = {}) => {
-      const claims = { executionId: leased.id, waitpointId, target, generation, openedAt, keyId }
+      const claims = { executionId: leased.id, waitpointId, target, generation, openedAt, keyId, nonce }
       return tokens.issue({ ...claims, ...optionalClaims(options, openedAt) })
     },
     [WAITABLE]: {

@@ -221,6 +221,7 @@ export function manyBuffered(world: World): void {
     closeReason: undefined,
     answeredBy: undefined,
     linkBufferedCount: undefined,
+    nonce: undefined,
   })
 }
 

@@ -11,6 +11,7 @@ export interface WaitpointView {
   readonly waitpointId: string
   readonly generation: number
   readonly keyId: string | undefined
+  readonly nonce: string | undefined
   readonly createdAt: Instant
   readonly isOpen: boolean
   readonly expiresAt: Instant | undefined
@@ -23,6 +24,7 @@ export function viewOf(waitpoint: Waitpoint, journal: Journal): WaitpointView {
     waitpointId: waitpoint.id,
     generation: waitpoint.generation,
     keyId: waitpoint.keyId,
+    nonce: waitpoint.nonce,
     createdAt: waitpoint.createdAt,
     isOpen: open !== undefined,
     expiresAt: open?.expiresAt,
@@ -34,17 +36,20 @@ export interface Opening {
   readonly expiresAt?: Instant | undefined
   /** The key that signs its tokens. */
   readonly keyId: string | undefined
+  /** A random text that its tokens contain. */
+  readonly nonce: string | undefined
 }
 
 /** Opens a new waitpoint. Tokens and signals of an earlier waitpoint of the same name do not apply to it. */
 export function openWaitpoint(tx: Tx, execution: Execution, opening: Opening): Waitpoint {
-  const { target, expiresAt, keyId } = opening
+  const { target, expiresAt, keyId, nonce } = opening
   const journal = journalOf(execution)
   const id = waitpointIdIn(scopeOf(execution.id, journal), target)
   const existing = tx.get('waitpoint', id)
   journal.bufferedCount = journal.bufferedCount - (existing?.bufferedCount ?? 0)
   const waitpoint = newWaitpoint(tx, execution, target, existing)
   waitpoint.keyId = keyId
+  waitpoint.nonce = nonce
   tx.put(waitpoint)
   reopenWaitpoint(tx, execution, target, expiresAt)
   return waitpoint
@@ -76,6 +81,7 @@ function newWaitpoint(tx: Tx, execution: Execution, target: string, existing: Wa
     closeReason: undefined,
     answeredBy: undefined,
     linkBufferedCount: undefined,
+    nonce: undefined,
   }
 }
 

@@ -24,6 +24,8 @@ export interface CreateWaitpointInput {
   /** How long it stays open if no wait begins. */
   readonly expiresInMs?: number | undefined
   readonly keyId?: string | undefined
+  /** A random text, part of the tokens of the waitpoint. Used only if the call opens it. */
+  readonly nonce?: string | undefined
 }
 
 export type CreateWaitpointResult =
@@ -66,10 +68,10 @@ export function createWaitpoint(tx: Tx, input: CreateWaitpointInput): CreateWait
 
 /** Reopens a waitpoint that was closed by the end of its execution alone; opens a new one in any other case. */
 function open(tx: Tx, execution: Execution, input: CreateWaitpointInput, recorded: Waitpoint | undefined): Waitpoint {
-  const { target, keyId } = input
+  const { target, keyId, nonce } = input
   const expiresAt = input.expiresInMs === undefined ? undefined : tx.now + input.expiresInMs
   if (recorded === undefined || recorded.closedAt !== undefined) {
-    return openWaitpoint(tx, execution, { target, expiresAt, keyId })
+    return openWaitpoint(tx, execution, { target, expiresAt, keyId, nonce })
   }
   reopenWaitpoint(tx, execution, target, expiresAt)
   return recorded

@@ -33,6 +33,8 @@ export interface TokenBinding {
   readonly generation: number
   /** When the waitpoint was opened. An execution that was removed and submitted again has the same ids. */
   readonly openedAt: Instant
+  /** The random text of the opening. Absent for a waitpoint that was opened without one. */
+  readonly nonce?: string | undefined
 }
 
 export interface DeliverSignalInput {
@@ -74,8 +76,7 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
   const existing = tx.get('waitpoint', id)
   if (input.token !== undefined) {
     if (existing === undefined || input.token.waitpointId !== id) return refused('waitpoint_not_found', detail)
-    const { generation, openedAt } = input.token
-    if (generation !== existing.generation || openedAt !== existing.createdAt) return refused('token_expired', detail)
+    if (!isBoundTo(input.token, existing)) return refused('token_expired', detail)
   }
   const known = tx.get('signal', signalIdAt(id, existing?.round ?? 1, input.key))
   if (known !== undefined) return { kind: 'duplicate', sequence: known.sequence, effect: known.effect, at: known.at }
@@ -104,6 +105,11 @@ export function deliverSignal(tx: Tx, input: DeliverSignalInput): DeliverSignalR
 
   if (current !== undefined && late !== undefined) timeOutWait(tx, execution, current, late)
   return accept(tx, execution, input, { existing, step, effect })
+}
+
+/** The time of the opening may repeat if a clock was set back, the nonce does not. */
+function isBoundTo({ generation, openedAt, nonce }: TokenBinding, waitpoint: Waitpoint): boolean {
+  return generation === waitpoint.generation && openedAt === waitpoint.createdAt && nonce === waitpoint.nonce
 }
 
 /** Returns the wait or sleep that the execution is in. */

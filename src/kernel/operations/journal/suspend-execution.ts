@@ -57,6 +57,8 @@ export interface SuspendInput {
   readonly remindEveryMs?: number | undefined
   /** The key that signs the tokens of waitpoints which this wait opens. */
   readonly keyId?: string | undefined
+  /** A random text, part of these tokens. */
+  readonly nonce?: string | undefined
 }
 
 export type SuspendResult =
@@ -187,7 +189,7 @@ function bindWaitpoints(tx: Tx, execution: Execution, input: SuspendInput, targe
   const bound: Waitpoint[] = []
   for (const target of targets.all) {
     if (targets.fresh.includes(target)) {
-      bound.push(openWaitpoint(tx, execution, { target, keyId: input.keyId }))
+      bound.push(openWaitpoint(tx, execution, { target, keyId: input.keyId, nonce: input.nonce }))
       continue
     }
     if (targets.reopened.includes(target)) reopenWaitpoint(tx, execution, target, undefined)
