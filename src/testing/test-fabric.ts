@@ -13,7 +13,7 @@ import type {
   SignalReceipt,
   Vote,
 } from '../client/index.ts'
-import { checkIdentity } from '../client/checks/signal-names.ts'
+import { checkPrincipal } from '../client/checks/names.ts'
 import { KeyRing } from '../client/tokens/key-ring.ts'
 import type { ScannerName } from '../engine/engine.ts'
 import { publicFlowStates, publicStates } from '../kernel/index.ts'
@@ -79,7 +79,7 @@ export interface VoteOptions {
 }
 
 const voteOptions = shape<VoteOptions>()("{ by: 'ada' }", {
-  by: required(checkIdentity),
+  by: required(checkPrincipal),
   verdict: oneOf<Vote['verdict']>({ approve: true, reject: true }),
   value: unchecked(),
 })

@@ -10,6 +10,7 @@ interface LeafChanges {
   readonly name?: string
   readonly from?: readonly string[]
   readonly by?: CountBy
+  readonly isExclusive?: boolean
 }
 
 const blank = { need: 1, by: 'once', name: undefined, from: [] as string[], targets: [] as string[] } as const
@@ -23,9 +24,10 @@ export function one(target: string, name?: string): Asked {
 export function count(
   need: number,
   targets: readonly string[],
-  { name, from = [], by = 'signals' }: LeafChanges = {},
+  { name, from = [], by = 'signals', isExclusive }: LeafChanges = {},
 ): Asked {
-  return { node: { kind: 'leaf', need, by, name, from: [...from], targets: [...targets] }, children: [] }
+  const node: Asked['node'] = { kind: 'leaf', need, by, name, from: [...from], targets: [...targets], isExclusive }
+  return { node, children: [] }
 }
 
 export function atLeast(need: number, children: readonly Asked[]): Asked {

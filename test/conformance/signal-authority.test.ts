@@ -1,5 +1,5 @@
 /** What a token of one place, one opening and one issue can do: nothing anywhere else. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SENDER_MAX, SENDER_SIGNAL_MAX } from '../../src/kernel/index.ts'
 import type { SignalSource } from '../../src/kernel/index.ts'
 import { count, either, every, one, only } from './condition-nodes.ts'
@@ -306,6 +306,48 @@ conforms('a vote', ({ given, journal }) => {
     }
 
     expect(votes).toEqual(['counted', 'counted_before', 'counted_before'])
+  })
+
+  describe('one way or the other', () => {
+    const leaf = (name: string) => count(2, ['reply'], { name, by: 'sources', isExclusive: true })
+    const decision = either(leaf('approve'), leaf('reject'))
+
+    test('is final: who approved cannot reject, by whatever way', async () => {
+      const held = await journal.waiting({ for: decision })
+      const vote = (name: string, identity: string, type: SignalSource['type'] = 'token') =>
+        journal.effect(held, 'reply', { name, source: { type, identity } })
+
+      expect(await vote('approve', 'ada')).toBe('counted')
+      expect(await vote('reject', 'ada')).toBe('counted_before')
+      expect(await vote('reject', 'ada', 'caller')).toBe('counted_before')
+      expect(await vote('reject', 'bob')).toBe('counted')
+      expect(await vote('approve', 'bob')).toBe('counted_before')
+      expect(await vote('reject', 'eve')).toBe('resumed')
+    })
+
+    test('is final also among votes that were sent before the wait', async () => {
+      const held = await given.activeExecution()
+      await journal.open(held, 'reply')
+      for (const [name, by] of [
+        ['reject', 'ada'],
+        ['approve', 'ada'],
+        ['approve', 'bob'],
+        ['approve', 'eve'],
+      ] as const) {
+        await journal.signal(held, 'reply', { name, by })
+      }
+
+      const result = await journal.wait(held, { for: decision, opens: [] })
+      expect(result).toMatchObject({ kind: 'answered', step: { wait: { satisfiers: [1, 3, 4], closer: 4 } } })
+    })
+
+    test('may be both where a condition asks two things of one person', async () => {
+      const plain = (name: string) => count(1, ['reply'], { name, by: 'sources' })
+      const held = await journal.waiting({ for: every(plain('read'), plain('approve')) })
+
+      expect(await journal.effect(held, 'reply', { name: 'read', by: 'ada' })).toBe('counted')
+      expect(await journal.effect(held, 'reply', { name: 'approve', by: 'ada' })).toBe('resumed')
+    })
   })
 
   test('no sender can be taken for another, however they are spelled', async () => {

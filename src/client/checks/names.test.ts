@@ -50,8 +50,8 @@ test('a key may be any text without control characters, counted in bytes', () =>
 
 test('a reason may be empty but not endless', () => {
   expect(checkReason('')).toBe('')
-  expect(() => checkReason('x'.repeat(REASON_BYTES + 1))).toThrow('reason must be')
-  expect(() => checkReason(7, 'by')).toThrow('by must be')
+  expect(() => checkReason('x'.repeat(REASON_BYTES + 1))).toThrow('must be a text of at most')
+  expect(() => checkReason(7, 'why')).toThrow('why is 7, but must be')
 })
 
 test.each([-1, PRIORITY_MAX + 1, 1.5, Number.NaN, '1', undefined])('%j is no priority', (priority) => {

@@ -1,5 +1,6 @@
 /** Validates names and the shape of options: one function for each kind of value. */
 import {
+  IDENTITY_BYTES,
   KEY_BYTES,
   LANE_BYTES,
   NAME_BYTES,
@@ -12,11 +13,14 @@ import type { Tag } from '../../kernel/model/records.ts'
 import { invalidInput, show } from '../../options/invalid-input.ts'
 import { required, shape } from '../../options/shape.ts'
 import { TAG_NAME } from '../../kernel/model/tag-name.ts'
+import { principalOf, visibleText } from './visible-text.ts'
 
 export { invalidInput, show }
 
 export type Tags = Readonly<Record<string, string>>
 
+/** What the errors about texts have in common. */
+const VISIBLE = 'without control characters, line breaks and invisible characters'
 const PRINTABLE_ASCII = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
 // eslint-disable-next-line no-control-regex -- names must not contain control bytes, the index separator among them
 const CONTROL = /[\u0000-\u001f\u007f]/
@@ -77,11 +81,24 @@ export function checkPlainText(value: unknown, field: string, maximumBytes: numb
   return value
 }
 
+/** Returns a reason in normal form. */
 export function checkReason(value: unknown, field = 'reason'): string {
-  if (typeof value !== 'string' || !fits(value, REASON_BYTES)) {
-    throw invalidInput(field, `${field} must be a text of at most ${REASON_BYTES} bytes.`)
-  }
-  return value
+  const text = visibleText(value)
+  if (text !== undefined && fits(text, REASON_BYTES)) return text
+  throw invalidInput(
+    field,
+    `${field} is ${show(value)}, but must be a text of at most ${REASON_BYTES} bytes ${VISIBLE}.`,
+  )
+}
+
+/** Returns the name of a person or program in normal form, so that equal names compare equal. */
+export function checkPrincipal(value: unknown, field: string): string {
+  const principal = principalOf(value)
+  if (principal !== undefined && fits(principal, IDENTITY_BYTES)) return principal
+  throw invalidInput(
+    field,
+    `${field} is ${show(value)}, but must be a text of 1 to ${IDENTITY_BYTES} bytes ${VISIBLE} and without spaces at its ends.`,
+  )
 }
 
 export function checkPriority(value: unknown, field = 'priority'): number {
@@ -104,14 +121,14 @@ export function checkTagName(value: unknown, field = 'tags'): string {
   return value
 }
 
+/** Returns the value of a tag in normal form. */
 function checkTagValue(value: unknown, field: string): string {
-  if (!isPlainText(value) || !fits(value, TAG_VALUE_BYTES)) {
-    throw invalidInput(
-      field,
-      `${field} is ${show(value)}, but a tag's value must be a text of at most ${TAG_VALUE_BYTES} bytes without control characters.`,
-    )
-  }
-  return value
+  const text = visibleText(value)
+  if (text !== undefined && fits(text, TAG_VALUE_BYTES)) return text
+  throw invalidInput(
+    field,
+    `${field} is ${show(value)}, but a tag's value must be a text of at most ${TAG_VALUE_BYTES} bytes ${VISIBLE}.`,
+  )
 }
 
 /** Returns tags as they are stored: sorted by name, each marked if the store indexes it. */

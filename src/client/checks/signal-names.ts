@@ -1,5 +1,5 @@
 /** Validates the parts of a signal: its name, its target, its sender and the sender's key. */
-import { IDENTITY_BYTES, NAME_BYTES, SIGNAL_KEY_BYTES } from '../../kernel/limits.ts'
+import { NAME_BYTES, SIGNAL_KEY_BYTES } from '../../kernel/limits.ts'
 import { checkPlainText, checkTaskName, invalidInput, show } from './names.ts'
 
 /** Names with this prefix are the engine's. */
@@ -19,11 +19,6 @@ export function checkWaitpointKey(value: unknown, field = 'waitpoint'): string {
     field,
     `${field} is ${show(key)}, but a waitpoint's key begins with neither '@' nor '${RESERVED_PREFIX}': choose another of at most ${NAME_BYTES} characters.`,
   )
-}
-
-/** Checks the identity of a sender, as a token or a trusted program states it. Never empty. */
-export function checkIdentity(value: unknown, field = 'by'): string {
-  return checkPlainText(value, field, IDENTITY_BYTES)
 }
 
 export function checkSignalKey(value: unknown, field = 'key'): string {

@@ -28,7 +28,7 @@ export interface ApprovalOptions<S extends StandardSchemaV1 = StandardSchemaV1> 
   readonly need?: number
   /** The identities that may vote, as their links or programs state them. Other votes do not count. */
   readonly of?: readonly string[]
-  /** False counts every vote, including several by one person. */
+  /** False counts every vote, including several by one person. Otherwise only the first vote of a person counts. */
   readonly distinct?: boolean
   /** How many rejections decide against it; 1 unless given. */
   readonly rejections?: number
@@ -105,6 +105,7 @@ export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer
       name: verdict,
       from: voters,
       targets: [target],
+      ...(isDistinct ? { isExclusive: true } : {}),
     })
     const nodes = flattenCondition({ kind: 'group', need: 1, parts: [count(APPROVE, need), count(REJECT, rejections)] })
     return { nodes, opens: key === undefined ? [target] : [], reason: 'approval', ...timing }

@@ -10,8 +10,7 @@ import {
   OPEN_WAITPOINT_MAX,
 } from '../../kernel/limits.ts'
 import type { ConditionNode, CountBy } from '../../kernel/model/journal-schema.ts'
-import { checkList, invalidInput, show } from '../checks/names.ts'
-import { checkIdentity } from '../checks/signal-names.ts'
+import { checkList, checkPrincipal, invalidInput, show } from '../checks/names.ts'
 
 /** Counts signals sent to its targets, of one name or of any. */
 export interface LeafDraft {
@@ -21,6 +20,8 @@ export interface LeafDraft {
   readonly name: string | undefined
   readonly from: readonly string[]
   readonly targets: readonly string[]
+  /** A sender that was counted by one exclusive leaf of a group is not counted by the other ones. */
+  readonly isExclusive?: boolean
 }
 
 /** Counts how many of its parts are met. */
@@ -117,7 +118,7 @@ function unusable(what: string, path: string): Error {
 /** Checks the senders whose signals count. Each is named once. */
 export function checkSenders(value: unknown, field: string): readonly string[] {
   checkList(value, field)
-  const senders = value.map((each, i) => checkIdentity(each, `${field}[${i}]`))
+  const senders = value.map((each, i) => checkPrincipal(each, `${field}[${i}]`))
   if (senders.length === 0) {
     throw invalidInput(field, `${field} is empty, so no signal would count: leave it out to accept every sender.`)
   }

@@ -1,5 +1,5 @@
 import { boolean, shape } from '../../options/shape.ts'
-import { checkReason } from '../checks/names.ts'
+import { checkPrincipal } from '../checks/names.ts'
 import { parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
 
@@ -12,7 +12,7 @@ export interface CancelOptions {
 }
 
 export const cancelOptions = shape<CancelOptions>()("{ force: true, grace: '10s' }", {
-  by: checkReason,
+  by: checkPrincipal,
   force: boolean,
   grace: parseDuration,
 })

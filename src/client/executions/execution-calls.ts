@@ -13,7 +13,7 @@ import type {
   SetTagsResult,
 } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
-import { checkKey, checkPriority, checkReason } from '../checks/names.ts'
+import { checkKey, checkPrincipal, checkPriority, checkReason } from '../checks/names.ts'
 import type { AnyTask } from '../define/task.ts'
 import type { Session } from '../session.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf } from '../transport/ids.ts'
@@ -43,7 +43,7 @@ const replayStart = shape<Exclude<ReplayOptions['from'], string | undefined>>()(
 
 const replayOptions = shape<ReplayOptions>()("{ reason: 'the outage is over' }", {
   reason: checkReason,
-  by: checkReason,
+  by: checkPrincipal,
   subtree: boolean,
   from: (from, field): ReplayFrom =>
     from === 'start' ? { kind: 'start' } : { kind: 'step', name: replayStart(from, field).step },
@@ -54,7 +54,7 @@ export interface RevokeOptions {
   readonly by?: string
 }
 
-const revokeOptions = shape<RevokeOptions>()("{ by: 'operator' }", { leaseId: checkKey, by: checkReason })
+const revokeOptions = shape<RevokeOptions>()("{ by: 'operator' }", { leaseId: checkKey, by: checkPrincipal })
 
 /** The optional parts of a description. */
 export interface DescribedParts {

@@ -166,6 +166,41 @@ test('a token is accepted for the names in it, until its waitpoint closes', asyn
   expect(await client.try.answer(token, 'approve')).toEqual({ kind: 'refused', code: 'waitpoint_closed', detail: {} })
 })
 
+test('one person is one sender, however the name is composed, and no name hides a character', async () => {
+  await using client = createClient()
+  const held = await HeldExecution.begin(client)
+  await held.open('links')
+  const by = (name: string) => client.signalAt(held.id, 'links', 'approve', undefined, { by: name })
+
+  await by('Zo\u00eb')
+  await by('Zoe\u0308')
+  for (const name of ['Zo\u00eb\u200b', 'Zo\u00eb ', '\ud800', 'ada\u202e', '']) {
+    await expect(by(name)).rejects.toMatchObject({ code: 'invalid_input', detail: { field: 'by' } })
+    await expect(client.cancel(held.id, 'no', { by: name })).rejects.toMatchObject({ code: 'invalid_input' })
+    await expect(client.reissue(held.id, 'links', { for: name })).rejects.toMatchObject({ code: 'invalid_input' })
+    expect(() => approval({ of: [name] })).toThrow(expect.objectContaining({ code: 'invalid_input' }) as Error)
+  }
+  await expect(client.resume(held.id, { by: 'ada', reason: 'a\u202eb' })).rejects.toMatchObject({
+    detail: { field: 'reason' },
+  })
+  await expect(client.setTags(held.id, { plan: 'pro\u200b' })).rejects.toMatchObject({ detail: { field: 'tags.plan' } })
+
+  const signals = []
+  for await (const { by: sender } of client.signals(held.id)) signals.push(sender.identity)
+  expect(signals).toEqual(['Zo\u00eb', 'Zo\u00eb'])
+  expect(() => approval({ of: ['Zo\u00eb', 'Zoe\u0308'] })).toThrow('twice')
+})
+
+test('a token of an earlier version for a principal that hides a character is not valid', async () => {
+  await using client = createClient()
+  const held = await HeldExecution.begin(client)
+  const links = await held.open('links')
+
+  expect(await client.try.answer(held.token(links, 'ada\u200b'), 'approve')).toMatchObject({ code: 'invalid_token' })
+  await client.answer(held.token(links, 'Zoe\u0308'), 'approve')
+  for await (const { by } of client.signals(held.id)) expect(by.identity).toBe('Zo\u00eb')
+})
+
 test('a token that is issued anew makes all earlier ones worthless', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)

@@ -19,15 +19,10 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { isTokenCode, resultForHolder } from './answer-result.ts'
 import type { AnswerResult, TokenCode } from './answer-result.ts'
 import { isExecutionId } from '../transport/ids.ts'
-import { checkKey, checkReason, invalidInput } from '../checks/names.ts'
+import { checkKey, checkPrincipal, checkReason, invalidInput } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
-import {
-  checkIdentity,
-  checkSignalKey,
-  checkSignalName,
-  checkWaitpointKey,
-  keyForHolder,
-} from '../checks/signal-names.ts'
+import { principalOf } from '../checks/visible-text.ts'
+import { checkSignalKey, checkSignalName, checkWaitpointKey, keyForHolder } from '../checks/signal-names.ts'
 import { optionalClaims } from '../tokens/token-options.ts'
 import type { TokenOptions } from '../define/context.ts'
 import type { Session } from '../session.ts'
@@ -43,7 +38,7 @@ export interface SignalSendOptions {
   readonly by?: string
 }
 
-const sendOptions = shape<SignalSendOptions>()("{ key: 'payment:17' }", { key: checkSignalKey, by: checkIdentity })
+const sendOptions = shape<SignalSendOptions>()("{ key: 'payment:17' }", { key: checkSignalKey, by: checkPrincipal })
 
 export interface SignalAtOptions {
   /** The sender. A program with access to the store is trusted to name it. */
@@ -54,7 +49,7 @@ export interface SignalAtOptions {
 }
 
 const signalAtOptions = shape<SignalAtOptions>()("{ by: 'ada' }", {
-  by: required(checkIdentity),
+  by: required(checkPrincipal),
   key: checkSignalKey,
   as: oneOf<NonNullable<SignalAtOptions['as']>>({ caller: true, operator: true }),
 })
@@ -74,7 +69,7 @@ export interface CloseWaitpointOptions {
 }
 
 const closeOptions = shape<CloseWaitpointOptions>()("{ by: 'ada', reason: 'the order was withdrawn' }", {
-  by: required(checkIdentity),
+  by: required(checkPrincipal),
   reason: checkReason,
   force: boolean,
 })
@@ -87,7 +82,7 @@ export interface ResumeOptions {
 }
 
 const resumeOptions = shape<ResumeOptions>()("{ by: 'ada', reason: 'decided by phone' }", {
-  by: required(checkIdentity),
+  by: required(checkPrincipal),
   reason: checkReason,
   step: checkKey,
 })
@@ -145,7 +140,10 @@ async function answer(
   await session.tokens.confirm()
   const verified = verifyToken(session, token)
   if ('kind' in verified) return verified
-  const { executionId, target, waitpointId, generation, openedAt, nonce, sub = '', names } = verified
+  const { executionId, target, waitpointId, generation, openedAt, nonce, names } = verified
+  // A token of an earlier version may name a principal that would not be accepted now.
+  const sub = verified.sub === undefined ? '' : principalOf(verified.sub)
+  if (sub === undefined) return refused('invalid_token', {})
   if (names !== undefined && !names.includes(name)) {
     throw invalidInput('signal name', `This token may only send ${names.map((each) => `'${each}'`).join(', ')}.`)
   }
@@ -190,7 +188,7 @@ async function reissueWaitpoint(
   const executionId = session.resolve(idOrKey)
   const target = checkWaitpointKey(waitpoint)
   await session.tokens.confirm()
-  const input = { executionId, target, keyId: session.tokens.requireKeyId(), by: checkIdentity(by) }
+  const input = { executionId, target, keyId: session.tokens.requireKeyId(), by: checkPrincipal(by, 'by') }
   return (await session.run(executionId, 'reissueWaitpoint', input)).result
 }
 

@@ -1,17 +1,17 @@
 /** Parses the options of a token into claims. */
 import { shape } from '../../options/shape.ts'
-import { IDENTITY_BYTES, NAME_BYTES } from '../../kernel/index.ts'
+import { NAME_BYTES } from '../../kernel/index.ts'
 import type { Instant } from '../../kernel/index.ts'
 import { parseDuration } from '../define/duration.ts'
 import type { TokenOptions } from '../define/context.ts'
-import { checkList, checkPlainText, invalidInput } from '../checks/names.ts'
+import { checkList, checkPlainText, checkPrincipal, invalidInput } from '../checks/names.ts'
 import type { TokenClaims } from './token.ts'
 
 const TOKEN_NAMES_MAX = 16
 const EXPIRES_MIN_MS = 1
 
 const tokenOptions = shape<TokenOptions>()("{ for: 'alice', expires: '2d' }", {
-  for: (value, field) => checkPlainText(value, field, IDENTITY_BYTES),
+  for: checkPrincipal,
   expires: (value, field) => parseDuration(value, field, EXPIRES_MIN_MS),
   names: checkNames,
 })

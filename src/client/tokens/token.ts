@@ -13,7 +13,7 @@ import { isSameRing, isWithin } from './key-ring.ts'
 import type { KeyRing, KeySource, SigningKey } from './key-ring.ts'
 import { invalidInput } from '../checks/names.ts'
 import type { RetiredKeys } from './retired-keys.ts'
-import { Secret, fingerprintOf } from './secret.ts'
+import { Secret } from './secret.ts'
 
 /** The signed claims of a token. */
 export interface TokenClaims {

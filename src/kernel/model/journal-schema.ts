@@ -61,13 +61,17 @@ const conditionFields = {
 const conditionNode = object(conditionFields)
 
 /** One node of a condition. The first node is the root; every other one names its parent, which stands before it. */
-export type ConditionNode = Infer<typeof conditionNode>
+export type ConditionNode = Infer<typeof conditionNode> & {
+  /** A sender that was counted by one exclusive leaf of a group is not counted by the other ones. */
+  readonly isExclusive?: boolean | undefined
+}
 
 const countedNode = object({
   ...conditionFields,
   has: whole,
   /** The sources or waitpoints that have been counted. */
   seen: textList,
+  isExclusive: rare(flag),
 })
 
 /** A node with its progress. */

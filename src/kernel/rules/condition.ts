@@ -26,6 +26,7 @@ export function beginCounting(nodes: readonly ConditionNode[]): CountedNode[] {
       targets: node.targets,
       has: 0,
       seen: [],
+      isExclusive: node.isExclusive,
     })
   }
   return counted
@@ -54,7 +55,7 @@ export function countSignal(nodes: readonly CountedNode[], signal: SignalFacts):
   for (const node of nodes) {
     if (node.kind !== 'leaf' || !accepts(node, signal)) continue
     isAwaited = true
-    if (isNodeMet(node) || !addsTo(node, signal)) continue
+    if (isNodeMet(node) || isTaken(nodes, node, signal) || !addsTo(node, signal)) continue
     isNew = true
     node.has = node.has + 1
     if (isNodeMet(node)) countInParents(nodes, node)
@@ -68,6 +69,18 @@ function accepts(leaf: CountedNode, signal: SignalFacts): boolean {
   if (!leaf.targets.includes(signal.target)) return false
   if (leaf.name !== undefined && leaf.name !== signal.name) return false
   return leaf.from.length === 0 || leaf.from.includes(signal.source.identity)
+}
+
+/** Whether another exclusive leaf of the group has counted the sender: one person cannot approve and reject. */
+function isTaken(nodes: readonly CountedNode[], leaf: CountedNode, signal: SignalFacts): boolean {
+  if (leaf.isExclusive !== true) return false
+  const sender = senderOf(signal.source)
+  for (const node of nodes) {
+    if (node !== leaf && node.parent === leaf.parent && node.isExclusive === true && node.seen.includes(sender)) {
+      return true
+    }
+  }
+  return false
 }
 
 /** Whether a signal counts for a leaf that needs more. Records the distinguishing value. */
