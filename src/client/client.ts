@@ -62,6 +62,8 @@ export interface ClientOptions {
   readonly namespace?: string
   /** Signs and verifies tokens of waitpoints. Without a signer, no tokens can be issued. */
   readonly tokens?: TokenSigner
+  /** True reaches executions and flows of all namespaces by id, and lists them, for tools of operators. */
+  readonly allNamespaces?: boolean
 }
 
 export class Client implements FlowClient {
@@ -88,7 +90,8 @@ export class Client implements FlowClient {
     this.namespace = checkNamespace(options.namespace ?? 'default')
     this.batcher = new Batcher(store, runtime)
     this.tokens = options.tokens ?? new Tokens(noKeys, runtime, silentLog)
-    this.#session = new Session(this.batcher, runtime, this.namespace, this.tokens)
+    const within = options.allNamespaces === true ? undefined : this.namespace
+    this.#session = new Session(this.batcher, runtime, this.namespace, this.tokens, within)
     this.try = callsOf(this.#session)
     this.#calls = throwing(this.try, () => this.#refuseIfClosed())
     this.#ends = new EndWatcher(store, runtime)
@@ -331,10 +334,12 @@ export class Client implements FlowClient {
   subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
     this.#refuseIfClosed()
     const { executionId, flowId, signal, ...rest } = subscribeOptions(options)
+    const namespace = this.#session.listed(rest.namespace)
     return subscribe(this.store, this.runtime, {
       ...rest,
       ...(executionId === undefined ? {} : { executionId: this.try.resolve(executionId) }),
       ...(flowId === undefined ? {} : { flowId: this.try.resolveFlow(flowId) }),
+      ...(namespace === undefined ? {} : { namespace }),
       signal: AbortSignal.any([this.#abort.signal, ...(signal === undefined ? [] : [signal])]),
     })
   }

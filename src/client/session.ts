@@ -3,6 +3,7 @@ import type { ExecutionId, FlowId, OperationInput, OperationName, Refused } from
 import type { Runtime } from '../runtime/index.ts'
 import type { Batcher, Reply } from '../stores/batcher.ts'
 import type { Partition, StoreSettings } from '../stores/store.ts'
+import { checkNamespace, invalidInput, show } from './checks/names.ts'
 import type { TokenSigner } from './tokens/token.ts'
 import { unwrap } from './transport/unwrap.ts'
 import { partitionOf, resolveExecutionId, resolveFlowId } from './transport/ids.ts'
@@ -13,12 +14,15 @@ export class Session {
   readonly runtime: Runtime
   readonly namespace: string
   readonly tokens: TokenSigner
+  /** The namespace that calls cannot leave; undefined for a tool of operators. */
+  readonly within: string | undefined
 
-  constructor(batcher: Batcher, runtime: Runtime, namespace: string, tokens: TokenSigner) {
+  constructor(batcher: Batcher, runtime: Runtime, namespace: string, tokens: TokenSigner, within?: string) {
     this.batcher = batcher
     this.runtime = runtime
     this.namespace = namespace
     this.tokens = tokens
+    this.within = within
   }
 
   get settings(): StoreSettings {
@@ -51,7 +55,16 @@ export class Session {
     input: OperationInput<N>,
     blobs?: readonly Uint8Array[],
   ): Promise<Reply<N>> {
-    return retryWhileUnavailable(this.runtime, () => this.batcher.run(partition, operation, input, blobs))
+    const bounded = this.within === undefined ? input : { ...input, within: this.within }
+    return retryWhileUnavailable(this.runtime, () => this.batcher.run(partition, operation, bounded, blobs))
+  }
+
+  /** Returns the namespace that a listing covers: the wanted one, else the one of the session. Undefined covers all. */
+  listed(wanted: string | undefined): string | undefined {
+    if (wanted === undefined) return this.within
+    checkNamespace(wanted)
+    if (this.within === undefined || wanted === this.within) return wanted
+    throw invalidInput('namespace', `namespace is ${show(wanted)}, but this fabric is bound to ${show(this.within)}.`)
   }
 }
 

@@ -30,8 +30,10 @@ import { startWorker } from '../worker/worker.ts'
 import type { Worker, WorkerCloseOptions } from '../worker/worker.ts'
 
 export interface FabricOptions {
-  /** Scopes the ids that callers choose. `default` unless given. */
+  /** Scopes the ids that callers choose, and everything that the fabric reaches by id. `default` unless given. */
   readonly namespace?: string
+  /** True reaches executions and flows of all namespaces by id, and lists them, for tools of operators. */
+  readonly allNamespaces?: boolean
   /** The logger, or the level of the log on standard error. `warn` unless given. */
   readonly log?: Log | LogLevel
   readonly runtime?: Runtime
@@ -110,6 +112,7 @@ function checkLog(log: Log): Log {
 const fabricOptions = shape<LocatedOptions>()("{ namespace: 'acme' }", {
   store: unchecked(),
   namespace: checkNamespace,
+  allNamespaces: boolean,
   log: unchecked(),
   runtime: unchecked(),
   indexedTags: unchecked(),
@@ -136,7 +139,7 @@ function checkLocated(options: LocatedOptions): LocatedOptions {
 }
 
 /** What a fabric is made of besides its store. */
-interface FabricParts extends Pick<FabricOptions, 'namespace'> {
+interface FabricParts extends Pick<FabricOptions, 'namespace' | 'allNamespaces'> {
   readonly log?: Log
   readonly keys?: KeySource | undefined
 }
@@ -151,10 +154,11 @@ export class Fabric extends Client {
   #stopListening: (() => void) | undefined
 
   constructor(store: Store, runtime: Runtime, parts: FabricParts = {}) {
-    const { namespace = 'default', keys } = parts
+    const { namespace = 'default', allNamespaces = false, keys } = parts
     const log = nonThrowingLog(parts.log ?? silentLog)
     const tokens = keys === undefined ? undefined : new Tokens(keys, runtime, log, new RetiredKeys(store))
-    super(store, runtime, tokens === undefined ? { namespace } : { namespace, tokens })
+    const scope = { namespace, allNamespaces }
+    super(store, runtime, tokens === undefined ? scope : { ...scope, tokens })
     this.log = log
     this.#isKeysOptionSet = keys !== undefined
   }

@@ -191,6 +191,7 @@ export {
 } from './model/schema.ts'
 export { classOf, isReadOperation, operationClasses } from './operation-classes.ts'
 export type { OperationClass } from './operation-classes.ts'
+export { refuseOutside } from './lifecycle/namespace-boundary.ts'
 export { finishesWork, operations, passesLock, readsOnlyAsClaims, workLimitOf } from './operations.ts'
 export type { OperationInput, OperationName, OperationResult } from './operations.ts'
 export type { DueCaseName } from './operations/due/due-case.ts'

@@ -53,6 +53,24 @@ describe('list', () => {
     expect(lines.slice(1).map((line) => line.slice(column))).toEqual(['five', 'four', 'three', 'two', 'one'])
   })
 
+  test('finds an id of another namespace unless --namespace names one', async () => {
+    const place = stocked()
+    const [found] = (await place.json<Page>('list', '--namespace', 'tenant')).items
+    const id = found!.id
+
+    expect(await place.json('show', id)).toMatchObject({ namespace: 'tenant' })
+    for (const command of [
+      ['show', id],
+      ['why', id],
+      ['cancel', id],
+      ['signal', id, 'go'],
+      ['steps', id],
+    ]) {
+      const refused = await place.run([...command, '--namespace', 'other'])
+      expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('execution_not_found') as string })
+    }
+  })
+
   test('filters by lane, task, state, tag, namespace and time', async () => {
     const place = stocked()
 

@@ -95,6 +95,8 @@ export class Shell {
       create,
       keys: keys.source,
       ...access,
+      // An operator who names no namespace acts on all of them by id.
+      allNamespaces: namespace === undefined,
       ...dropUndefined({ namespace }),
     })
     log.unmute()

@@ -32,8 +32,9 @@ export type FlowPage = Page<FlowSummary>
 /** Lists flows of all partitions, newest first. */
 export async function listFlows(session: Session, options: ListFlowsOptions): Promise<FlowPage> {
   const { limit, cursor, ...query } = listFlowsOptions(options)
+  const namespace = session.listed(query.namespace)
   return await mergePages(session.settings.executionPartitions, { limit, cursor }, async (partition, count, from) => {
-    const input = { ...query, limit: Math.min(count, LIST_PAGE_MAX), cursor: from }
+    const input = { ...query, namespace, limit: Math.min(count, LIST_PAGE_MAX), cursor: from }
     const { result } = await session.runIn(executionPartition(partition), 'listFlows', input)
     return { items: result.flows.map(summariseFlow), cursor: result.cursor }
   })

@@ -48,9 +48,10 @@ const COUNT_STEPS_MAX = 50
 export async function listExecutions(session: Session, options: ListOptions): Promise<ExecutionPage> {
   const { limit, cursor, ...query } = listOptions(options)
   const { executionPartitions, indexedTags } = session.settings
+  const namespace = session.listed(query.namespace)
   const tag = query.tag && { ...query.tag, indexed: indexedTags.includes(query.tag.name) }
   return await mergePages(executionPartitions, { limit, cursor }, async (partition, count, from) => {
-    const input = { ...query, tag, limit: Math.min(count, LIST_PAGE_MAX), cursor: from }
+    const input = { ...query, namespace, tag, limit: Math.min(count, LIST_PAGE_MAX), cursor: from }
     const { result } = await session.runIn(executionPartition(partition), 'listExecutions', input)
     return { items: result.executions.map(summarise), cursor: result.cursor }
   })

@@ -57,7 +57,7 @@ const longestOpenFirst: ListOrder = {
 export async function listOpenWaitpoints(session: Session, options: ListWaitpointsOptions): Promise<WaitpointPage> {
   const range = pageOptions(options)
   const takeStep = async (partition: number, limit: number, from: Position | undefined) => {
-    const input = { limit: Math.min(limit, WAITPOINT_PAGE_MAX), cursor: from }
+    const input = { namespace: session.listed(undefined), limit: Math.min(limit, WAITPOINT_PAGE_MAX), cursor: from }
     const { result } = await session.runIn(executionPartition(partition), 'listOpenWaitpoints', input)
     return { items: result.waitpoints.map(placed), cursor: result.cursor }
   }

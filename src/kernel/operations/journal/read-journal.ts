@@ -18,6 +18,7 @@ import type { Refused } from '../../results.ts'
 import type { Range, Tx } from '../../tx.ts'
 import { currentStep, currentStepId } from '../../lifecycle/find-step.ts'
 import { isCut, isMailbox, openWaitpointOf, scopeOf } from '../../rules/journal-ids.ts'
+import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { isFinal } from './record-step.ts'
 
 export interface ReadStepsInput {
@@ -192,6 +193,8 @@ export function waitpointsRange(scope: string, from: Position | undefined): Rang
 }
 
 export interface ListOpenWaitpointsInput {
+  /** Lists those of executions of this namespace only. */
+  readonly namespace?: string | undefined
   readonly cursor?: Position | undefined
   readonly limit?: number | undefined
 }
@@ -216,7 +219,7 @@ export function listOpenWaitpoints(tx: Tx, input: ListOpenWaitpointsInput): Wait
   const waitpoints: ListedWaitpoint[] = []
   for (const waitpoint of found) {
     const execution = byId[waitpoint.executionId]
-    if (execution === undefined) continue
+    if (execution === undefined || !matchesFilter(execution, input)) continue
     const stepId = currentStepId(execution)
     waitpoints.push(listedAs(execution, stepId === undefined ? undefined : steps[stepId], waitpoint))
   }

@@ -12,6 +12,7 @@ import {
   entriesOf,
   eventOf,
   operations,
+  refuseOutside,
   workLimitOf,
 } from '../../../kernel/index.ts'
 import type {
@@ -22,6 +23,7 @@ import type {
   IndexEntry,
   Instant,
   OperationName,
+  OperationResult,
   Range,
   RecordType,
   RecordTypes,
@@ -135,7 +137,8 @@ export class Overlay {
       input: Call<N>['input'],
     ) => Extract<Answer<N>, { kind: 'answered' }>['result']
     try {
-      const result = runVerified(this.#tx, call, operation, (type, id) => this.#get(type, id))
+      const outside = refuseOutside(this.#tx, call.input) as OperationResult<N> | undefined
+      const result = outside ?? runVerified(this.#tx, call, operation, (type, id) => this.#get(type, id))
       this.#callWork += this.#undo.recordCount
       return { kind: 'answered', result, blobs: this.#replyBlobs }
     } catch (error) {
