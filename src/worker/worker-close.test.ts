@@ -127,24 +127,6 @@ test('what a handler does after its worker gave up on it is not recorded', async
   expect(world.store.callsOf('completeExecution')).toHaveLength(0)
 })
 
-test('work that is done while the worker stops counts', async () => {
-  await using world = createWorld()
-  const worker = world.work(
-    [
-      slow.handle(
-        (_, { signal }) =>
-          new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('saved what I had'))),
-      ),
-    ],
-    { drainTimeout: 0 },
-  )
-  const execution = await world.fabric.submit(slow, 1)
-  await world.settle()
-
-  expect(await worker.close()).toEqual({ finished: 1, released: 0, abandoned: 0 })
-  expect(await execution.result()).toBe('saved what I had')
-})
-
 test('closing again with a drain of 0 skips the rest of the drain', async () => {
   await using world = createWorld()
   const worker = world.work([abortableAfter(world, 0)])

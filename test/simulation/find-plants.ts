@@ -40,6 +40,8 @@ const lastFound: Readonly<Record<string, number>> = {
   skip_not_followed: 2,
   slot_not_freed: 7,
   steps_not_told: 2,
+  stop_decides_an_outcome: 19,
+  stop_keeps_a_fallback: 92,
   subtree_not_replayed: 2,
   tags_not_written: 9,
   timeout_outlives_its_wait: 10,

@@ -195,7 +195,8 @@ export class Fleet {
         await context.progress(percent)
         body.progress.push(percent)
       }
-      await kind.run({ runtime: process, context, report, calls: new NotedCalls(witness.journals, context) })
+      const calls = new NotedCalls(witness.journals, context)
+      if ((await kind.run({ runtime: process, context, report, calls })) === 'fallback') return 'fallback'
       body.answer = `${work.name} by body ${body.number}`
       return body.answer
     })

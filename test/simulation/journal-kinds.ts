@@ -1,5 +1,6 @@
 /** Work that remembers and waits: one kind for each way in which a step, a wait or a signal can go. */
-import { approval, signal } from '../../src/client/index.ts'
+import { PermanentError, approval, signal } from '../../src/client/index.ts'
+import { sleep } from '../../src/runtime/index.ts'
 import { kind, obey } from './kind.ts'
 import type { Kind, Scene } from './kind.ts'
 import { callBack, callOff, resumeIt, sendItems, sendLate, voteOn } from './journal-plan.ts'
@@ -11,6 +12,8 @@ const NAP_MS = 700
 /** What `patient` and its sender aim at together. */
 const PATIENCE_MS = 1_000
 export const ITEM_COUNT = 3
+/** Longer than a worker that stops lets its handlers finish. */
+const HELD_MS = 2_200
 const VOTERS = ['ann', 'bob', 'cat'] as const
 
 export const journalKinds: readonly Kind[] = [
@@ -20,6 +23,25 @@ export const journalKinds: readonly Kind[] = [
     await Promise.all([scene.calls.step('left'), scene.calls.step('right')])
     if (scene.context.failureCount === 0) throw new Error('It fails once, between two steps.')
     await scene.calls.step('last')
+  }),
+  kind('resigning', {}, async (scene) => {
+    try {
+      await scene.calls.step('before')
+      await obey(scene, HELD_MS)
+      await scene.calls.step('after')
+    } catch (error) {
+      throw new PermanentError('It gives up for whatever reason.', { cause: error })
+    }
+  }),
+  kind('content', {}, async (scene) => {
+    try {
+      await scene.calls.step('before')
+      await scene.context.step('held', ({ signal }) => sleep(scene.runtime, HELD_MS, signal))
+      await scene.calls.step('after')
+      return undefined
+    } catch {
+      return 'fallback'
+    }
   }),
   kind('stumbling', {}, async (scene) => {
     await scene.calls.step('before')

@@ -32,8 +32,8 @@ export interface Kind {
   readonly name: string
   readonly task: Task<Work, Work, string, string>
   readonly submit: (chance: Chance) => SubmitOptions
-  /** Does the work; the caller interprets the result. */
-  readonly run: (scene: Scene) => Promise<void>
+  /** Does the work; the caller interprets the result. `fallback` must never become the result of an execution. */
+  readonly run: (scene: Scene) => Promise<unknown>
   /** What its submitter does afterwards. */
   readonly then: Afterwards
   /** How it may end, whatever befalls the fleet. */

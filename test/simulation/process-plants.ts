@@ -5,7 +5,7 @@ import { Schedule } from '../../src/engine/runner/schedule.ts'
 import type { OperationInput } from '../../src/kernel/index.ts'
 import type { Answer, Call, EventPage } from '../../src/stores/store.ts'
 import { Claimer } from '../../src/worker/claim/claimer.ts'
-import type { LeasedExecution } from '../../src/worker/lease/leased-execution.ts'
+import { LeasedExecution } from '../../src/worker/lease/leased-execution.ts'
 import { LeaseKeeper } from '../../src/worker/lease/lease-keeper.ts'
 import { Slots } from '../../src/worker/claim/slots.ts'
 import type { Plant } from './plant.ts'
@@ -15,6 +15,13 @@ function changeMethod<C extends object>(prototype: C, name: keyof C, wrong: unkn
   const right = prototype[name]
   Object.assign(prototype, { [name]: wrong })
   return () => void Object.assign(prototype, { [name]: right })
+}
+
+/** Makes getters return false; answers how to put the right ones back. */
+function changeGetters<C extends object>(prototype: C, names: readonly (keyof C)[]): () => void {
+  const right = names.map((name) => Object.getOwnPropertyDescriptor(prototype, name) ?? {})
+  for (const name of names) Object.defineProperty(prototype, name, { get: () => false, configurable: true })
+  return () => names.forEach((name, i) => Object.defineProperty(prototype, name, right[i] ?? {}))
 }
 
 function method<C extends object, N extends keyof C>(prototype: C, name: N): C[N] {
@@ -68,6 +75,16 @@ export const processPlants: readonly Plant[] = [
         if (held.pendingCancel === undefined) right.call(this, held)
       })
     },
+  },
+  {
+    name: 'stop_decides_an_outcome',
+    mistake: 'a handler that throws because its worker stops has failed its execution',
+    plant: () => changeGetters(LeasedExecution.prototype, ['isInterrupted', 'isInterruptionDelivered']),
+  },
+  {
+    name: 'stop_keeps_a_fallback',
+    mistake: 'a fallback that a handler returns because its worker stops is the result of its execution',
+    plant: () => changeGetters(LeasedExecution.prototype, ['isInterruptionDelivered']),
   },
   {
     name: 'event_passed_over',

@@ -25,9 +25,22 @@ export type HandlerOutcome =
   /** Nothing is reported: the lease is lost, or the attempt timed out and the due pass decides. */
   | { readonly kind: 'leave' }
 
-/** A returned value completes the execution, even after a cancel request or a timeout. Only a lost lease prevents that. */
-export function outcomeOfValue(leased: LeasedExecution, value: unknown): HandlerOutcome {
+/**
+ * Returns the outcome of a run that must not decide about its execution, whatever its handler returned: its lease is lost, or
+ * the handler was aware that the worker stops or that the attempt timed out, so its value may be a fallback.
+ */
+export function outcomeOfInterruption(leased: LeasedExecution): HandlerOutcome | undefined {
   if (leased.refusal !== undefined) return { kind: 'leave' }
+  return leased.isInterruptionDelivered ? handBack(leased) : undefined
+}
+
+/** The due pass decides about an attempt that timed out. Any other interruption comes from a stopping worker. */
+function handBack({ isTimedOut }: LeasedExecution): HandlerOutcome {
+  return isTimedOut ? { kind: 'leave' } : { kind: 'release', reason: 'the worker is stopping' }
+}
+
+/** A returned value completes the execution, even after a cancel request or an interruption that the handler is not aware of. */
+export function outcomeOfValue(leased: LeasedExecution, value: unknown): HandlerOutcome {
   if (isAbort(leased, value)) return outcomeOfError(leased, value)
   try {
     return { kind: 'complete', result: encodeValue(value, 'result', RESULT_BYTES) }
@@ -45,17 +58,13 @@ export function outcomeOfError(leased: LeasedExecution, error: unknown): Handler
   if (leased.refusal !== undefined) return { kind: 'leave' }
   const { pendingCancel } = leased
   if (pendingCancel !== undefined) return { kind: 'cancel', reason: pendingCancel.reason, by: pendingCancel.by }
-  if (leased.isTimedOut) return { kind: 'leave' }
+  // The cause of the error may be the interruption, such as a connection that the process has closed.
+  if (leased.isInterrupted || leased.isTimedOut) return handBack(leased)
   if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
-  const outcome = outcomeOfFailure(error)
-  if (outcome !== undefined) return outcome
-  // The remaining abort reason is a stopping worker: the handler has stopped, and another worker continues.
-  if (leased.abortReason !== undefined) return { kind: 'release', reason: 'the worker is stopping' }
-  return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
+  return outcomeOfFailure(error)
 }
 
-/** Classifies errors that name their own category. */
-function outcomeOfFailure(error: unknown): HandlerOutcome | undefined {
+function outcomeOfFailure(error: unknown): HandlerOutcome {
   if (error instanceof StepFailedError) {
     const { failure, cause } = error
     return { kind: 'fail', failure, retryAfterMs: cause instanceof RetryAfterError ? cause.retryAfterMs : undefined }
@@ -66,5 +75,5 @@ function outcomeOfFailure(error: unknown): HandlerOutcome | undefined {
     return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: error.retryAfterMs }
   if (error instanceof CategorisedError)
     return { kind: 'fail', failure: failureOf(error.category, error), retryAfterMs: undefined }
-  return undefined
+  return { kind: 'fail', failure: failureOf('error', error), retryAfterMs: undefined }
 }

@@ -5,7 +5,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { failureOf } from '../error-text.ts'
 import type { HandlerContext } from '../context/handler-context.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
-import { isAbort, outcomeOfError, outcomeOfValue } from './handler-outcome.ts'
+import { isAbort, outcomeOfError, outcomeOfInterruption, outcomeOfValue } from './handler-outcome.ts'
 import type { HandlerOutcome } from './handler-outcome.ts'
 
 export async function runAttempt(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {
@@ -40,6 +40,8 @@ async function runHandler(leased: LeasedExecution, context: HandlerContext): Pro
     return outcomeOfThrown(leased, error)
   }
   if (leased.earlyExit !== undefined) return { kind: 'leave' }
+  const interruption = outcomeOfInterruption(leased)
+  if (interruption !== undefined) return interruption
   if (outputSchema === undefined || isAbort(leased, value)) return outcomeOfValue(leased, value)
   try {
     await validate(outputSchema, value, 'invalid_output', 'result')

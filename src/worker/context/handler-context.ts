@@ -142,7 +142,7 @@ export class HandlerContext implements TaskContext {
   }
 
   get signal(): AbortSignal {
-    return this.#leased.signal
+    return this.#leased.handlerSignal
   }
 
   get deadlineAt(): number | undefined {

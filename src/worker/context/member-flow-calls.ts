@@ -92,6 +92,7 @@ export class MemberFlowCalls implements MemberFlow {
   async #waitForInputs(): Promise<AnyInputs> {
     this.#flowId()
     this.#run.throwInsideStep('ctx.flow.wait')
+    this.#run.throwIfInterrupted()
     await this.#waitOnce()
     return await this.#call(() => this.#setting.inputsIncluding(this.#awaitedNames))
   }
@@ -107,7 +108,10 @@ export class MemberFlowCalls implements MemberFlow {
   /** If the dependencies can no longer be met, because another upstream has failed, ends this run as a wait would. */
   async #call<T>(call: () => Promise<T>): Promise<T> {
     try {
-      return await this.#run.call(call)
+      return await this.#run.call(() => {
+        this.#run.throwIfInterrupted()
+        return call()
+      })
     } catch (error) {
       if (error instanceof EngineError && error.code === 'edge_group_already_fired') await this.#waitOnce()
       throw error

@@ -28,6 +28,9 @@ const EARLY_EXIT_CODES: Readonly<Record<EarlyExit, ErrorCode>> = {
   cancelled: 'execution_cancelled',
 }
 
+/** The reasons of aborts after which another run continues the execution. Absent from it: a cancel, and a lost lease. */
+const INTERRUPTIONS: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode>(['worker_stopping', 'execution_expired'])
+
 /** A named result of an upstream, as received from the store. */
 export interface UpstreamResult {
   readonly name: string
@@ -91,9 +94,12 @@ export class LeasedExecution {
   /** Position among the executions that wait for a slot. */
   order = 0
   pendingCancel: PendingCancel | undefined
+  /** The handler has the signal, so it may react to an abort at any time. */
+  hasGivenSignal = false
   /** Set once nothing more may be recorded: the lease is lost, the run was ended by the store, or the worker has stopped. */
   refusal: EngineError | undefined
   #controller: AbortController | undefined
+  #isAbortThrown = false
   #abortReason: EngineError | undefined
   #onEarlyExit: (() => void) | undefined
 
@@ -150,6 +156,12 @@ export class LeasedExecution {
     this.#countedSince = moment
   }
 
+  /** The signal as the handler gets it. From then on, the handler is aware of every abort. */
+  get handlerSignal(): AbortSignal {
+    this.hasGivenSignal = true
+    return this.signal
+  }
+
   /** Created lazily: most handlers never use it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -160,6 +172,22 @@ export class LeasedExecution {
   }
 
   get abortReason(): EngineError | undefined {
+    return this.#abortReason
+  }
+
+  /** Whether the handler was aborted because the worker stops or the attempt timed out: another run continues the execution. */
+  get isInterrupted(): boolean {
+    return INTERRUPTIONS.has(this.#abortReason?.code)
+  }
+
+  /** Whether the handler is aware of an interruption, by its signal or because a durable call threw the reason. */
+  get isInterruptionDelivered(): boolean {
+    return this.isInterrupted && (this.hasGivenSignal || this.#isAbortThrown)
+  }
+
+  /** Returns the abort reason for a durable call to throw. */
+  deliverAbort(): EngineError | undefined {
+    this.#isAbortThrown = this.#abortReason !== undefined
     return this.#abortReason
   }
 

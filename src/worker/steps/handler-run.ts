@@ -47,8 +47,7 @@ export class HandlerRun {
     if (earlyExit !== undefined) return
     if (refusal !== undefined) throw refusal
     if (abortReason === undefined || (pendingCancel !== undefined && this.#isCancelDelivered)) return
-    this.#isCancelDelivered = true
-    throw abortReason
+    this.#throwAbort()
   }
 
   /** Throws the abort reason if the handler was aborted after `earlier`. */
@@ -56,8 +55,18 @@ export class HandlerRun {
     const { abortReason, earlyExit } = this.#leased
     this.#leased.throwIfRefused()
     if (earlyExit !== undefined || abortReason === undefined || abortReason === earlier) return
+    this.#throwAbort()
+  }
+
+  /** Throws if the worker stops or the attempt timed out, but not after a cancel request. */
+  throwIfInterrupted(): void {
+    if (this.#leased.isInterrupted) this.throwIfStopping()
+  }
+
+  #throwAbort(): void {
     this.#isCancelDelivered = true
-    throw abortReason
+    const reason = this.#leased.deliverAbort()
+    if (reason !== undefined) throw reason
   }
 
   /**

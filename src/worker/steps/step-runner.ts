@@ -181,6 +181,8 @@ export class StepRunner {
       return await this.#recordFailure(work, attempt, error)
     }
     this.#leased.throwIfRefused()
+    // Work that has an aborted signal may have returned a fallback.
+    if (call.hasGivenSignal || this.#leased.hasGivenSignal) this.#run.throwIfInterrupted()
     const encoded = encodeStepValue(name, value)
     const outcome = { kind: 'completed', value: encoded?.input } as const
     const recorded = await this.#recorder.record(reportOf(name, attempt), outcome, encoded)

@@ -34,6 +34,11 @@ export class StepTry implements StepContext {
     return (this.#signal ??= this.#makeSignal())
   }
 
+  /** Whether the work has the signal, and so may have reacted to its abort. */
+  get hasGivenSignal(): boolean {
+    return this.#signal !== undefined
+  }
+
   /** Runs the work. On a timeout, aborts its signal and rejects without waiting for it. */
   async run<Value>(work: StepFunction<Value>, runtime: Runtime): Promise<Value> {
     const timeoutMs = this.#timeoutMs

@@ -1,0 +1,49 @@
+/** Workers on the store of a conformance test: real code, on the virtual clock of that store. */
+import { Client } from '../../src/client/client.ts'
+import type { Handler } from '../../src/client/index.ts'
+import type { WorkerOptions } from '../../src/worker/index.ts'
+import { startWorker } from '../../src/worker/worker.ts'
+import type { Worker } from '../../src/worker/index.ts'
+import type { TestFabric } from './fabric.ts'
+
+/** How far the clock advances while a test waits for something. */
+const TICK_MS = 5
+/** Far more than any test needs. */
+const TICK_COUNT_MAX = 5_000
+
+export class Working implements AsyncDisposable {
+  readonly client: Client
+  readonly #fabric: TestFabric
+  readonly #workers: Worker[] = []
+
+  constructor(fabric: TestFabric) {
+    this.#fabric = fabric
+    this.client = new Client(fabric.store, fabric.runtime)
+  }
+
+  work(handlers: readonly Handler[], options: WorkerOptions = {}): Worker {
+    const worker = startWorker(this.client, handlers, { workerId: 'conformance', ...options })
+    this.#workers.push(worker)
+    return worker
+  }
+
+  /** Advances the clock until a promise settles. */
+  async until<T>(pending: Promise<T>): Promise<T> {
+    let isSettled = false as boolean
+    const settled = pending.finally(() => (isSettled = true))
+    settled.catch(() => undefined)
+    for (let tick = 0; !isSettled && tick < TICK_COUNT_MAX; tick++) await this.#fabric.runtime.advance(TICK_MS)
+    if (!isSettled) throw new Error('what the test waits for does not happen')
+    return await settled
+  }
+
+  /** Advances the clock. */
+  elapse(ms: number): Promise<void> {
+    return this.#fabric.runtime.advance(ms)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const worker of this.#workers) worker.crash()
+    await this.client.batcher.close()
+  }
+}
