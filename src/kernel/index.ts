@@ -174,7 +174,7 @@ export type {
   WaitEnd,
   Waitpoint,
 } from './model/journal-schema.ts'
-export { SEPARATOR, isFlowId, joinName } from './model/names.ts'
+export { SEPARATOR, isFlowId, joinName, taskClass, taskOfClass } from './model/names.ts'
 export { compareKeyed } from './model/order.ts'
 export type { IndexEntry, Position } from './model/order.ts'
 export { publicState, publicStates } from './model/public-state.ts'

@@ -25,6 +25,8 @@ export const TAG_COUNT_MAX = 16
 export const TAG_VALUE_BYTES = 256
 export const INDEXED_TAG_COUNT_MAX = 4
 export const NAME_BYTES = 128
+/** The highest version of a task. */
+export const VERSION_MAX = 1_000_000
 export const LANE_BYTES = 64
 export const KEY_BYTES = 512
 

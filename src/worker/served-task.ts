@@ -1,8 +1,12 @@
 /** A task that a worker serves: its handler, and the counts of its running, waiting and requested executions. */
+import { servedVersions } from '../client/define/task.ts'
 import type { Handler } from '../client/define/task.ts'
+import { taskClass } from '../kernel/index.ts'
 
 export class ServedTask {
   readonly name: string
+  /** One class for each version that the handler serves. */
+  readonly classes: readonly string[]
   readonly handler: Handler
   /** The handler wrapped in its middleware. */
   readonly run: Handler['run']
@@ -15,7 +19,9 @@ export class ServedTask {
   requestedCount = 0
 
   constructor(handler: Handler, run: Handler['run'], limit: number | undefined) {
-    this.name = handler.task.name
+    const { name } = handler.task
+    this.name = name
+    this.classes = servedVersions(handler).map((version) => taskClass(name, version))
     this.handler = handler
     this.run = run
     this.limit = limit

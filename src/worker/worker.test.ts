@@ -443,6 +443,14 @@ test('what is no handler is refused by name', async () => {
   )
 })
 
+test('two handlers for one version of a task are refused, with the remedy', async () => {
+  await using world = createWorld()
+  const versioned = task('versioned', { version: 2 })
+  const first = versioned.handle({ versions: [1, 2] }, () => 1)
+
+  expect(() => world.work([first, versioned.handle(() => 2)])).toThrow('name the versions that each serves')
+})
+
 test('two handlers for one task, or none at all, are refused', async () => {
   await using world = createWorld()
   const handler = add.handle(() => 0)

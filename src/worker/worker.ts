@@ -8,6 +8,7 @@ import type { Duration } from '../client/define/duration.ts'
 import { invalidInput } from '../client/checks/names.ts'
 import { isHandler } from '../client/define/task.ts'
 import type { Handler } from '../client/define/task.ts'
+import type { EngineError } from '../kernel/engine-error.ts'
 import { silentLog, sleep } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
 import { composeHandler } from './attempt/middleware.ts'
@@ -155,14 +156,19 @@ function serveTasks(handlers: readonly Handler[], options: WorkerOptions, settin
   if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every(isHandler)) {
     throw invalidInput('handlers', 'handlers must be a list of at least one handler: task(…).handle(…) makes one.')
   }
-  const names = new Set<string>()
+  const classes = new Set<string>()
   return handlers.map((handler) => {
-    const { name } = handler.task
-    if (names.has(name))
-      throw invalidInput('handlers', `Task '${name}' has two handlers, but a worker runs one handler per task.`)
-    names.add(name)
     const { concurrency } = handler.options
     const limit = concurrency !== undefined && concurrency < settings.concurrency ? concurrency : undefined
-    return new ServedTask(handler, composeHandler(options.middleware ?? [], handler.run), limit)
+    const served = new ServedTask(handler, composeHandler(options.middleware ?? [], handler.run), limit)
+    if (served.classes.some((className) => classes.has(className))) throw twoHandlers(handler)
+    for (const className of served.classes) classes.add(className)
+    return served
   })
+}
+
+function twoHandlers({ task: { name, version } }: Handler): EngineError {
+  const remedy =
+    version === undefined ? '' : ' and version: name the versions that each serves, as in handle({ versions: [1] }, …)'
+  return invalidInput('handlers', `Task '${name}' has two handlers, but a worker runs one handler per task${remedy}.`)
 }

@@ -292,6 +292,7 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     key: execution.key,
     namespace: execution.namespace,
     task: execution.task,
+    version: execution.version,
     lane: execution.lane,
     priority: execution.priority,
     tags: execution.tags,

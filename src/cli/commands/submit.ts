@@ -12,6 +12,7 @@ import { valueForJson, valueText } from '../text/value-text.ts'
 
 interface SubmitFlags {
   readonly id?: string
+  readonly taskVersion?: string
   readonly lane?: string
   readonly priority?: string
   readonly delay?: string
@@ -32,6 +33,7 @@ export function submitCommand(shell: Shell): Command {
     .argument('<task>', 'the name of the task')
     .argument('[input]', 'its input: JSON, @file, or - for standard input')
     .option('--id <key>', 'a key of your own; a second submit with it does not start a second execution')
+    .option('--task-version <number>', 'the version of the task; only workers that serve it run the execution')
     .option('--lane <lane>', 'the lane it waits in (default: "default")')
     .option('--priority <number>', '0 to 9000, highest first (default: 0)')
     .option('--delay <duration>', 'how long to wait before the first attempt')
@@ -53,7 +55,8 @@ export function submitCommand(shell: Shell): Command {
     .action(async (taskName: string, argument: string | undefined, flags: SubmitFlags, command: Command) => {
       const options = optionsOf(flags)
       const input = await readInput(argument, process.stdin)
-      const item = { task: task(taskName), input, options }
+      const version = parseGiven(flags.taskVersion, (text) => parseInteger(text, '--task-version'))
+      const item = { task: task(taskName, dropUndefined({ version })), input, options }
       await refuseInvalid(item, shell)
       await shell.withFabric(command, { create: true }, async (session) => {
         const created = unwrap(await session.fabric.try.submit(item.task, item.input, item.options))

@@ -32,6 +32,7 @@ function identityRows({ description }: ShownExecution): Row[] {
   return [
     ['key', description.key],
     ['namespace', description.namespace],
+    ['version', description.version?.toString()],
     ['lane', description.lane],
     ['priority', String(description.priority)],
     ['tags', tags.length === 0 ? undefined : tags.join(' ')],

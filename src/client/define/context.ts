@@ -69,6 +69,8 @@ export interface TaskContext<Inputs = AnyInputs> {
   readonly executionId: ExecutionId
   readonly key: string | undefined
   readonly task: string
+  /** The version of the task at the submit. */
+  readonly version: number | undefined
   readonly lane: string
   readonly namespace: string
   readonly tags: Tags

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { overridePolicy } from './task-settings.ts'
-import { task } from './task.ts'
+import { servedVersions, task } from './task.ts'
 import type { TaskOptions } from './task.ts'
 import type { AnyInputs } from './upstreams.ts'
 
@@ -80,3 +80,26 @@ test('types follow from the schemas on both sides', () => {
     readonly given: AnyInputs
   }>()
 })
+
+test('a handler serves its own version, 15 before it and executions without a version, unless it names them', () => {
+  const versionsOf = (version: number | undefined, versions?: readonly number[]) =>
+    servedVersions(
+      task('t', version === undefined ? {} : { version }).handle(versions === undefined ? {} : { versions }, () => 1),
+    )
+
+  expect(versionsOf(undefined)).toEqual([undefined])
+  expect(versionsOf(2)).toEqual([undefined, 2, 1])
+  expect(versionsOf(40)).toEqual([undefined, ...Array.from({ length: 16 }, (_, i) => 40 - i)])
+  expect(versionsOf(5, [0, 3, 3])).toEqual([undefined, 3])
+})
+
+test.each([0, -1, 1.5, '2', 1_000_001])('a version of %o is refused', (version) => {
+  expect(() => task('t', { version: version as number })).toThrow('version')
+})
+
+test.each([[[]], [[-1]], [['1']], [5], [Array.from({ length: 17 }, (_, i) => i)]])(
+  'a handler of versions %o is refused',
+  (versions) => {
+    expect(() => task('t').handle({ versions: versions as number[] }, () => 1)).toThrow('versions')
+  },
+)

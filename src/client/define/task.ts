@@ -13,6 +13,10 @@ import { DEFAULT_POLICY, overridePolicy, taskSettings } from './task-settings.ts
 import type { TaskPolicy, TaskSettings } from './task-settings.ts'
 import type { AnyInputs } from './upstreams.ts'
 import { checkSchema } from './validation.ts'
+import { VERSION_MAX } from '../../kernel/limits.ts'
+
+/** Versions of a task that one handler serves. Every version is one more queue that a claim reads. */
+const SERVED_VERSION_COUNT_MAX = 16
 
 /** One schema for each upstream whose result the handler wants, under the name that it has in `ctx.inputs`. */
 export type InputSchemas = Readonly<Record<string, StandardSchemaV1>>
@@ -20,12 +24,21 @@ export type InputSchemas = Readonly<Record<string, StandardSchemaV1>>
 /** One schema for each signal that the handler waits for by its name. */
 export type SignalSchemas = Readonly<Record<string, StandardSchemaV1>>
 
+/** The settings of a task, and what belongs to the definition alone. */
+export interface TaskDefinition extends TaskSettings {
+  /**
+   * A whole number from 1. Raise it when older workers cannot handle new executions. Executions carry the version that they were
+   * submitted with, and workers claim only the versions that they serve. Default: none, and every worker with a handler serves it.
+   */
+  readonly version?: number
+}
+
 export interface TaskOptions<
   I extends StandardSchemaV1,
   O extends StandardSchemaV1,
   U extends InputSchemas = InputSchemas,
   G extends SignalSchemas = SignalSchemas,
-> extends TaskSettings {
+> extends TaskDefinition {
   readonly input?: I
   readonly output?: O
   /** What a flow has to hand on to it. One that may be missing is optional in its schema. */
@@ -38,6 +51,7 @@ const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
   "{ retry: { attempts: 3 }, timeout: { attempt: '30s' } }",
   {
     ...taskSettings.checks,
+    version: (value, field) => checkVersion(value, field, 1),
     input: checkSchema,
     output: checkSchema,
     inputs: schemasOf('input'),
@@ -69,6 +83,11 @@ export type AnySignals = Readonly<Record<string, unknown>>
 export interface HandlerOptions {
   /** How many executions of this task one worker runs at once, within the worker's own concurrency. */
   readonly concurrency?: number
+  /**
+   * The versions of the task whose executions this handler runs; 0 stands for executions without a version. Default: the version
+   * of the task, the 15 versions before it, and executions without a version.
+   */
+  readonly versions?: readonly number[]
 }
 
 export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
@@ -105,6 +124,7 @@ export interface Task<
   Signals extends SignalSchemas = SignalSchemas,
 > {
   readonly name: string
+  readonly version: number | undefined
   readonly policy: TaskPolicy
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
@@ -151,7 +171,7 @@ export function checkTask(value: unknown): AnyTask {
  */
 export function task<Input = unknown, Output = unknown, Inputs = AnyInputs>(
   name: string,
-  settings?: TaskSettings,
+  settings?: TaskDefinition,
 ): Task<Input, Input, Output, Output, Inputs>
 export function task<
   I extends StandardSchemaV1,
@@ -176,9 +196,10 @@ export function task(
   options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
-  const { input, output, inputs, signals = {}, ...settings } = taskOptions(options)
+  const { version, input, output, inputs, signals = {}, ...settings } = taskOptions(options)
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
+    version,
     policy: overridePolicy(DEFAULT_POLICY, settings),
     inputSchema: input,
     outputSchema: output,
@@ -212,5 +233,36 @@ function checkHandlerOptions(options: unknown, taskName: string): void {
       if (Number.isInteger(value) && (value as number) >= 1) return
       throw invalidInput('concurrency', `concurrency of task '${taskName}' must be a whole number of at least 1.`)
     },
+    versions: (value) => checkVersions(value, taskName),
   })(options)
+}
+
+function checkVersion(version: unknown, field: string, minimum: number): number {
+  if (Number.isInteger(version) && isBetween(version as number, minimum, VERSION_MAX)) return version as number
+  throw invalidInput(
+    field,
+    `${field} is ${show(version)}, but must be a whole number from ${minimum} to ${VERSION_MAX}.`,
+  )
+}
+
+function isBetween(value: number, from: number, to: number): boolean {
+  return value >= from && value <= to
+}
+
+function checkVersions(versions: unknown, taskName: string): void {
+  if (!Array.isArray(versions) || versions.length === 0 || versions.length > SERVED_VERSION_COUNT_MAX) {
+    throw invalidInput(
+      'versions',
+      `versions of task '${taskName}' must be a list of 1 to ${SERVED_VERSION_COUNT_MAX} versions such as [1, 2].`,
+    )
+  }
+  for (const version of versions) checkVersion(version, 'versions', 0)
+}
+
+/** Returns the versions that a handler serves. Undefined stands for executions without a version. */
+export function servedVersions({ task: { version }, options }: Handler): (number | undefined)[] {
+  if (options.versions !== undefined) return [...new Set(options.versions)].map((served) => served || undefined)
+  if (version === undefined) return [undefined]
+  const oldest = Math.max(1, version - SERVED_VERSION_COUNT_MAX + 1)
+  return [undefined, ...Array.from({ length: version - oldest + 1 }, (_, i) => version - i)]
 }

@@ -24,6 +24,8 @@ export interface ExecutionSummary {
   readonly key: string | undefined
   readonly namespace: string
   readonly task: string
+  /** The version of the task at the submit. */
+  readonly version: number | undefined
   readonly lane: string
   readonly state: PublicState
   readonly priority: number
@@ -102,6 +104,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     key: execution.key,
     namespace: execution.namespace,
     task: execution.task,
+    version: execution.version,
     lane: execution.lane,
     state: publicState(state),
     priority: execution.priority,

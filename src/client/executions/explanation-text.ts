@@ -55,15 +55,16 @@ function nodeText(name: string | undefined, id: string): string {
 }
 
 function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker' }>): string {
-  const { ahead, aheadLimit, activeInLane, lane, task, since } = explanation
+  const { ahead, aheadLimit, activeInLane, lane, task, version, since } = explanation
+  const handler = version === undefined ? `task '${task}'` : `version ${version} of task '${task}'`
   const queue =
     ahead === 0
       ? 'It is first in line'
       : `${ahead > aheadLimit ? `More than ${aheadLimit}` : ahead} executions are ahead of it`
   const workers =
     activeInLane === 0
-      ? `No worker holds any execution of lane '${lane}' now: check that a worker with a handler for task '${task}' serves it, since no other can take it.`
-      : `Workers hold ${activeInLane} executions of lane '${lane}' now: it starts when one that has a handler for task '${task}' has a free slot. If others of the lane overtake it, no worker knows the task by this name.`
+      ? `No worker holds any execution of lane '${lane}' now: check that a worker with a handler for ${handler} serves it, since no other can take it.`
+      : `Workers hold ${activeInLane} executions of lane '${lane}' now: it starts when one that has a handler for ${handler} has a free slot. If others of the lane overtake it, no worker ${version === undefined ? 'knows the task by this name' : 'serves this version'}.`
   return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}`
 }
 

@@ -1,6 +1,6 @@
 /** Builds the input of `createExecution` from a task, an input and options. Everything is checked before anything is sent. */
 import { oneOf, shape, unchecked } from '../../options/shape.ts'
-import { PAYLOAD_BYTES } from '../../kernel/index.ts'
+import { PAYLOAD_BYTES, taskClass } from '../../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
 import { parseDuration } from '../define/duration.ts'
@@ -98,8 +98,9 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     requestId: ids.requestId,
     namespace: setting.namespace,
     task: task.name,
+    version: task.version,
     lane: policy.lane,
-    class: task.name,
+    class: taskClass(task.name, task.version),
     priority: policy.priority,
     tags: checkTags(options.tags, setting.indexedTags),
     retry: policy.retry,

@@ -1,6 +1,6 @@
 /** Lists and counts executions over all partitions, in bounded steps. */
 import { oneOf, shape } from '../../options/shape.ts'
-import { LIST_PAGE_MAX, publicStates } from '../../kernel/index.ts'
+import { LIST_PAGE_MAX, publicStates, taskOfClass } from '../../kernel/index.ts'
 import type { Position, PublicState } from '../../kernel/index.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Session } from '../session.ts'
@@ -66,7 +66,7 @@ export async function countLanes(session: Session, lane: string | undefined): Pr
       const { result } = await session.runIn(executionPartition(partition), 'countExecutions', { lane, cursor })
       for (const found of result.lanes) {
         const sum = lanes.get(found.lane) ?? { tasks: new Set<string>(), counts: {} }
-        for (const task of found.classes) sum.tasks.add(task)
+        for (const className of found.classes) sum.tasks.add(taskOfClass(className))
         for (const { state, count } of found.counts) sum.counts[state] = (sum.counts[state] ?? 0) + count
         lanes.set(found.lane, sum)
       }

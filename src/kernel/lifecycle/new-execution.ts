@@ -12,6 +12,7 @@ export interface CreateInput {
   readonly requestId?: string | undefined
   readonly namespace: string
   readonly task: string
+  readonly version?: number | undefined
   readonly lane: string
   readonly class: string
   readonly priority: number
@@ -61,6 +62,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     lastReplay: undefined,
     member: undefined,
     journal: undefined,
+    version: input.version,
   }
 }
 

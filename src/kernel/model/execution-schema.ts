@@ -187,6 +187,8 @@ export const execution = record('execution', {
   member: rare(membership),
   /** Absent until the first step, wait or signal. */
   journal: rare(journal),
+  /** The version of the task at the submit. Part of the class, so that only workers that serve the version claim it. */
+  version: rare(whole),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

@@ -7,6 +7,19 @@ export function joinName(first: string, second: string): string {
   return first + SEPARATOR + second
 }
 
+/**
+ * Returns the class of a task, or of one version of it. The class of a task without a version is its name, and no name of a task
+ * contains the separator.
+ */
+export function taskClass(task: string, version: number | undefined): string {
+  return version === undefined ? task : joinName(task, 'v' + String(version))
+}
+
+/** Returns the task of a class. */
+export function taskOfClass(className: string): string {
+  return nameStart(className)
+}
+
 /** Returns a joined name without its last part. */
 export function nameBefore(name: string, last: string): string {
   return name.substring(0, name.length - last.length - SEPARATOR.length)

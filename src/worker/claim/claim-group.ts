@@ -27,7 +27,9 @@ export function readyIndexesOf(group: ClaimGroup): string[] {
 }
 
 function queuesOf(task: ServedTask, lanes: readonly string[] | undefined): QueueName[] {
-  return (lanes ?? [task.handler.task.policy.lane]).map((lane) => ({ lane, class: task.name }))
+  return (lanes ?? [task.handler.task.policy.lane]).flatMap((lane) =>
+    task.classes.map((className) => ({ lane, class: className })),
+  )
 }
 
 function chunk(queues: readonly QueueName[]): QueueName[][] {

@@ -68,6 +68,10 @@ export class HandlerContext implements TaskContext {
     return this.#leased.claimed.task
   }
 
+  get version(): number | undefined {
+    return this.#leased.claimed.version
+  }
+
   get lane(): string {
     return this.#leased.claimed.lane
   }

@@ -1,4 +1,5 @@
 /** Starts the handlers of claimed executions as slots become free, and releases executions that it cannot start. */
+import { taskClass } from '../../kernel/index.ts'
 import type { Claimed } from '../../kernel/index.ts'
 import type { Timer } from '../../runtime/index.ts'
 import type { Partition } from '../../stores/store.ts'
@@ -40,6 +41,7 @@ export interface DispatcherOptions {
 export class Dispatcher {
   readonly #services: ContextServices
   readonly #settings: DispatcherSettings
+  /** By the classes that they serve. */
   readonly #tasks: ReadonlyMap<string, ServedTask>
   readonly #slots: Slots
   readonly #settler: Settler
@@ -53,7 +55,7 @@ export class Dispatcher {
   constructor({ services, settings, tasks, slots, settler, turnEnd, log }: DispatcherOptions) {
     this.#services = services
     this.#settings = settings
-    this.#tasks = new Map(tasks.map((task) => [task.name, task]))
+    this.#tasks = new Map(tasks.flatMap((task) => task.classes.map((className) => [className, task])))
     this.#slots = slots
     this.#settler = settler
     this.#turnEnd = turnEnd
@@ -68,7 +70,7 @@ export class Dispatcher {
     this.claimedCount += executions.length
     const times = { sentAt: reply.sentAt, at, leaseTtlMs: this.#settings.leaseTtlMs }
     for (const claimed of executions) {
-      const task = this.#tasks.get(claimed.task)
+      const task = this.#tasks.get(taskClass(claimed.task, claimed.version))
       if (task === undefined) {
         void this.#releaseUnknown(reply.partition, claimed)
         continue

@@ -32,6 +32,7 @@ export type Explanation =
       readonly since: Instant
       readonly lane: string
       readonly task: string
+      readonly version: number | undefined
       /** Executions of the same queue that are claimed before it; counting stops at `aheadLimit`. */
       readonly ahead: number
       readonly aheadLimit: number
@@ -199,6 +200,7 @@ function explainWaiting(tx: Tx, execution: Execution): Explanation {
     since: execution.changedAt,
     lane: execution.lane,
     task: execution.task,
+    version: execution.version,
     // The count includes the execution itself, and any that were created in the same millisecond.
     ahead: Math.max(0, upToHere - 1),
     aheadLimit: AHEAD_COUNT_MAX,

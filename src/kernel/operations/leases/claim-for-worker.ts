@@ -57,6 +57,7 @@ export interface Claimed {
   readonly key: string | undefined
   readonly namespace: string
   readonly task: string
+  readonly version: number | undefined
   readonly lane: string
   readonly priority: number
   readonly tags: Tag[]
@@ -224,6 +225,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     key: execution.key,
     namespace: execution.namespace,
     task: execution.task,
+    version: execution.version,
     lane: execution.lane,
     priority: execution.priority,
     tags: execution.tags,
