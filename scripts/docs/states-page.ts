@@ -38,7 +38,8 @@ const summaries: Record<OperationName, string> = {
   completeExecution: 'Ends an execution with its result.',
   failExecution:
     'Records a failed attempt. The retry policy decides whether another follows. If a cancel was requested, the execution ends as cancelled.',
-  releaseExecution: 'Returns an execution to its queue, as at shutdown. Another worker continues the same attempt.',
+  releaseExecution:
+    'Returns an execution to its queue, as at shutdown, or after a delay if the worker refuses its input.',
   delayExecution: 'Postpones an execution. The same attempt continues afterwards.',
   updateProgress: 'Records the progress of a running execution.',
   cancelExecution:

@@ -65,6 +65,9 @@ export {
   READS_PER_UNIT,
   REASON_BYTES,
   RECLAIM_CAP,
+  REFUSAL_LIMIT_DEFAULT,
+  REFUSING_BUILD_LIMIT_DEFAULT,
+  REFUSING_BUILD_LIMIT_MAX,
   RECONCILE_SCAN_COUNT,
   REPLAY_CAP,
   RESOLVE_PAGE_COUNT,
@@ -104,6 +107,7 @@ export type {
   Execution,
   ExecutionState,
   Fence,
+  InputRefusals,
   Lease,
   Outcome,
   Phase,
@@ -244,6 +248,7 @@ export { delayExecution } from './operations/leases/delay-execution.ts'
 export { failExecution } from './operations/leases/fail-execution.ts'
 export type { FailInput } from './operations/leases/fail-execution.ts'
 export { releaseExecution } from './operations/leases/release-execution.ts'
+export type { InputRefusal, ReleaseInput } from './operations/leases/release-execution.ts'
 export { renewLease } from './operations/leases/renew-lease.ts'
 export type { RenewResult } from './operations/leases/renew-lease.ts'
 export { revokeLease } from './operations/leases/revoke-lease.ts'

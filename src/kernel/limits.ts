@@ -33,6 +33,15 @@ export const KEY_BYTES = 512
 export const ATTEMPTS_MAX = 1_000
 export const RETRY_DELAY_MAX_MS = 86_400_000
 export const RECLAIM_CAP = 20
+/** Refusals of its input after which an execution fails, unless the worker sets another number. */
+export const REFUSAL_LIMIT_DEFAULT = 12
+/** Builds of workers that refuse its input after which an execution fails, unless the worker sets another number. */
+export const REFUSING_BUILD_LIMIT_DEFAULT = 3
+/** The highest number of builds that a worker may set. */
+export const REFUSING_BUILD_LIMIT_MAX = 16
+/** The delay after the first refusal of an input. It doubles with each further refusal. */
+export const REFUSAL_DELAY_FIRST_MS = 1_000
+export const REFUSAL_DELAY_MAX_MS = 300_000
 export const REPLAY_CAP = 10
 export const LEASE_TTL_MIN_MS = 1_000
 export const LEASE_TTL_DEFAULT_MS = 30_000

@@ -167,9 +167,9 @@ export const transitions: Transitions = {
   releaseExecution: {
     absent: notFound,
     eligible: either(['eligible'], lost.refused),
-    delayed: notHeld,
+    delayed: either(['delayed'], notHeld.refused),
     blocked: notHeld,
-    active: whileHeld('eligible', 'ended'),
+    active: whileHeld('delayed', 'eligible', 'ended'),
     suspended: notHeld,
     ended: either(['ended'], lost.refused),
   },

@@ -66,6 +66,7 @@ export class WorkLoop {
       health,
       claimer,
       keeper,
+      refusal: settings.refusal,
       stopped: this.#stopped.signal,
       sendProgress: (leased, report) => sendProgress(services, leased, report),
     }

@@ -11,6 +11,7 @@ test('a worker without options has sensible settings', () => {
     prefetchHoldMs: 1_000,
     leaseTtlMs: 30_000,
     lanes: undefined,
+    refusal: { build: 'unnamed', countLimit: 12, buildLimit: 3 },
     drainTimeoutMs: 30_000,
     killTimeoutMs: 5_000,
     sweepMs: 1_000,
@@ -24,6 +25,9 @@ test('a worker prefetches as many executions as it runs by default', () => {
 })
 
 test.each<[keyof WorkerOptions, unknown]>([
+  ['build', ''],
+  ['refusals', 3],
+  ['refusals', { count: 3 }],
   ['concurrency', 0],
   ['concurrency', 1.5],
   ['concurrency', 10_001],
@@ -48,4 +52,11 @@ test('a lane that is named twice is served once', () => {
 test('an unknown option is refused by its name', () => {
   expect(() => parseWorkerOptions({ concurency: 4 } as never)).toThrow('concurency')
   expect(() => parseWorkerOptions(null as never)).toThrow('options')
+})
+
+test.each([
+  ['refusals.limit', { limit: 0 }],
+  ['refusals.builds', { builds: 17 }],
+])('%s has its bounds', (field, refusals) => {
+  expect(() => parseWorkerOptions({ refusals })).toThrow(field)
 })

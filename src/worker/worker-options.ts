@@ -3,7 +3,15 @@ import { hostname } from 'node:os'
 import { parseDuration } from '../client/define/duration.ts'
 import type { Duration } from '../client/define/duration.ts'
 import { checkLane, checkList, checkWorkerId, invalidInput } from '../client/checks/names.ts'
-import { LEASE_TTL_DEFAULT_MS, LEASE_TTL_MIN_MS, NAME_BYTES } from '../kernel/index.ts'
+import {
+  LEASE_TTL_DEFAULT_MS,
+  LEASE_TTL_MIN_MS,
+  NAME_BYTES,
+  REFUSAL_LIMIT_DEFAULT,
+  REFUSING_BUILD_LIMIT_DEFAULT,
+  REFUSING_BUILD_LIMIT_MAX,
+} from '../kernel/index.ts'
+import type { InputRefusal } from '../kernel/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { boolean, shape, unchecked, wholeNumber } from '../options/shape.ts'
 import type { Middleware } from './attempt/middleware.ts'
@@ -21,6 +29,13 @@ export interface WorkerOptions {
   readonly lanes?: readonly string[]
   /** Identifies the worker in histories and events. Default: the host name. */
   readonly workerId?: string
+  /**
+   * The build of this program, such as a commit id. Workers of one build refuse the same inputs. Default: none, and all workers
+   * without one count as one build.
+   */
+  readonly build?: string
+  /** When an execution fails because its input does not fit the schemas of the workers. */
+  readonly refusals?: RefusalOptions
   /** How long running handlers may take to finish when the worker closes. Default: 30 s. */
   readonly drainTimeout?: Duration
   /** How long handlers may take after that to react to their aborted signal. Default: 5 s. */
@@ -34,6 +49,13 @@ export interface WorkerOptions {
   readonly log?: Log
 }
 
+export interface RefusalOptions {
+  /** After so many refusals. Default: 12, which takes about 18 minutes. */
+  readonly limit?: number
+  /** After refusals by so many builds. Default: 3; at most 16. */
+  readonly builds?: number
+}
+
 export interface WorkerSettings {
   readonly concurrency: number
   readonly prefetch: number
@@ -41,6 +63,7 @@ export interface WorkerSettings {
   readonly leaseTtlMs: number
   readonly lanes: readonly string[] | undefined
   readonly workerId: string
+  readonly refusal: InputRefusal
   readonly drainTimeoutMs: number
   readonly killTimeoutMs: number
   readonly sweepMs: number
@@ -55,6 +78,7 @@ const DRAIN_DEFAULT_MS = 30_000
 const KILL_DEFAULT_MS = 5_000
 const SWEEP_DEFAULT_MS = 1_000
 const SWEEP_MIN_MS = 100
+const UNNAMED_BUILD = 'unnamed'
 
 const workerOptions = shape<WorkerOptions>()('{ concurrency: 16 }', {
   concurrency: wholeNumber(1, CONCURRENCY_MAX),
@@ -63,6 +87,11 @@ const workerOptions = shape<WorkerOptions>()('{ concurrency: 16 }', {
   leaseTtl: (value, field) => parseDuration(value, field, LEASE_TTL_MIN_MS),
   lanes: checkLanes,
   workerId: checkWorkerId,
+  build: checkWorkerId,
+  refusals: shape<RefusalOptions>()('{ limit: 12, builds: 3 }', {
+    limit: wholeNumber(1, CONCURRENCY_MAX),
+    builds: wholeNumber(1, REFUSING_BUILD_LIMIT_MAX),
+  }),
   drainTimeout: parseDuration,
   killTimeout: parseDuration,
   sweep: (value, field) => parseDuration(value, field, SWEEP_MIN_MS),
@@ -81,6 +110,11 @@ export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
     leaseTtlMs: given.leaseTtl ?? LEASE_TTL_DEFAULT_MS,
     lanes: given.lanes,
     workerId: given.workerId ?? machineName(),
+    refusal: {
+      build: given.build ?? UNNAMED_BUILD,
+      countLimit: given.refusals?.limit ?? REFUSAL_LIMIT_DEFAULT,
+      buildLimit: given.refusals?.builds ?? REFUSING_BUILD_LIMIT_DEFAULT,
+    },
     drainTimeoutMs: given.drainTimeout ?? DRAIN_DEFAULT_MS,
     killTimeoutMs: given.killTimeout ?? KILL_DEFAULT_MS,
     sweepMs: given.sweep ?? SWEEP_DEFAULT_MS,

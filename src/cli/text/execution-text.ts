@@ -86,7 +86,7 @@ function policyRows({ execution }: ShownExecution): Row[] {
 }
 
 function stateRows({ description }: ShownExecution): Row[] {
-  const { suspension, journal } = description
+  const { suspension, journal, refusals } = description
   const { progress, lease, cancelRequested, reason, by, replayCount, reclaimCount, failureCount, at } = description
   const progressText = [
     progress?.percent === undefined ? undefined : `${progress.percent}%`,
@@ -106,6 +106,12 @@ function stateRows({ description }: ShownExecution): Row[] {
     ],
     ['reason', reason === undefined ? undefined : firstLine(reason)],
     ['by', by],
+    [
+      'input refused',
+      refusals === undefined
+        ? undefined
+        : `${refusals.count} times (build ${refusals.builds.join(', ')}): ${firstLine(refusals.reason)}`,
+    ],
     ['failures', failureCount === 0 ? undefined : String(failureCount)],
     ['leases lost', reclaimCount === 0 ? undefined : String(reclaimCount)],
     ['replays', replayCount === 0 ? undefined : String(replayCount)],

@@ -7,6 +7,7 @@ import type {
   ExecutionId,
   Failure,
   FlowId,
+  InputRefusals,
   Instant,
   Journal,
   Lease,
@@ -47,6 +48,8 @@ export interface ExecutionSummary {
   readonly by: string | undefined
   readonly progress: Progress | undefined
   readonly failure: Failure | undefined
+  /** How often workers refused its input, because it does not fit their schemas, and why. A run of its handler clears it. */
+  readonly refusals: InputRefusals | undefined
   readonly lease: Lease | undefined
   /** The current wait, during which no worker is occupied. */
   readonly suspension: Suspension | undefined
@@ -127,6 +130,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     by: ended?.by,
     progress: execution.progress,
     failure: execution.failure,
+    refusals: execution.refusals,
     lease: state.phase === 'active' ? state.lease : undefined,
     suspension: suspensionOf(execution),
     journal: journalCounts(execution.journal),

@@ -11,6 +11,7 @@ const waiting = {
   lane: 'mail',
   task: 'send',
   version: undefined,
+  refusals: undefined,
   ahead: 0,
   aheadLimit: 1_000,
   activeInLane: 0,
@@ -19,6 +20,7 @@ const delayed = {
   why: 'delayed',
   until: AT,
   cause: 'submitted',
+  refusals: undefined,
   failure: undefined,
   failureCount: 0,
   attempts: 3,
@@ -94,6 +96,18 @@ test.each<[Explanation, string]>([
   [{ ...waiting, ahead: 1_001 }, 'More than 1000 executions are ahead of it'],
   [delayed, 'It was submitted with a delay. It may run from 2026-01-02T03:04:05.000Z on.'],
   [{ ...delayed, cause: 'worker' }, 'Its handler postponed it.'],
+  [
+    {
+      ...delayed,
+      cause: 'worker',
+      refusals: { count: 2, builds: ['a1', 'b2'], reason: 'input.box: Required', at: AT },
+    },
+    'Workers refused its input 2 times (build a1, b2), because it does not fit their schema: input.box: Required. Another build may accept it. It may run from',
+  ],
+  [
+    { ...waiting, refusals: { count: 1, builds: ['a1'], reason: 'Rejected.', at: AT } },
+    'Workers refused its input once (build a1), because it does not fit their schema: Rejected. Another build',
+  ],
   [
     { ...delayed, cause: 'retry', failureCount: 1, failure },
     'Attempt 1 of 3 failed (error: no answer); it waits before the next.',

@@ -1,6 +1,14 @@
 /** Formats an explanation as one or two sentences: why is this execution not running? */
 import { BY_FLOW, DEPENDENCY_IMPOSSIBLE, LOST_TO_FAILURE, LOST_TO_SIBLING, isMailbox } from '../../kernel/index.ts'
-import type { BlockCause, EdgeGroup, Explanation, Failure, Outcome, TimeoutBehaviour } from '../../kernel/index.ts'
+import type {
+  BlockCause,
+  EdgeGroup,
+  Explanation,
+  Failure,
+  InputRefusals,
+  Outcome,
+  TimeoutBehaviour,
+} from '../../kernel/index.ts'
 
 /** The upstream because of which an execution was skipped, as far as it is known. */
 export interface SkippedBy {
@@ -65,7 +73,14 @@ function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker'
     activeInLane === 0
       ? `No worker holds any execution of lane '${lane}' now: check that a worker with a handler for ${handler} serves it, since no other can take it.`
       : `Workers hold ${activeInLane} executions of lane '${lane}' now: it starts when one that has a handler for ${handler} has a free slot. If others of the lane overtake it, no worker ${version === undefined ? 'knows the task by this name' : 'serves this version'}.`
-  return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}`
+  const refused = explanation.refusals === undefined ? '' : ` ${refusalText(explanation.refusals)}`
+  return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}${refused}`
+}
+
+/** Names the builds, so that an operator knows which program has another schema. */
+function refusalText({ count, builds, reason }: InputRefusals): string {
+  const times = count === 1 ? 'once' : `${count} times`
+  return `Workers refused its input ${times} (build ${builds.join(', ')}), because it does not fit their schema: ${reason.replace(/\.$/, '')}. Another build may accept it.`
 }
 
 function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): string {
@@ -76,7 +91,9 @@ function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): str
     case 'submitted':
       return `It was submitted with a delay. ${until}`
     case 'worker':
-      return `Its handler postponed it. ${until}`
+      return explanation.refusals === undefined
+        ? `Its handler postponed it. ${until}`
+        : `${refusalText(explanation.refusals)} ${until}`
     case 'resume':
       return `The wait was met, and it resumes after a delay. ${until}`
     case 'retry':

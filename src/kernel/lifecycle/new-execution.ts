@@ -63,6 +63,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     member: undefined,
     journal: undefined,
     version: input.version,
+    refusals: undefined,
   }
 }
 

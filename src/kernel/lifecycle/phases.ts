@@ -11,6 +11,7 @@ import type {
   Execution,
   ExecutionState,
   Failure,
+  InputRefusals,
   Instant,
   Lease,
   LeaseEnd,
@@ -18,6 +19,9 @@ import type {
   Outcome,
 } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
+
+/** The category of a failure, and of events, if workers refuse the input of an execution. */
+export const INPUT_REFUSED = 'input_refused'
 
 /** Leaves the active phase: adds the elapsed time to the attempt and records how the lease ended. */
 function leaveLease(tx: Tx, execution: Execution, how: LeaseEnd, until: Instant | undefined): void {
@@ -78,22 +82,25 @@ export interface Delay {
   readonly how: LeaseEnd
   readonly event: EventType
   readonly failure?: Failure | undefined
+  /** Set if the holder refused the input. After any other delay, the handler has run. */
+  readonly refusals?: InputRefusals | undefined
 }
 
 /** Delays an execution until a time; the due pass or a claim makes it eligible again. A time in the past is no delay. */
 export function delayExecutionUntil(tx: Tx, execution: Execution, delay: Delay): void {
-  const { until, cause, how, event, failure } = delay
+  const { until, cause, how, event, failure, refusals } = delay
   const before = bucketOf(execution)
   leaveLease(tx, execution, how, until)
   execution.state = until > tx.now ? { phase: 'delayed', until, cause } : readyState(tx, execution)
   execution.next = cause === 'retry' ? 'retry' : 'continue'
+  execution.refusals = refusals
   execution.changedAt = tx.now
   tx.put(execution)
   tx.emit(event, execution, {
     ...holderDetail(execution),
     until: execution.state.phase === 'delayed' ? until : undefined,
-    reason: failure?.message,
-    category: failure?.category,
+    reason: failure?.message ?? refusals?.reason,
+    category: refusals === undefined ? failure?.category : INPUT_REFUSED,
   })
   if (execution.member !== undefined) countChange(tx, execution, before)
 }
@@ -154,6 +161,7 @@ export function reviveMember(
  */
 export function park(tx: Tx, execution: Execution): void {
   leaveLease(tx, execution, 'parked', undefined)
+  execution.refusals = undefined
   execution.next = 'continue'
   block(tx, execution, 'dependencies')
 }
@@ -172,6 +180,7 @@ export function suspend(tx: Tx, execution: Execution, suspension: Suspension): v
   const before = bucketOf(execution)
   const { step, reason, until, remindAt } = suspension
   leaveLease(tx, execution, 'suspended', until)
+  execution.refusals = undefined
   execution.state = { phase: 'suspended', step, reason, until, remindAt }
   execution.next = 'continue'
   execution.changedAt = tx.now

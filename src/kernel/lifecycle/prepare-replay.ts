@@ -19,6 +19,7 @@ export function prepareReplay(tx: Tx, execution: Execution, request: ReplayReque
   }
   execution.failureCount = 0
   execution.reclaimCount = 0
+  execution.refusals = undefined
   execution.failure = undefined
   execution.progress = undefined
   execution.result = undefined

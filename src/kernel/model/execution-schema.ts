@@ -146,6 +146,18 @@ const endedLease = frozenObject({
 
 const replay = object({ requestId: text, reason: maybe(text), by: maybe(text), at: whole })
 
+/** The refusals of an input that does not fit the schemas of the workers that claimed it. */
+const inputRefusals = frozenObject({
+  count: whole,
+  /** The builds of the workers that refused it. */
+  builds: frozenList(text),
+  /** The reason and the time of the last refusal. */
+  reason: text,
+  at: whole,
+})
+
+export type InputRefusals = Infer<typeof inputRefusals>
+
 export const execution = record('execution', {
   id: executionId,
   /** The caller's own id, from which `id` was derived. */
@@ -189,6 +201,8 @@ export const execution = record('execution', {
   journal: rare(journal),
   /** The version of the task at the submit. Part of the class, so that only workers that serve the version claim it. */
   version: rare(whole),
+  /** Set while workers refuse its input. A run of its handler clears it. */
+  refusals: rare(inputRefusals),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

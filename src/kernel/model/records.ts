@@ -30,6 +30,7 @@ export type {
   Execution,
   ExecutionState,
   Fence,
+  InputRefusals,
   Lease,
   LeaseEnd,
   NextAttempt,

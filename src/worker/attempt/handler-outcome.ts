@@ -12,6 +12,7 @@ import type { EncodedValue } from '../../client/checks/payload.ts'
 import { RESULT_BYTES } from '../../kernel/index.ts'
 import type { FailureInput } from '../../kernel/index.ts'
 import { failureOf } from '../error-text.ts'
+import { UnfitInputError } from '../context/unfit-input.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 
 export type HandlerOutcome =
@@ -20,6 +21,8 @@ export type HandlerOutcome =
   | { readonly kind: 'postpone'; readonly delayMs: number }
   | { readonly kind: 'cancel'; readonly reason: string; readonly by: string }
   | { readonly kind: 'release'; readonly reason: string }
+  /** The input does not fit the schemas of this worker, so another worker may run the execution. */
+  | { readonly kind: 'refuse'; readonly reason: string }
   /** The store has already ended the run. */
   | { readonly kind: 'exited_early'; readonly earlyExit: EarlyExit }
   /** Nothing is reported: the lease is lost, or the attempt timed out and the due pass decides. */
@@ -61,7 +64,13 @@ export function outcomeOfError(leased: LeasedExecution, error: unknown): Handler
   // The cause of the error may be the interruption, such as a connection that the process has closed.
   if (leased.isInterrupted || leased.isTimedOut) return handBack(leased)
   if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
+  // From `ctx.flow.wait`, which reads results that arrived after the claim.
+  if (error instanceof UnfitInputError) return refusalOf(error)
   return outcomeOfFailure(error)
+}
+
+export function refusalOf(error: UnfitInputError): HandlerOutcome {
+  return { kind: 'refuse', reason: failureOf(undefined, error).message }
 }
 
 function outcomeOfFailure(error: unknown): HandlerOutcome {

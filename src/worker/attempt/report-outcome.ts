@@ -1,4 +1,5 @@
 /** Reports the outcome of an attempt to the store. Fenced and idempotent, so it is retried until the lease is lost. */
+import type { InputRefusal } from '../../kernel/index.ts'
 import { randomSeed } from '../../runtime/index.ts'
 import type { Batcher, Reply } from '../../stores/batcher.ts'
 import type { Claimer } from '../claim/claimer.ts'
@@ -32,6 +33,8 @@ const SETTLED: Readonly<Record<Exclude<Reply<FinalOperation>['result']['kind'], 
 export interface ReportServices extends RetryServices {
   readonly batcher: Batcher
   readonly claimer: Claimer
+  /** The build of this worker, and how many refusals of an input end its execution. */
+  readonly refusal: InputRefusal
 }
 
 /** Throws if the report failed for good; the execution is then claimable again when its lease expires. */
@@ -87,7 +90,7 @@ async function report(
   leased: LeasedExecution,
   outcome: Exclude<HandlerOutcome, { kind: 'complete' | 'exited_early' | 'leave' }>,
 ): Promise<Reply<Exclude<FinalOperation, 'completeExecution'>>['result']> {
-  const { batcher, runtime } = services
+  const { batcher, runtime, refusal } = services
   const { partition } = leased
   const fenced = { executionId: leased.id, fence: leased.claimed.fence }
   const seed = randomSeed(runtime)
@@ -123,6 +126,8 @@ async function report(
             isUnstarted: !leased.isStarted,
           })
         ).result
+      case 'refuse':
+        return (await batcher.run(partition, 'releaseExecution', { ...fenced, reason: outcome.reason, refusal })).result
     }
   }
   return await retryUntilAnswered(services, leased, call)

@@ -159,7 +159,7 @@ test.each([
   expect(description.failure?.message).toBe(message)
 })
 
-test('a payload that does not fit the input schema fails for good, and the handler never runs', async () => {
+test('a payload that does not fit the input schema is released with a delay, and the handler never runs', async () => {
   await using world = createWorld()
   const loose = task<unknown, string>('greet', { retry: { attempts: 5 } })
   const strict = task('greet', { input: z.object({ name: z.string() }), output: z.string() })
@@ -170,9 +170,26 @@ test('a payload that does not fit the input schema fails for good, and the handl
   await world.settle()
 
   const description = await execution.describe()
-  expect(description).toMatchObject({ state: 'failed', failure: { category: 'permanent' } })
-  expect(description.failure?.message).toContain('input.name')
+  expect(description).toMatchObject({ state: 'delayed', failureCount: 0, refusals: { count: 1, builds: ['unnamed'] } })
+  expect(description.refusals?.reason).toContain('input.name')
+  expect(world.linesOf('warn')).toMatchObject([
+    { message: expect.stringContaining('does not fit the schema') as string },
+  ])
+  await world.advance(60 * 60_000)
+  const { state, failure } = await execution.describe()
+  expect([state, failure?.category]).toEqual(['failed', 'input_refused'])
   expect(runs).toBe(0)
+})
+
+test('a schema that throws refuses the payload too', async () => {
+  await using world = createWorld()
+  const broken = z.unknown().transform((value) => (value as { deep: { name: string } }).deep.name)
+  world.work([task('greet', { input: broken }).handle((name) => name)])
+
+  const execution = await world.fabric.submit(task('greet'), {})
+  await world.settle()
+
+  expect((await execution.describe()).refusals?.reason).toContain('input: ')
 })
 
 test('the handler sees what the input schema makes of the payload', async () => {

@@ -3,9 +3,10 @@ import { decodeValue } from '../../client/checks/payload.ts'
 import { validate } from '../../client/define/validation.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { failureOf } from '../error-text.ts'
+import { UnfitInputError, parseInput } from '../context/unfit-input.ts'
 import type { HandlerContext } from '../context/handler-context.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
-import { isAbort, outcomeOfError, outcomeOfInterruption, outcomeOfValue } from './handler-outcome.ts'
+import { isAbort, outcomeOfError, outcomeOfInterruption, outcomeOfValue, refusalOf } from './handler-outcome.ts'
 import type { HandlerOutcome } from './handler-outcome.ts'
 
 export async function runAttempt(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {
@@ -26,10 +27,11 @@ async function runHandler(leased: LeasedExecution, context: HandlerContext): Pro
   let input: unknown
   try {
     input = decodeInput(leased)
-    if (inputSchema !== undefined) input = await validate(inputSchema, input, 'invalid_payload', 'input')
+    if (inputSchema !== undefined) input = await parseInput(inputSchema, input, 'input')
     const loading = context.hasInputs ? context.loadInputs() : undefined
     if (loading !== undefined) await loading
   } catch (error) {
+    if (error instanceof UnfitInputError) return refusalOf(error)
     // Not retryable: the same input fails in the same way.
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
   }

@@ -5,13 +5,13 @@
 import type { InputSchemas } from '../../client/define/task.ts'
 import { decodeValue } from '../../client/checks/payload.ts'
 import type { AnyInputs } from '../../client/define/upstreams.ts'
-import { validate } from '../../client/define/validation.ts'
 import type { ExecutionId } from '../../kernel/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { upstreamResultsOf } from '../lease/leased-execution.ts'
 import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.ts'
 import type { LeaseKeeper } from '../lease/lease-keeper.ts'
+import { parseInput } from './unfit-input.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { RetryServices } from '../store/retry-until-answered.ts'
 
@@ -87,7 +87,7 @@ export function decodeInputs(
 
 async function validateInputs(values: Map<string, unknown>, schemas: InputSchemas): Promise<AnyInputs> {
   for (const [name, schema] of Object.entries(schemas)) {
-    const value = await validate(schema, values.get(name), 'invalid_payload', `inputs.${name}`)
+    const value = await parseInput(schema, values.get(name), `inputs.${name}`)
     if (value !== undefined || values.has(name)) values.set(name, value)
   }
   return Object.fromEntries(values)

@@ -30,6 +30,15 @@ export class AttemptLog {
     this.#log.warn(fields, 'lease lost; discarding the result of the handler, which another worker may run again')
   }
 
+  /** The execution is offered to other workers after a delay, and fails after enough refusals. */
+  unfit(leased: LeasedExecution, reason: string): void {
+    const { executionId, task } = leased.claimed
+    this.#log.warn(
+      { executionId, task, reason },
+      'input does not fit the schema of this worker; releasing the execution',
+    )
+  }
+
   unclassified(leased: LeasedExecution, error: unknown): void {
     this.#log.error(
       { executionId: leased.id, task: leased.task.name, ...errorFields(error) },

@@ -63,6 +63,7 @@ export class Settler {
       const settled = await reportOutcome(this.#services, leased, outcome)
       this.counts[settled] += 1
       if (settled === 'lost') this.#log.lost(leased)
+      else if (outcome.kind === 'refuse') this.#log.unfit(leased, outcome.reason)
     } catch (error) {
       this.counts.lost += 1
       // A lease lost meanwhile has been logged already; any other error is unexpected.

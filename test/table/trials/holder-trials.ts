@@ -1,5 +1,5 @@
 /** Calls of a lease's holder: each operation with its own fence, an older one and a foreign one. */
-import type { FailInput, Fence } from '../../../src/kernel/index.ts'
+import type { FailInput, Fence, ReleaseInput } from '../../../src/kernel/index.ts'
 import type { OperationCall } from './operation-call.ts'
 import { SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
@@ -25,6 +25,10 @@ interface FencedCall {
 function failInput(fence: Fence, category: string, retryAfterMs: number | undefined): FailInput {
   const failure = { category, message: 'no luck', stack: 'at work' }
   return { executionId, fence, failure, retryAfterMs, seed: 7 }
+}
+
+function refuseInput(countLimit: number): ReleaseInput {
+  return { executionId, fence: ownFence, reason: 'not a box', refusal: { build: 'b1', countLimit, buildLimit: 3 } }
 }
 
 const calls: readonly FencedCall[] = [
@@ -95,6 +99,20 @@ export const holderTrials: readonly Trial[] = fencedTrials().concat([
     atMs: SOON_MS,
     blobs: [],
     input: failInput(ownFence, 'error', 0),
+  },
+  {
+    operation: 'releaseExecution',
+    manner: 'own fence, input refused',
+    atMs: SOON_MS,
+    blobs: [],
+    input: refuseInput(3),
+  },
+  {
+    operation: 'releaseExecution',
+    manner: 'own fence, input refused for good',
+    atMs: SOON_MS,
+    blobs: [],
+    input: refuseInput(1),
   },
   {
     operation: 'delayExecution',

@@ -12,6 +12,7 @@ import type {
   Execution,
   ExecutionId,
   Failure,
+  InputRefusals,
   Instant,
   Outcome,
 } from '../../model/records.ts'
@@ -36,6 +37,7 @@ export type Explanation =
       /** Executions of the same queue that are claimed before it; counting stops at `aheadLimit`. */
       readonly ahead: number
       readonly aheadLimit: number
+      readonly refusals: InputRefusals | undefined
       /** Active executions of the lane. None may mean that no worker serves it. */
       readonly activeInLane: number
     }
@@ -43,6 +45,8 @@ export type Explanation =
       readonly why: 'delayed'
       readonly until: Instant
       readonly cause: DelayCause
+      /** Set if workers refused its input, which is then the cause of the delay. */
+      readonly refusals: InputRefusals | undefined
       readonly failure: Failure | undefined
       readonly failureCount: number
       readonly attempts: number
@@ -115,6 +119,7 @@ function explain(tx: Tx, execution: Execution): Explanation {
         why: 'delayed',
         until: state.until,
         cause: state.cause,
+        refusals: execution.refusals,
         failure: execution.failure,
         failureCount: execution.failureCount,
         attempts: execution.retry.attempts,
@@ -201,6 +206,7 @@ function explainWaiting(tx: Tx, execution: Execution): Explanation {
     lane: execution.lane,
     task: execution.task,
     version: execution.version,
+    refusals: execution.refusals,
     // The count includes the execution itself, and any that were created in the same millisecond.
     ahead: Math.max(0, upToHere - 1),
     aheadLimit: AHEAD_COUNT_MAX,
