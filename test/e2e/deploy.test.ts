@@ -1,0 +1,6 @@
+import { describe } from 'vitest'
+import { testRollingDeploy } from './rolling-deploy.ts'
+
+describe('on a SQLite file', () => {
+  testRollingDeploy(() => ({}))
+})
