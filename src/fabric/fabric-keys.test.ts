@@ -75,26 +75,15 @@ test('without keys all goes well until a token is asked for', async () => {
   expect(() => fabric.tokens.issue(claims)).toThrow(expect.objectContaining({ code: 'signing_keys_missing' }) as Error)
 })
 
-test('in production a worker without keys is refused, and the error names both remedies', async () => {
+test('keys are asked for when a token is issued, in production too', async () => {
   vi.stubEnv('NODE_ENV', 'production')
   await using fabric = await fabricWith()
+  const linking = task('linking').handle(async (_, ctx) => (await ctx.waitpoint('review')).token())
+  await using _worker = await fabric.work([greetHandler, linking])
 
-  const refusal = await fabric.work([greetHandler]).catch((error: unknown) => error)
-
-  expect(refusal).toMatchObject({
-    code: 'signing_keys_missing',
-    message: expect.stringContaining('FLOWFABRIC_KEYS_FILE') as string,
-    advice: expect.stringContaining("keys: 'none'") as string,
-  })
-})
-
-test('in production keys, or the word that none are wanted, let a worker start', async () => {
-  vi.stubEnv('NODE_ENV', 'production')
-  for (const keys of [KeyRing.begin(0), 'none'] as const) {
-    await using fabric = await fabricWith({ keys })
-    await using worker = await fabric.work([greetHandler])
-    expect(worker.stats().state).toBe('running')
-  }
+  expect(await (await fabric.submit(task<string, string>('greet'), 'Ada')).result()).toBe('Hello, Ada')
+  const refusal: unknown = await (await fabric.submit(task('linking'), 1)).result().catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ message: expect.stringContaining('No keys to sign tokens') as string })
 })
 
 test('a fabric shows no secret, however deeply it is printed', async () => {

@@ -4,7 +4,7 @@
  */
 import { Client } from '../client/client.ts'
 import type { KeySource } from '../client/tokens/key-ring.ts'
-import { KEYS_FILE_VARIABLE, openKeys } from '../client/tokens/keys-option.ts'
+import { openKeys } from '../client/tokens/keys-option.ts'
 import type { KeysOption } from '../client/tokens/keys-option.ts'
 import { checkNamespace, checkTagQuery } from '../client/checks/names.ts'
 import { boolean, shape, unchecked } from '../options/shape.ts'
@@ -47,7 +47,7 @@ export interface FabricOptions {
   readonly postgres?: PostgresOptions
   /**
    * The keys that sign the tokens of waitpoints: a file that `flowfabric keys` manages, or a ring. Unless given, the file that
-   * FLOWFABRIC_KEYS_FILE names. `none` declares that no tokens are issued, also in production.
+   * FLOWFABRIC_KEYS_FILE names. Asked for when a token is issued. `none` ignores the variable.
    */
   readonly keys?: KeysOption
   /** False throws if no store exists at the location, instead of creating one. */
@@ -146,7 +146,6 @@ interface FabricParts extends Pick<FabricOptions, 'namespace' | 'allNamespaces'>
 
 export class Fabric extends Client {
   readonly log: Log
-  readonly #isKeysOptionSet: boolean
   readonly #workers = new Set<Worker>()
   readonly #middleware: Middleware[] = []
   #engine: Engine | undefined
@@ -160,7 +159,6 @@ export class Fabric extends Client {
     const scope = { namespace, allNamespaces }
     super(store, runtime, tokens === undefined ? scope : { ...scope, tokens })
     this.log = log
-    this.#isKeysOptionSet = keys !== undefined
   }
 
   /** Adds middleware around the handlers of all workers started later. The first one added is outermost. */
@@ -172,7 +170,6 @@ export class Fabric extends Client {
   /** Starts a worker for these handlers, and the fabric's engine unless it runs already. */
   async work(handlers: readonly Handler[], options: FabricWorkerOptions = {}): Promise<Worker> {
     this.#refuseIfEnding()
-    this.#refuseIfKeysMissing()
     const { engine = true, signals = false, middleware = [], ...rest } = options
     const startsEngine = engine !== false && this.#engine === undefined
     if (startsEngine) this.engine(engine === true ? {} : engine)
@@ -232,15 +229,6 @@ export class Fabric extends Client {
   /** The first signal closes the fabric, so that the process can exit. A second one skips draining. */
   #listenToSignals(): void {
     this.#stopListening ??= onShutdownSignal((count) => void this.close(count > 1 ? { drain: 0 } : {}))
-  }
-
-  /** Without this check, missing keys would surface only when the first handler issues a token. */
-  #refuseIfKeysMissing(): void {
-    if (this.#isKeysOptionSet || process.env.NODE_ENV !== 'production') return
-    throw new EngineError('signing_keys_missing', {
-      field: 'keys',
-      message: `NODE_ENV is production, and neither the option keys nor ${KEYS_FILE_VARIABLE} is set.`,
-    })
   }
 
   #refuseIfEnding(): void {

@@ -430,8 +430,7 @@ export const errorCatalogue = {
     status: 500,
     retry: 'never',
     text: 'No keys to sign tokens are configured.',
-    advice:
-      "Run flowfabric keys rotate and point FLOWFABRIC_KEYS_FILE at the file; or pass keys: 'none' if nothing hands out links.",
+    advice: 'Run flowfabric keys rotate and point FLOWFABRIC_KEYS_FILE at the file.',
   },
   invalid_keys: {
     status: 500,
