@@ -50,7 +50,10 @@ test('an engine runs beside the first worker, once for all workers of the fabric
   await fabric.work([greetHandler], { workerId: 'a' })
   await fabric.work([greetHandler], { workerId: 'b' })
 
-  expect(() => fabric.engine()).toThrow('runs already')
+  const engine = fabric.engine()
+  expect(fabric.engine()).toBe(engine)
+  expect(engine.metrics.snapshot()).toBeDefined()
+  expect(() => fabric.engine({ intervals: {} })).toThrow('runs already')
 })
 
 test('a fabric may run an engine and no worker, or a worker and no engine', async () => {

@@ -191,14 +191,22 @@ export class Fabric extends Client {
     return worker
   }
 
-  /** Starts the fabric's engine, which handles timers and retention. A fabric has at most one. */
-  engine(settings: EngineSettings = {}): Engine {
+  /**
+   * Starts the fabric's engine, which handles timers and retention, or returns the one that runs, with its metrics. A fabric has
+   * at most one, so settings are refused while it runs.
+   */
+  engine(settings?: EngineSettings): Engine {
     this.#refuseIfEnding()
-    if (this.#engine !== undefined) {
-      throw new EngineError('invalid_configuration', { field: 'engine', message: "The fabric's engine runs already." })
+    if (this.#engine === undefined) {
+      const given = engineSettings(settings ?? {})
+      this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, ...given })
+    } else if (settings !== undefined) {
+      throw new EngineError('invalid_configuration', {
+        field: 'engine',
+        message:
+          "The fabric's engine runs already. Call fabric.engine() without settings to get it, or set it up before fabric.work(…).",
+      })
     }
-    const given = engineSettings(settings)
-    this.#engine = startEngine({ batcher: this.batcher, runtime: this.runtime, log: this.log, ...given })
     return this.#engine
   }
 
