@@ -16,7 +16,7 @@ test('a worker without options has sensible settings', () => {
     killTimeoutMs: 5_000,
     sweepMs: 1_000,
   })
-  expect(workerId).not.toBe('')
+  expect(workerId).toMatch(new RegExp(`^[!-~]+\\.${process.pid}$`))
 })
 
 test('a worker prefetches as many executions as it runs by default', () => {

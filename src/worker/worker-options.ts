@@ -27,7 +27,7 @@ export interface WorkerOptions {
   readonly leaseTtl?: Duration
   /** Lanes to serve, each with every handler. By default each handler serves the lane of its task. */
   readonly lanes?: readonly string[]
-  /** Identifies the worker in histories and events. Default: the host name. */
+  /** Identifies the worker in histories and events. Default: the host name and the process id, as in `host.4711`. */
   readonly workerId?: string
   /**
    * The build of this program, such as a commit id. Workers of one build refuse the same inputs. Default: none, and all workers
@@ -109,7 +109,7 @@ export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
     prefetchHoldMs: given.prefetchHold ?? PREFETCH_HOLD_DEFAULT_MS,
     leaseTtlMs: given.leaseTtl ?? LEASE_TTL_DEFAULT_MS,
     lanes: given.lanes,
-    workerId: given.workerId ?? machineName(),
+    workerId: given.workerId ?? processName(),
     refusal: {
       build: given.build ?? UNNAMED_BUILD,
       countLimit: given.refusals?.limit ?? REFUSAL_LIMIT_DEFAULT,
@@ -128,9 +128,9 @@ function checkLanes(lanes: unknown, field: string): readonly string[] {
   return [...new Set(lanes.map((lane: unknown) => checkLane(lane, field)))]
 }
 
-function machineName(): string {
-  const name = hostname()
-    .replaceAll(/[^\x21-\x7e]/g, '-')
-    .slice(0, NAME_BYTES)
-  return name === '' ? 'worker' : name
+/** Host and process: two processes on one host have different names, and so have two containers with the same process id. */
+function processName(): string {
+  const host = hostname().replaceAll(/[^\x21-\x7e]/g, '-')
+  const id = `.${process.pid}`
+  return `${(host === '' ? 'worker' : host).slice(0, NAME_BYTES - id.length)}${id}`
 }
