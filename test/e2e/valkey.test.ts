@@ -43,6 +43,27 @@ function expectNoPassword({ stdout, stderr }: Ended): void {
   expect(stdout + stderr).not.toContain('sesame')
 }
 
+const UNCLOSED = `
+import { createFabric, task } from 'flowfabric'
+
+const fabric = await createFabric(process.env.STORE, { log: 'silent' })
+const execution = await fabric.submit(task('unserved'), 1)
+console.log(await execution.state())
+`
+
+test.each([
+  ['server', () => `valkey://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${server.port}?prefix=unclosed`],
+  ['cluster', () => `${cluster.location}?prefix=unclosed`],
+])('a client of a Valkey %s that is not closed lets its process end', async (_what, store) => {
+  const place = await workplace()
+  await place.install()
+  await place.write('unclosed.ts', UNCLOSED)
+
+  const { code, stdout } = await place.startNode(['unclosed.ts'], { env: { STORE: store() } }).end()
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'waiting\n' })
+})
+
 describe('on a Valkey server', () => {
   test('dev runs executions that other processes submit, cancel, inspect and follow', async () => {
     const place = await workplace()

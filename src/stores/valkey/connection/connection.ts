@@ -63,6 +63,8 @@ export class Connection {
       this.#lastError = error
     })
     client.on('ready', () => this.#endWaiting())
+    if (client instanceof Redis) unrefSocket(client)
+    else client.on('+node', unrefSocket)
   }
 
   /** Connects, or throws an error that names the cause. */
@@ -108,7 +110,7 @@ export class Connection {
 
   /** A connection of its own to one server, for who listens: it can do nothing else, and does not come back by itself. */
   openSubscription(server: ServerAddress): Redis {
-    return new Redis({
+    const client = new Redis({
       ...this.#serverOptions,
       ...server,
       lazyConnect: true,
@@ -116,6 +118,8 @@ export class Connection {
       autoResubscribe: false,
       retryStrategy: null,
     })
+    unrefSocket(client)
+    return client
   }
 
   /** Sends a command to the server that has its first key. Texts in the reply come as text. */
@@ -238,6 +242,11 @@ export class Connection {
     if (word !== undefined && word !== 'READONLY' && word !== 'CLUSTERDOWN') return
     this.#client.refreshSlotsCache()
   }
+}
+
+/** A connection alone does not keep the process alive. The timeout of a pending command does. */
+function unrefSocket(client: Redis): void {
+  client.on('connect', () => client.stream.unref())
 }
 
 /** Reads values from the server that has their slot in the slot map. With an explicit slot the client follows no redirection. */
