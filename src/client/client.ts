@@ -14,6 +14,7 @@ import type { AnyTask, SignalSchemas, SignalsSent, Task } from './define/task.ts
 import type { AnyInputs } from './define/upstreams.ts'
 import { EndWatcher } from './events/end-watcher.ts'
 import type { EndListener, EndMoment, EndWatch } from './events/end-watcher.ts'
+import { lastEventOf, unlessMissing, untilEnd } from './events/execution-events.ts'
 import { subscribeOptions, subscribe } from './events/subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './events/subscription.ts'
 import type { CancelOptions } from './executions/cancel-options.ts'
@@ -342,6 +343,21 @@ export class Client implements FlowClient {
       ...(namespace === undefined ? {} : { namespace }),
       signal: AbortSignal.any([this.#abort.signal, ...(signal === undefined ? [] : [signal])]),
     })
+  }
+
+  /**
+   * Yields the events of one execution, and ends with it.
+   * @internal
+   */
+  eventsOf(
+    executionId: ExecutionId,
+    options: Pick<SubscribeOptions, 'signal' | 'fromStart' | 'cursor'>,
+  ): AsyncGenerator<SubscriptionItem, void, undefined> {
+    this.#refuseIfClosed()
+    const look = () => unlessMissing(this.describe(executionId, {}))
+    const signal = AbortSignal.any([this.#abort.signal, ...(options.signal === undefined ? [] : [options.signal])])
+    const last = lastEventOf(this.store, executionId, look)
+    return untilEnd(subscribe(this.store, this.runtime, { ...options, executionId, signal }, last), look)
   }
 
   report(): Promise<StoreReport> {

@@ -55,16 +55,24 @@ interface ReadyPage {
   readonly taken: () => void
 }
 
-/** Starts at the end of the log at the time of this call, not of the first `next()`. */
+/** The last event that a subscription has to examine, by its partition and its place in the log. */
+export interface LastEvent {
+  readonly partition: number
+  readonly sequence: number
+}
+
+/** Starts at the end of the log at the time of this call, not of the first `next()`. Ends after `last`, if there is one. */
 export function subscribe(
   store: Store,
   runtime: Runtime,
   options: SubscribeOptions,
+  last?: Promise<LastEvent | undefined>,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
   const positions = firstPositions(store, options)
   // The first next() throws the failure; without a consumer it must not be unhandled.
   positions.catch(() => undefined)
-  return follow(store, runtime, options, positions)
+  last?.catch(() => undefined)
+  return follow(store, runtime, options, positions, last)
 }
 
 function checkTypes(given: unknown, field: string): readonly EventType[] {
@@ -92,8 +100,11 @@ async function* follow(
   runtime: Runtime,
   options: SubscribeOptions,
   from: Promise<number[]>,
+  until: Promise<LastEvent | undefined> | undefined,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
   const positions = await from
+  const last = await until
+  const isOver = () => last !== undefined && (positions[last.partition] ?? 0) >= last.sequence
   const abort = new AbortController()
   const stop = () => abort.abort()
   options.signal?.addEventListener('abort', stop, { once: true })
@@ -103,7 +114,7 @@ async function* follow(
   )
   const merger = new PageMerger(readers, abort.signal)
   try {
-    for (;;) {
+    while (!isOver()) {
       const ready = await merger.next()
       if (ready === undefined) return
       yield* itemsOf(ready, positions, options)

@@ -6,7 +6,8 @@ import type { CancelOptions } from './cancel-options.ts'
 import type { ExecutionDescription } from './description.ts'
 import { ExecutionEndedError } from '../define/errors.ts'
 import type { ResumeOptions, SignalReceipt, SignalSendOptions } from '../journal/journal-calls.ts'
-import { invalidInput, show } from '../checks/names.ts'
+import { optionKeys } from '../checks/exhaustive.ts'
+import { checkOptions, checkSignal, invalidInput, show } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
 import type { AnySignals, AnyTask } from '../define/task.ts'
 import { validate } from '../define/validation.ts'
@@ -27,8 +28,12 @@ export interface HandleClient extends EndSource {
   resume(id: ExecutionId, options: ResumeOptions): Promise<void>
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
-  subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
+  eventsOf(id: ExecutionId, options: EventsOptions): AsyncGenerator<SubscriptionItem, void, undefined>
 }
+
+export type EventsOptions = Pick<SubscribeOptions, 'signal' | 'fromStart' | 'cursor'>
+
+const EVENTS_KEYS = optionKeys<EventsOptions>()(['signal', 'fromStart', 'cursor'])
 
 /** The effect of a submit: the execution was created, joined, replaced or staged in a transaction that has yet to commit. */
 export type Created = 'created' | 'joined' | 'replaced' | 'staged'
@@ -185,9 +190,10 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
     return this.#client.setTags(this.id, tags)
   }
 
-  events(
-    options: { readonly signal?: AbortSignal; readonly fromStart?: boolean; readonly cursor?: string } = {},
-  ): AsyncGenerator<SubscriptionItem, void, undefined> {
-    return this.#client.subscribe({ ...options, executionId: this.id })
+  /** Yields its events as they are written, and ends after the event of its end; at once if it has ended before. */
+  events(options: EventsOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
+    checkOptions(options, EVENTS_KEYS, '{ fromStart: true }')
+    checkSignal(options.signal)
+    return this.#client.eventsOf(this.id, options)
   }
 }

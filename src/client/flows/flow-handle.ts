@@ -39,6 +39,7 @@ export type FlowCancelled = Exclude<CancelFlowResult, Refused>
 
 /** The part of the client that a flow's handle uses. */
 export interface FlowClient extends HandleClient {
+  subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined>
   readonly try: Pick<Session, 'resolve'> & FlowCalls
   describeFlow(id: FlowId): Promise<FlowDescription>
   cancelFlow(id: FlowId, reason: string, options?: FlowHandleCancelOptions): Promise<FlowCancelled>
