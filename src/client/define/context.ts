@@ -113,6 +113,8 @@ export interface TaskContext<Inputs = AnyInputs> {
   }
   /** Sleeps without occupying a worker. */
   readonly sleep: (name: string, duration: Duration) => Promise<void>
+  /** Sleeps until a date, by the clock of the machine that first reaches this line. A date in the past is no sleep. */
+  readonly sleepUntil: (name: string, date: Date) => Promise<void>
   /**
    * Waits without occupying a worker, and resolves with how the wait ended. A handler waits for one thing at a time.
    *

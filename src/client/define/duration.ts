@@ -25,6 +25,13 @@ export function parseDuration(value: unknown, field: string, minimumMs = 0): num
   return Math.round(ms)
 }
 
+/** Returns the time from now until a date, in milliseconds; negative if the date has passed. */
+export function msUntil(date: unknown, now: number, field: string): number {
+  const at = date instanceof Date ? date.getTime() : Number.NaN
+  if (!Number.isNaN(at)) return at - now
+  throw new EngineError('invalid_input', { field, message: `${field} is ${show(date)}, but must be a valid Date.` })
+}
+
 function parseText(text: string): number | undefined {
   const match = /^(-?\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim())
   const unit = UNIT_MS[match?.[2] ?? '']

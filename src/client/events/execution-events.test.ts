@@ -8,7 +8,7 @@ const greet = task<string, string>('greet')
 const handler = greet.handle((name) => `Hello, ${name}`)
 
 /** Resolves with the types of the events when the sequence has ended. */
-async function typesOf(execution: ExecutionHandle<unknown>, options?: EventsOptions): Promise<string[]> {
+async function typesOf(execution: ExecutionHandle, options?: EventsOptions): Promise<string[]> {
   const types: string[] = []
   for await (const item of execution.events(options)) types.push(item.kind === 'event' ? item.event.type : item.kind)
   return types

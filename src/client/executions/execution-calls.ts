@@ -21,7 +21,7 @@ import { cancelOptions } from './cancel-options.ts'
 import type { CancelOptions } from './cancel-options.ts'
 import { stagingOf } from './staging.ts'
 import type { StagedResult } from './staging.ts'
-import { prepareParsed, submitOptions } from './submit.ts'
+import { prepareParsed, resolveDelay, submitOptions } from './submit.ts'
 import type { SubmitOptions } from './submit.ts'
 import { splitTags } from './tag-changes.ts'
 
@@ -78,8 +78,8 @@ export async function submitTask(
   input: unknown,
   options: SubmitOptions = {},
 ): Promise<CreateResult | StagedResult> {
-  const parsed = submitOptions(options)
   const { batcher, runtime, namespace, settings } = session
+  const parsed = submitOptions(resolveDelay(options, runtime.now()))
   const stage = stagingOf(parsed, batcher.store)
   const key = parsed.id
   const executionId =

@@ -6,8 +6,8 @@ import type { CancelOptions } from './cancel-options.ts'
 import type { ExecutionDescription } from './description.ts'
 import { ExecutionEndedError } from '../define/errors.ts'
 import type { ResumeOptions, SignalReceipt, SignalSendOptions } from '../journal/journal-calls.ts'
-import { optionKeys } from '../checks/exhaustive.ts'
-import { checkOptions, checkSignal, invalidInput, show } from '../checks/names.ts'
+import { boolean, shape, unchecked } from '../../options/shape.ts'
+import { checkSignal, invalidInput, show } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
 import type { AnySignals, AnyTask } from '../define/task.ts'
 import { validate } from '../define/validation.ts'
@@ -33,7 +33,11 @@ export interface HandleClient extends EndSource {
 
 export type EventsOptions = Pick<SubscribeOptions, 'signal' | 'fromStart' | 'cursor'>
 
-const EVENTS_KEYS = optionKeys<EventsOptions>()(['signal', 'fromStart', 'cursor'])
+const eventsOptions = shape<EventsOptions>()('{ fromStart: true }', {
+  signal: checkSignal,
+  fromStart: boolean,
+  cursor: unchecked<string>(),
+})
 
 /** The effect of a submit: the execution was created, joined, replaced or staged in a transaction that has yet to commit. */
 export type Created = 'created' | 'joined' | 'replaced' | 'staged'
@@ -192,8 +196,6 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
 
   /** Yields its events as they are written, and ends after the event of its end; at once if it has ended before. */
   events(options: EventsOptions = {}): AsyncGenerator<SubscriptionItem, void, undefined> {
-    checkOptions(options, EVENTS_KEYS, '{ fromStart: true }')
-    checkSignal(options.signal)
-    return this.#client.eventsOf(this.id, options)
+    return this.#client.eventsOf(this.id, eventsOptions(options))
   }
 }

@@ -64,6 +64,7 @@ test.each<[string, unknown]>([
   ['id', { id: '0-0190a7a0-1111-7222-8333-444455556666' }],
   ['ifExists', { ifExists: 'ignore' }],
   ['delay', { delay: 'tomorrow' }],
+  ['delay', { delay: new Date('tomorrow') }],
   ['lane', { lane: 'a\u001fb' }],
   ['priority', { priority: -1 }],
   ['tags', { tags: { 'Not A Name': 'x' } }],

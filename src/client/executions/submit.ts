@@ -3,7 +3,7 @@ import { oneOf, shape, unchecked } from '../../options/shape.ts'
 import { PAYLOAD_BYTES, taskClass } from '../../kernel/index.ts'
 import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
-import { parseDuration } from '../define/duration.ts'
+import { msUntil, parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
 import { checkKey, checkTags } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
@@ -19,8 +19,8 @@ export interface SubmitOptions extends TaskSettings {
   readonly id?: string
   /** `join` (the default) returns the existing execution, `reject` refuses, `replace` starts a new one in its place. */
   readonly ifExists?: 'join' | 'reject' | 'replace'
-  /** The delay before it may run. A negative delay is none. */
-  readonly delay?: Duration
+  /** The delay before it may run, or the date from which it may run, by the clock of this machine. The past is no delay. */
+  readonly delay?: Duration | Date
   readonly tags?: Tags
   /**
    * On Postgres: your own transaction in the store's database, such as a `pg` client after its `begin`. The execution is
@@ -112,4 +112,10 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     ifExists: options.ifExists ?? 'join',
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
+}
+
+/** Converts the date of a delay into the time until then. */
+export function resolveDelay(options: SubmitOptions, now: number): SubmitOptions {
+  const { delay } = options
+  return delay instanceof Date ? { ...options, delay: msUntil(delay, now, 'delay') } : options
 }

@@ -129,6 +129,10 @@ export class HandlerContext implements TaskContext {
     return this.#durableContext.sleep
   }
 
+  get sleepUntil(): TaskContext['sleepUntil'] {
+    return this.#durableContext.sleepUntil
+  }
+
   get waitFor(): TaskContext['waitFor'] {
     return this.#durableContext.waitFor
   }

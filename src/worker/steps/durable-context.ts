@@ -11,7 +11,7 @@ import type { HandlerRun } from './handler-run.ts'
 import { WaitRunner } from './wait-runner.ts'
 import type { WaitServices } from './wait-runner.ts'
 
-type Durable = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint' | 'now' | 'random'>
+type Durable = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint' | 'now' | 'random'>
 
 /** Bits of the hash that form the fraction: the precision of a double. */
 const FRACTION_BITS = 53
@@ -41,6 +41,9 @@ export class DurableContext implements Durable {
     this.#begin('step', () => this.#steps.step(name, optionsOrRun, run)) as Promise<Value>
 
   readonly sleep: Durable['sleep'] = (name, duration) => this.#begin('sleep', () => this.#waits.sleep(name, duration))
+
+  readonly sleepUntil: Durable['sleepUntil'] = (name, date) =>
+    this.#begin('sleepUntil', () => this.#waits.sleepUntil(name, date))
 
   readonly waitFor: Durable['waitFor'] = (name, waitable) =>
     this.#begin('waitFor', () => this.#waits.waitFor(name, waitable))

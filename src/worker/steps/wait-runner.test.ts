@@ -427,3 +427,37 @@ test('middleware is notified of a wait as handlers are', async () => {
   await handle.result()
   expect(said).toEqual(['parked', 'ended'])
 })
+
+test('sleepUntil resumes at a date, also of a later run, and a date in the past is no sleep', async () => {
+  await using world = createWorld()
+  const until = world.runtime.now() + 90_000
+  const dated = task<null, number>('dated')
+  world.work([
+    dated.handle(async (_, ctx) => {
+      await ctx.sleepUntil('past', new Date(until - 100_000))
+      await ctx.sleepUntil('embargo', new Date(until))
+      return await ctx.now()
+    }),
+  ])
+  const execution = await world.fabric.submit(dated, null, { delay: new Date(until - 60_000) })
+  await world.advance(29_000)
+  expect(await world.stateOf(execution.id)).toBe('delayed')
+  await world.advance(40_000)
+  expect(await world.stateOf(execution.id)).toBe('suspended')
+
+  await world.advance(30_000)
+
+  const at = await execution.result()
+  expect(at).toBeGreaterThanOrEqual(until)
+  expect(at).toBeLessThan(until + 3_000)
+})
+
+test('sleepUntil refuses what is no date', async () => {
+  await using world = createWorld()
+  const dated = task('dated')
+  world.work([dated.handle((_, ctx) => ctx.sleepUntil('embargo', 'tomorrow' as never))])
+  const execution = await world.fabric.submit(dated, null)
+  await world.settle()
+
+  expect((await execution.describe()).failure?.message).toContain('must be a valid Date')
+})

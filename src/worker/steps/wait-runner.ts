@@ -4,7 +4,7 @@
  */
 import type { HandlerWaitpoint, WaitpointOptions } from '../../client/define/context.ts'
 import { flattenCondition, singleLeaf } from '../../client/define/condition-draft.ts'
-import { parseDuration } from '../../client/define/duration.ts'
+import { msUntil, parseDuration } from '../../client/define/duration.ts'
 import { StepRefusedError } from '../../client/define/errors.ts'
 import { invalidInput, show } from '../../client/checks/names.ts'
 import { shape } from '../../options/shape.ts'
@@ -58,6 +58,11 @@ export class WaitRunner {
     const name = this.#names.next('sleep', checkStepName(givenName))
     const plan = sleepPlan(parseDuration(duration, 'duration'))
     await this.#awaitEnd('sleep', name, () => plan)
+  }
+
+  async sleepUntil(givenName: string, date: unknown): Promise<void> {
+    const waitMs = msUntil(date, this.#services.runtime.now(), 'date')
+    await this.sleep(givenName, Math.max(0, waitMs))
   }
 
   async waitFor<Answer>(givenName: string, waitable: Waitable<Answer>): Promise<Answer> {
