@@ -19,7 +19,7 @@ export function observeHandler(handler: Handler, watcher: StepWatcher): Handler 
 }
 
 type StepRest<Value> = [StepFunction<Value>] | [StepOptions, StepFunction<Value>]
-type Watched = Pick<TaskContext, 'step' | 'sleep' | 'waitFor' | 'waitpoint'>
+type Watched = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint'>
 
 /** A proxy, so that the other parts of the context stay lazy. */
 function observeContext(context: TaskContext, watcher: StepWatcher): TaskContext {
@@ -73,6 +73,7 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
   return {
     step: <Value>(name: string, ...rest: StepRest<Value>) => catchUnhandled(step(name, ...rest)),
     sleep: (name, duration) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleep(name, duration))),
+    sleepUntil: (name, date) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleepUntil(name, date))),
     waitFor: (name, waitable) => catchUnhandled(observeWait(numberedWait(name), () => context.waitFor(name, waitable))),
     waitpoint: (key, options) => catchUnhandled(observeWait(key, () => context.waitpoint(key, options))),
   }

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
+import { PermanentError, createFabric, task } from '../../src/index.ts'
 import { errorIn, sharedWorkplace, workplace } from './workplace.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -69,6 +70,26 @@ describe('list', () => {
       const refused = await place.run([...command, '--namespace', 'other'])
       expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('execution_not_found') as string })
     }
+  })
+
+  test('shows the error of each execution if all of them failed', async () => {
+    const place = await workplace()
+    const failing = task('failing')
+    {
+      await using fabric = await createFabric(`sqlite:${place.path('flowfabric.db')}`, { log: 'silent' })
+      await using _worker = await fabric.work([
+        failing.handle(() => {
+          throw new PermanentError('no such account\nsee the log')
+        }),
+      ])
+      await (await fabric.submit(failing, 1, { id: 'one' })).wait()
+    }
+
+    const { stdout } = await place.run(['list', '--state', 'failed'])
+
+    const [header, line] = stdout.split('\n')
+    expect(header).toMatch(/ KEY +ERROR$/)
+    expect(line).toMatch(/ one +permanent: no such account/)
   })
 
   test('filters by lane, task, state, tag, namespace and time', async () => {

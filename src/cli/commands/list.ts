@@ -3,7 +3,7 @@ import type { ExecutionPage, ExecutionSummary, ListOptions } from '../../client/
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { parseInteger, parseSince, parseState, parseTag } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
-import { printable } from '../text/output.ts'
+import { firstLine, printable } from '../text/output.ts'
 import type { Output } from '../text/output.ts'
 import type { Shell } from '../session/shell.ts'
 import { stateText } from '../text/state-text.ts'
@@ -61,8 +61,11 @@ async function answerPage(page: ExecutionPage, output: Output): Promise<void> {
   else if (page.items.length === 0) output.remark('There are none.')
 }
 
+/** The column ERROR is present if all executions failed, as with --state failed. */
 function pageText(items: readonly ExecutionSummary[], output: Output): string {
-  const header = ['ID', 'TASK', 'LANE', 'STATE', 'ATTEMPT', 'CREATED', 'KEY'].map((name) => output.style('dim', name))
+  const hasErrors = items.every(({ state }) => state === 'failed')
+  const names = ['ID', 'TASK', 'LANE', 'STATE', 'ATTEMPT', 'CREATED', 'KEY', ...(hasErrors ? ['ERROR'] : [])]
+  const header = names.map((name) => output.style('dim', name))
   const rows = items.map((item) => [
     item.id,
     item.task,
@@ -71,6 +74,11 @@ function pageText(items: readonly ExecutionSummary[], output: Output): string {
     String(item.attempt),
     isoTime(item.createdAt),
     printable(item.key ?? ''),
+    ...(hasErrors ? [errorText(item)] : []),
   ])
   return table([header, ...rows], { alignRight: [4] })
+}
+
+function errorText({ failure }: ExecutionSummary): string {
+  return failure === undefined ? '' : `${failure.category}: ${firstLine(failure.message)}`
 }
