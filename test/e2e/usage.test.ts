@@ -37,6 +37,29 @@ describe('help', () => {
   })
 })
 
+describe('a token in the wrong place is not printed', () => {
+  const token = `v1.k5f0c2a9b1e3d4786.${'WyIwLTAxOThmN2Ey'.repeat(8)}.${'Q'.repeat(43)}`
+
+  test.each([
+    ['as an unknown option', ['signal', 'a', 'go', `--tokn=${token}`]],
+    ['as an unknown command', [token]],
+    ['as one argument too many', ['signal', 'a', 'go', '1', token]],
+    ['as an id', ['show', token]],
+    ['as the value of another option', ['submit', 'greet', '--priority', token]],
+    ['as a location', ['list', '--store', token]],
+    ['as the name of a signal', ['signal', 'a', token]],
+    ['as what is not JSON', ['submit', 'greet', token]],
+  ])('%s', async (_where, args) => {
+    const place = await workplace()
+
+    for (const form of [[], ['--json']]) {
+      const { code, stdout, stderr } = await place.run([...args, ...form])
+      expect(code).not.toBe(0)
+      expect(stdout + stderr).not.toContain('WyIwLTAxOThmN2Ey')
+    }
+  })
+})
+
 describe('wrong usage exits with 2', () => {
   test.each([
     ['no command', []],

@@ -14,7 +14,7 @@ import { loadHandlers } from '../args/handlers-file.ts'
 import { examples } from '../args/help.ts'
 import { Interruption } from '../process/interruption.ts'
 import type { CommandKeys } from '../session/keys-place.ts'
-import { printable } from '../text/output.ts'
+import { printable } from '../text/printable.ts'
 import type { Session, Shell } from '../session/shell.ts'
 import { packageVersion } from '../../runtime/index.ts'
 

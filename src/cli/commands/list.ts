@@ -3,7 +3,7 @@ import type { ExecutionPage, ExecutionSummary, ListOptions } from '../../client/
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { parseInteger, parseSince, parseState, parseTag } from '../args/flags.ts'
 import { examples } from '../args/help.ts'
-import { firstLine, printable } from '../text/output.ts'
+import { firstLine, printable } from '../text/printable.ts'
 import type { Output } from '../text/output.ts'
 import type { Shell } from '../session/shell.ts'
 import { stateText } from '../text/state-text.ts'

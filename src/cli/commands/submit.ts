@@ -8,6 +8,7 @@ import { examples } from '../args/help.ts'
 import { readInput } from '../args/input-argument.ts'
 import { Interruption } from '../process/interruption.ts'
 import type { Session, Shell } from '../session/shell.ts'
+import { printableLines } from '../text/printable.ts'
 import { valueForJson, valueText } from '../text/value-text.ts'
 
 interface SubmitFlags {
@@ -116,7 +117,7 @@ async function waitForEnd(shell: Shell, { fabric, output }: Session, created: Cr
     const result = await fabric.execution(id).result({ signal: interruption.signal })
     const document = { id, kind, state: 'completed', result: valueForJson(result) }
     if (result === undefined) output.remark('It completed without a result.')
-    if (output.isJson || result !== undefined) await output.answer(document, () => valueText(result))
+    if (output.isJson || result !== undefined) await output.answer(document, () => printableLines(valueText(result)))
   } catch (error) {
     if (interruption.exitCode === undefined) throw error
     shell.exitCode = interruption.exitCode

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { examples } from '../args/help.ts'
-import { printable } from '../text/output.ts'
+import { printable } from '../text/printable.ts'
 import type { Shell } from '../session/shell.ts'
 
 export function whyCommand(shell: Shell): Command {

@@ -6,7 +6,7 @@ import { executionPartition } from '../../stores/store.ts'
 import type { Partition, StoreReport, StoreSettings } from '../../stores/store.ts'
 import { proveIndexes, repairIndexes } from './index-check.ts'
 import type { IndexCheck } from './index-check.ts'
-import { printable } from '../text/output.ts'
+import { printable } from '../text/printable.ts'
 import { durationText } from '../text/time-text.ts'
 
 /** Workers and engines run due timers within a second, so a timer this late means that none is running. */

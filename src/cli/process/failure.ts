@@ -4,7 +4,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { errorFields } from '../../runtime/index.ts'
 import { exitCodeOf } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
-import { printable } from '../text/output.ts'
+import { printable, printableLines } from '../text/printable.ts'
 import type { Output } from '../text/output.ts'
 
 const INTERNAL_ADVICE = 'This is a bug in flowfabric. Please report it with the lines above.'
@@ -34,7 +34,7 @@ function failureDocument(error: unknown): unknown {
 function failureText(error: unknown, output: Output): string {
   if (!(error instanceof EngineError)) {
     const { error: text, stack } = errorFields(error)
-    return `${output.styleProblem('red', 'internal_error')}: ${printable(stack ?? text)}\n${INTERNAL_ADVICE}`
+    return `${output.styleProblem('red', 'internal_error')}: ${printableLines(stack ?? text)}\n${INTERNAL_ADVICE}`
   }
   const lines = [`${output.styleProblem('red', error.code)}: ${printable(error.message)}`]
   const { state, executionId } = error.detail

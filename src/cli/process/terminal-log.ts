@@ -1,6 +1,6 @@
 /** A log on standard error for a terminal: one line an entry, or one JSON object with --json. */
 import type { Log, LogFields, Runtime } from '../../runtime/index.ts'
-import { printable } from '../text/output.ts'
+import { printableLines } from '../text/printable.ts'
 import type { Output, Style } from '../text/output.ts'
 import { isoTime } from '../text/time-text.ts'
 
@@ -27,7 +27,7 @@ function lineText({ stack, ...fields }: LogFields, message: string): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : (jsonText(value) ?? String(value))}`)
   const line = [message, ...parts].join(' ')
-  return printable(typeof stack === 'string' ? `${line}\n${stack}` : line)
+  return printableLines(typeof stack === 'string' ? `${line}\n${stack}` : line)
 }
 
 /** Returns undefined for a value without JSON: handlers may log any value, and a log never throws. */

@@ -2,7 +2,7 @@
 import type { EventDetail } from '../../kernel/index.ts'
 import type { SubscriptionItem } from '../../client/index.ts'
 import type { StoredEvent } from '../../stores/store.ts'
-import { firstLine } from './output.ts'
+import { firstLine } from './printable.ts'
 import type { Output, Style } from './output.ts'
 import { isoTime } from './time-text.ts'
 

@@ -1,7 +1,7 @@
 /** Formats one execution as a page for a terminal. */
 import type { Execution, Failure } from '../../kernel/index.ts'
 import type { ExecutionDescription } from '../../client/index.ts'
-import { firstLine, printable } from './output.ts'
+import { firstLine, printable, printableLines } from './printable.ts'
 import type { Output } from './output.ts'
 import { rowsText, table } from './table.ts'
 import type { Row } from './table.ts'
@@ -145,7 +145,7 @@ function attemptsText({ description, execution }: ShownExecution, output: Output
 function failureText(failure: Failure | undefined, output: Output): string {
   if (failure === undefined) return ''
   const text = failure.stack ?? `${failure.category}: ${failure.message}`
-  return `\n  ${output.style('dim', 'last error')}\n${indent(printable(text))}`
+  return `\n  ${output.style('dim', 'last error')}\n${indent(printableLines(text))}`
 }
 
 function payloadText({ input, result }: ExecutionDescription, output: Output): string {
@@ -155,7 +155,7 @@ function payloadText({ input, result }: ExecutionDescription, output: Output): s
   ]
   return parts
     .filter(([, text]) => text !== undefined)
-    .map(([name, text]) => `\n  ${output.style('dim', name)}\n${indent(printable(text ?? ''))}`)
+    .map(([name, text]) => `\n  ${output.style('dim', name)}\n${indent(printableLines(text ?? ''))}`)
     .join('\n')
 }
 

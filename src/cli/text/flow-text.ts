@@ -1,7 +1,7 @@
 /** Formats one flow, without its graph, as a page for a terminal. */
 import type { FlowDescription } from '../../client/index.ts'
 import { countsText } from './collapse-levels.ts'
-import { firstLine } from './output.ts'
+import { firstLine } from './printable.ts'
 import type { Output } from './output.ts'
 import { rowsText } from './table.ts'
 import type { Row } from './table.ts'

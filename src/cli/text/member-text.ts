@@ -11,7 +11,7 @@ import type {
 } from '../../kernel/index.ts'
 import { nameOf, rankOf } from './flow-levels.ts'
 import type { Graph } from './flow-levels.ts'
-import { firstLine, printable } from './output.ts'
+import { firstLine, printable } from './printable.ts'
 import { stateText } from './state-text.ts'
 import type { Painter } from './state-text.ts'
 import { durationText, relativeTime } from './time-text.ts'

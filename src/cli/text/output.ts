@@ -2,7 +2,9 @@
  * The output of a command. Answers go to standard output, as text or as JSON; errors and remarks go to standard error.
  * Colours appear only on a terminal, and never with NO_COLOR.
  */
-import { stripVTControlCharacters, styleText } from 'node:util'
+import { styleText } from 'node:util'
+import { redactTokens } from './redact-tokens.ts'
+import { escapeHiddenInJson } from './printable.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
@@ -19,21 +21,23 @@ export class Output {
 
   /** Prints the answer of a command, or one item of a stream. Resolves when the stream accepts more (backpressure). */
   async answer(value: unknown, text: () => string): Promise<void> {
-    await this.#print(this.isJson ? JSON.stringify(value) : text())
+    await this.#print(this.isJson ? this.#json(value) : text())
   }
 
   /** Prints an item of a stream with --json only; the text output has remarks for it. */
   async record(value: unknown): Promise<void> {
-    if (this.isJson) await this.#print(JSON.stringify(value))
+    if (this.isJson) await this.#print(this.#json(value))
   }
 
   /** Prints a hint beside the answer, in text output only. */
   remark(text: string): void {
-    if (!this.isJson) this.#stderr.write(`${styleText('dim', text, { stream: this.#stderr })}\n`)
+    if (!this.isJson) this.#stderr.write(`${styleText('dim', redactTokens(text), { stream: this.#stderr })}\n`)
   }
 
+  /** Prints an error or a line of the log. It may quote an argument, so tokens are removed. */
   problem(text: string): void {
-    this.#stderr.write(`${text}\n`)
+    const shown = this.isJson && this.#stderr.isTTY ? escapeHiddenInJson(text) : text
+    this.#stderr.write(`${redactTokens(shown)}\n`)
   }
 
   style(style: Style, text: string): string {
@@ -42,6 +46,12 @@ export class Output {
 
   styleProblem(style: Style, text: string): string {
     return styleText(style, text, { stream: this.#stderr })
+  }
+
+  /** A person may read the document on a terminal, so nothing in it may hide there. */
+  #json(value: unknown): string {
+    const text = JSON.stringify(value)
+    return this.#stdout.isTTY ? escapeHiddenInJson(text) : text
   }
 
   async #print(line: string): Promise<void> {
@@ -56,16 +66,4 @@ export function endQuietlyOnClosedPipe(stream: NodeJS.WriteStream): void {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)
   })
-}
-
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-
-/** Removes escape sequences and control characters from foreign text, so that it cannot manipulate the terminal. */
-export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(CONTROL, '\ufffd')
-}
-
-export function firstLine(text: string): string {
-  return printable(text.split('\n', 1)[0] ?? '')
 }

@@ -1,6 +1,6 @@
 /** Formats the journal of an execution as tables. */
 import type { SignalSummary, StepSummary } from '../../client/index.ts'
-import { firstLine, printable } from './output.ts'
+import { firstLine, printable, printableLines } from './printable.ts'
 import type { Output } from './output.ts'
 import { table } from './table.ts'
 import { isoTime } from './time-text.ts'
@@ -80,6 +80,6 @@ function valuesText(steps: readonly StepSummary[], signals: readonly SignalSumma
   ]
   return named
     .filter(({ value }) => value !== undefined)
-    .map(({ title, value }) => `\n${output.style('dim', printable(title))}\n${printable(valueText(value))}`)
+    .map(({ title, value }) => `\n${output.style('dim', printable(title))}\n${printableLines(valueText(value))}`)
     .join('\n')
 }

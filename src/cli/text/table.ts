@@ -1,16 +1,18 @@
 /** Formats text in columns: as wide as their widest cell, two spaces apart, without trailing spaces. */
 import { stripVTControlCharacters } from 'node:util'
-import { printable } from './output.ts'
+import { printable } from './printable.ts'
 import type { Output } from './output.ts'
 
 const GAP = '  '
 
 /** Formats rows of cells. `alignRight` lists numeric columns. */
 export function table(
-  rows: readonly (readonly string[])[],
+  given: readonly (readonly string[])[],
   options: { readonly alignRight?: readonly number[]; readonly indent?: string } = {},
 ): string {
   const widths: number[] = []
+  // A cell is one line, whatever it contains.
+  const rows = given.map((row) => row.map((cell) => cell.replaceAll('\n', '\\n')))
   for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, widthOf(cell))))
   const lines = rows.map((row) =>
     row

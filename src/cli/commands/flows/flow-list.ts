@@ -4,7 +4,7 @@ import type { FlowPage, FlowSummary, ListFlowsOptions } from '../../../client/in
 import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
 import { oneOf, parseInteger, parseTag } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
-import { printable } from '../../text/output.ts'
+import { printable } from '../../text/printable.ts'
 import type { Output } from '../../text/output.ts'
 import type { Shell } from '../../session/shell.ts'
 import { stateText } from '../../text/state-text.ts'

@@ -5,7 +5,7 @@ import { dropUndefined } from '../../args/drop-undefined.ts'
 import { exitCodes } from '../../process/exit-codes.ts'
 import { examples } from '../../args/help.ts'
 import { readInput } from '../../args/input-argument.ts'
-import { printable } from '../../text/output.ts'
+import { printable } from '../../text/printable.ts'
 import { receiptText } from '../../text/receipt-text.ts'
 import type { Shell } from '../../session/shell.ts'
 

@@ -3,7 +3,7 @@ import { unwrap } from '../../../client/index.ts'
 import { loginName } from '../../args/operator-identity.ts'
 import { dropUndefined } from '../../args/drop-undefined.ts'
 import { examples } from '../../args/help.ts'
-import { printable } from '../../text/output.ts'
+import { printable } from '../../text/printable.ts'
 import type { Shell } from '../../session/shell.ts'
 
 interface ResumeFlags {
