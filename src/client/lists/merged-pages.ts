@@ -102,8 +102,14 @@ const newestFirst: ListOrder = {
   compare: (a, b) => compareInTime(b, a),
   encode: ({ score, id }) => `l1.${score.toString(36)}.${id ?? ''}`,
   decode: (cursor) => {
-    const match = /^l1\.([0-9a-z]+)\.([0-9a-f-]+)$/.exec(cursor)
-    if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
-    return { score: parseInt(match[1] ?? '', 36), id: match[2] }
+    const match = typeof cursor === 'string' ? /^l1\.([0-9a-z]+)\.([0-9a-f-]+)$/.exec(cursor) : null
+    return { score: scoreIn(match?.[1]), id: match?.[2] }
   },
+}
+
+/** Reads the time in a cursor. A number that no store can compare is from no store. */
+export function scoreIn(text: string | undefined): number {
+  const score = text === undefined ? Number.NaN : parseInt(text, 36)
+  if (Number.isSafeInteger(score)) return score
+  throw new EngineError('invalid_cursor', { field: 'cursor' })
 }

@@ -1,10 +1,9 @@
 /** Lists waitpoints as operators and programs may see them, without tokens. */
 import { boolean, shape } from '../../options/shape.ts'
-import { LIMIT_DEFAULT, compareInTime, mergePages, pageOptions } from './merged-pages.ts'
+import { LIMIT_DEFAULT, compareInTime, mergePages, pageOptions, scoreIn } from './merged-pages.ts'
 import type { ListOrder, Page, PageOptions } from './merged-pages.ts'
 import { WAITPOINT_PAGE_MAX } from '../../kernel/index.ts'
 import type { ExecutionId, Instant, ListedWaitpoint, Position } from '../../kernel/index.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import { executionPartition } from '../../stores/store.ts'
 import type { Session } from '../session.ts'
@@ -47,9 +46,8 @@ const longestOpenFirst: ListOrder = {
   compare: compareInTime,
   encode: ({ score, id = '' }) => `w1.${score.toString(36)}.${Buffer.from(id).toString('base64url')}`,
   decode: (cursor) => {
-    const match = /^w1\.([0-9a-z]+)\.([A-Za-z0-9_-]+)$/.exec(cursor)
-    if (match === null) throw new EngineError('invalid_cursor', { field: 'cursor' })
-    return { score: parseInt(match[1] ?? '', 36), id: Buffer.from(match[2] ?? '', 'base64url').toString() }
+    const match = typeof cursor === 'string' ? /^w1\.([0-9a-z]+)\.([A-Za-z0-9_-]+)$/.exec(cursor) : null
+    return { score: scoreIn(match?.[1]), id: Buffer.from(match?.[2] ?? '', 'base64url').toString() }
   },
 }
 
