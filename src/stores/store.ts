@@ -71,7 +71,7 @@ export interface LogGrowth {
   readonly last: number
   /** When they happened: all at the same time. */
   readonly at: Instant
-  /** Executions and flows that ended. */
+  /** Executions and flows that ended. After a conflict there may be further ones that have not. */
   readonly ended: readonly string[]
 }
 

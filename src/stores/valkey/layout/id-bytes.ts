@@ -18,6 +18,7 @@ const ZERO = 0x30
 const NINE = 0x39
 const FLOW_LETTER = 0x66
 const ASCII_MAX = 0x7f
+const RECENT_COUNT = 1_024
 /** A text of at most so many characters is written character by character, which is faster than a native call. */
 const SHORT_TEXT_MAX = 16
 
@@ -32,7 +33,7 @@ for (let byte = 0; byte < digitPairs.length; byte++) {
 }
 
 /** Writes the uuid at a place of a text as 16 bytes. Returns false, and may have written some, if there is no uuid. */
-export function putUuid(bytes: Uint8Array, at: number, text: string, start: number): boolean {
+function putUuid(bytes: Uint8Array, at: number, text: string, start: number): boolean {
   if (text.charCodeAt(start + 8) !== DASH || text.charCodeAt(start + 13) !== DASH) return false
   if (text.charCodeAt(start + 18) !== DASH || text.charCodeAt(start + 23) !== DASH) return false
   let place = start
@@ -50,6 +51,24 @@ export function putUuid(bytes: Uint8Array, at: number, text: string, start: numb
     place += 2
   }
   return all >= 0 && codes <= ASCII_MAX
+}
+
+/** Ids that were written lately, each in a place that its last characters give, and their uuids. A call has each id several times. */
+const recentIds: string[] = new Array<string>(RECENT_COUNT).fill('')
+const recentUuids = new Uint8Array(RECENT_COUNT * UUID_BYTES)
+
+/** Writes the uuid that a text ends with, as `putUuid` does. */
+export function putLastUuid(bytes: Uint8Array, at: number, id: string): boolean {
+  const { length } = id
+  const place = ((id.charCodeAt(length - 1) << 4) ^ id.charCodeAt(length - 2)) & (RECENT_COUNT - 1)
+  const start = place * UUID_BYTES
+  if (recentIds[place] !== id) {
+    const isUuid = putUuid(recentUuids, start, id, length - UUID_CHARACTERS)
+    recentIds[place] = isUuid ? id : ''
+    if (!isUuid) return false
+  }
+  for (let i = 0; i < UUID_BYTES; i++) bytes[at + i] = recentUuids[start + i] as number
+  return true
 }
 
 /** Holds the characters of one id. */
@@ -119,7 +138,8 @@ export function putName(bytes: Buffer, start: number, name: string, idParts: num
     const uuid = uuidStart(name, from)
     const markAt = at + uuid - from
     let end: number
-    if (uuid >= 0 && putUuid(bytes, markAt + 1, name, uuid)) {
+    const isWhole = from === 0 && uuid + UUID_CHARACTERS === name.length
+    if (uuid >= 0 && (isWhole ? putLastUuid(bytes, markAt + 1, name) : putUuid(bytes, markAt + 1, name, uuid))) {
       for (; from < uuid; from++) bytes[at++] = name.charCodeAt(from)
       bytes[at] = UUID_MARK
       at += 1 + UUID_BYTES

@@ -6,7 +6,7 @@
  * the position is a local variable of the caller, which is faster than a field of a writer.
  */
 import type { Cell } from '../../../kernel/index.ts'
-import { ID_CHARACTERS_MAX, UUID_BYTES, UUID_CHARACTERS, idPartition, putUuid } from './id-bytes.ts'
+import { ID_CHARACTERS_MAX, UUID_BYTES, UUID_CHARACTERS, idPartition, putLastUuid } from './id-bytes.ts'
 import {
   ABSENT,
   COUNT_16_MAX,
@@ -112,13 +112,13 @@ export function putText(bytes: Buffer, at: number, value: string): number {
 function putId(bytes: Buffer, at: number, value: string): number {
   const start = value.length - UUID_CHARACTERS
   if (start === 0) {
-    if (!putUuid(bytes, at + 1, value, 0)) return at
+    if (!putLastUuid(bytes, at + 1, value)) return at
     bytes[at] = UUID
     return at + 1 + UUID_BYTES
   }
   const isFlow = value.charCodeAt(0) === FLOW_LETTER
   const partition = idPartition(value, isFlow ? 1 : 0, start - 1)
-  if (partition < 0 || partition > COUNT_8_MAX || !putUuid(bytes, at + 2, value, start)) return at
+  if (partition < 0 || partition > COUNT_8_MAX || !putLastUuid(bytes, at + 2, value)) return at
   bytes[at] = isFlow ? FLOW_ID : EXECUTION_ID
   bytes[at + 1] = partition
   return at + 2 + UUID_BYTES
