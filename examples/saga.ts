@@ -1,10 +1,12 @@
 /**
- * A trip is booked in three places, or in none. Every booking and every cancellation is a step, so a crash repeats no
- * recorded work: the handler runs again from its first line and gets the recorded results.
+ * A trip is booked in three places, or in none: also if a booking fails, and if the traveller cancels while the trip waits for a
+ * confirmation. Every booking and every cancellation is a step, so a crash repeats no recorded work: the handler runs again
+ * from its first line and gets the recorded results.
  *
  *   npx node examples/saga.ts [location of a store]
  */
-import { PermanentError, task } from '../src/index.ts'
+import { ExecutionCancelledError, PermanentError, signal, task } from '../src/index.ts'
+import type { ExecutionHandle } from '../src/index.ts'
 import { openFabric } from './open-fabric.ts'
 
 const bookTrip = task<{ to: string }, string>('trip.book')
@@ -28,9 +30,12 @@ const bookTripHandler = bookTrip.handle(async ({ to }, ctx) => {
       const { booking } = await ctx.step(`book ${what}`, (s) => offices.book(what, to, s.idempotencyKey))
       undo.unshift(() => ctx.step(`cancel ${what}`, { retry: { attempts: 10 } }, () => offices.cancel(booking)))
     }
+    await ctx.waitFor('confirmation', signal('confirmed'))
   } catch (error) {
     // The failure of a step is recorded too, so after a crash the handler takes this path again.
     for (const each of undo) await each()
+    // A cancelled execution ends as cancelled, whatever its handler throws.
+    if (error instanceof ExecutionCancelledError) throw error
     throw new PermanentError(`the trip to ${to} is off`, { cause: error })
   }
   return `the trip to ${to} is booked`
@@ -40,9 +45,20 @@ await using opened = await openFabric()
 const { fabric } = opened
 await fabric.work([bookTripHandler])
 
-for (const to of ['Rome', 'Venice']) {
+for (const to of ['Rome', 'Venice', 'Oslo']) {
   console.log(`${to}:`)
   const execution = await fabric.submit(bookTrip, { to })
+  if (to === 'Rome') await execution.signal('confirmed', true)
+  if (to === 'Oslo') await cancelWhileItWaits(execution)
   const { outcome, result, attempts } = await execution.wait()
-  console.log(outcome === 'completed' ? `  ${String(result)}` : `  ${attempts.at(-1)?.failure?.message ?? outcome}`)
+  if (outcome === 'completed') console.log(`  ${String(result)}`)
+  else console.log(`  ${outcome === 'cancelled' ? 'cancelled' : (attempts.at(-1)?.failure?.message ?? outcome)}`)
+}
+
+/** The handler occupies no worker at that moment. The cancel wakes it, and \`ctx.waitFor\` throws. */
+async function cancelWhileItWaits(execution: ExecutionHandle<string>): Promise<void> {
+  for await (const item of execution.events()) {
+    if (item.kind === 'event' && item.event.type === 'execution_suspended') break
+  }
+  await execution.cancel('the traveller is ill')
 }

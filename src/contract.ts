@@ -17,6 +17,7 @@ export type {
 export type { Duration } from './client/define/duration.ts'
 export {
   CategorisedError,
+  ExecutionCancelledError,
   ExecutionEndedError,
   LeaseLostError,
   PermanentError,

@@ -108,7 +108,10 @@ const asideFromExecutions: readonly OperationName[] = [
 ]
 
 const timedCases: Record<DueCaseName, string> = {
-  execution_deadline: 'The total deadline has passed: the execution expires, even if retries remain.',
+  execution_deadline:
+    'The total deadline has passed: the execution expires, even if retries remain. If it has completed steps, its handler may undo them first.',
+  compensation_timeout:
+    'An execution that was stopped has not undone its steps in time, or no worker has claimed it for that: it ends.',
   cancel_grace: 'The grace of a cancel request is over: the execution ends as cancelled.',
   lease_expiry:
     'A lease has expired: other workers can claim the execution, for a new attempt. It ends as cancelled if a cancel was requested, and as failed if leases were lost too often.',
@@ -163,6 +166,8 @@ const events: Record<EventType, string> = {
   waitpoint_opened: 'A waitpoint accepts signals, or its tokens were reissued.',
   waitpoint_closed: 'A waitpoint was closed before a wait was answered there.',
   signal_received: 'A signal was accepted, with this `effect`.',
+  execution_unwinding:
+    'The execution was cancelled, or its deadline is over: its handler runs once more, to undo its steps, until `until` at most.',
 }
 
 /** Draws the changes of phase, labelled with the operations that cause them. */

@@ -16,6 +16,7 @@ export { parseDuration } from './define/duration.ts'
 export type { Duration } from './define/duration.ts'
 export {
   CategorisedError,
+  ExecutionCancelledError,
   ExecutionEndedError,
   LeaseLostError,
   PermanentError,

@@ -31,6 +31,8 @@ export {
   CONDITION_NEED_MAX,
   CONDITION_NODE_MAX,
   CONDITION_SOURCE_MAX,
+  COMPENSATION_TIMEOUT_DEFAULT_MS,
+  COMPENSATION_WAIT_MS,
   COUNT_MAX,
   DUE_HIDDEN_MS,
   DUE_SCAN_COUNT,
@@ -114,6 +116,7 @@ export type {
   Progress,
   Queue,
   RetryPolicy,
+  Unwinding,
 } from './model/execution-schema.ts'
 export type {
   Edge,
@@ -273,7 +276,7 @@ export { beginCounting, countSignal, isMet } from './rules/condition.ts'
 export type { SignalFacts } from './rules/condition.ts'
 export { ALL_OF, newGroup, verdictOf } from './rules/edge-group.ts'
 export type { PolicyInput } from './rules/edge-group.ts'
-export { dueAt } from './rules/execution-state.ts'
+export { dueAt, unwindingUntil } from './rules/execution-state.ts'
 export {
   BY_FLOW,
   LOST_TO_FAILURE,

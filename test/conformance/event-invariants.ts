@@ -14,6 +14,7 @@ interface Life {
   epoch: number
   attempt: number
   isCancelRequested: boolean
+  isUnwinding: boolean
   /** A member may begin, or begin again, held back by what it depends on: the log has an event only when it no longer is. */
   mayBeBlocked: boolean
 }
@@ -53,7 +54,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
   if (event.type === 'execution_created') {
     if (life !== undefined) return 'it exists already'
     const mayBeBlocked = event.flowId !== undefined
-    const begun = { epoch: 0, attempt: 0, isCancelRequested: false, mayBeBlocked }
+    const begun = { epoch: 0, attempt: 0, isCancelRequested: false, isUnwinding: false, mayBeBlocked }
     lives.set(event.executionId, { phase: phaseAfter(event), ...begun })
     return undefined
   }
@@ -66,6 +67,7 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
         epoch: life.epoch,
         attempt: 0,
         isCancelRequested: false,
+        isUnwinding: false,
         mayBeBlocked: false,
       })
       return from === 'ended' || (from !== 'active' && life.attempt === 0) ? undefined : 'it had begun'
@@ -91,11 +93,19 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
       life.isCancelRequested = true
       return from === 'active' && isFirst ? undefined : 'no worker held it, or its cancellation was already requested'
     }
+    case 'execution_unwinding': {
+      const isFirst = !life.isUnwinding
+      life.phase = 'eligible'
+      life.isUnwinding = true
+      life.mayBeBlocked = false
+      return from !== 'ended' && isFirst ? undefined : 'it had ended, or was undoing its steps already'
+    }
     case 'execution_ended':
       life.phase = 'ended'
       return from === 'ended' ? 'it had ended' : event.outcome === undefined ? 'it has no outcome' : undefined
     case 'execution_replayed':
       life.phase = 'eligible'
+      life.isUnwinding = false
       life.mayBeBlocked = event.flowId !== undefined
       return from === 'ended' ? undefined : 'it had not ended'
     case 'execution_purged':

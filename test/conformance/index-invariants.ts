@@ -84,10 +84,12 @@ const blockedNames = {
 
 /** The earliest of all its timers; for a member also what it owes to others, for which an end is no end. */
 function expectedDue(execution: Execution): number | undefined {
-  const { state, deadlineAt, member, journal } = execution
+  const { state, deadlineAt, member, journal, unwinding } = execution
   const owed = member === undefined ? [] : owedBy(execution, member)
   if (state.phase === 'ended') return owed[0]
-  const timers = [...owed, deadlineAt]
+  const timers = [...owed, unwinding === undefined ? deadlineAt : undefined]
+  if (unwinding !== undefined && state.phase !== 'active') timers.push(unwinding.until)
+  if (unwinding !== undefined && state.phase === 'active') timers.push(state.runningSince + unwinding.leftMs)
   if (state.phase === 'delayed') timers.push(state.until)
   if (state.phase === 'active') timers.push(state.lease.expiresAt, state.timeoutAt, state.cancel?.forceAt)
   if (state.phase === 'suspended') timers.push(state.until, state.remindAt)

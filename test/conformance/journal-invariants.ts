@@ -139,13 +139,14 @@ function openRules(execution: Execution, journal: Journal, { waitpoints }: Store
   const records = waitpoints.filter((waitpoint) => targets.includes(waitpoint.target))
   const unclosed = waitpoints.filter(({ target, closedAt }) => closedAt === undefined && !target.startsWith('@'))
   const isReplayed = execution.lastReplay !== undefined
+  const isStopped = execution.state.phase === 'ended' || execution.unwinding !== undefined
   return {
     'a waitpoint is open once': new Set(targets).size === targets.length,
     'mailboxes are not opened': targets.every((target) => !target.startsWith('@')),
     'what is open has a record that is not closed':
       records.length === targets.length && records.every((waitpoint) => waitpoint.closedAt === undefined),
-    'what is not open is closed, unless its execution ended over it':
-      execution.state.phase === 'ended' || isReplayed || unclosed.length === targets.length,
+    'what is not open is closed, unless its execution was stopped over it':
+      isStopped || isReplayed || unclosed.length === targets.length,
     'an execution that has ended accepts no signal': execution.state.phase !== 'ended' || targets.length === 0,
     'no more is open than may be': targets.length <= OPEN_WAITPOINT_MAX,
   }

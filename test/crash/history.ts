@@ -107,6 +107,10 @@ class Life {
       case 'step_recorded':
         if (this.#holder === undefined) this.#fault(`${event.type} comes while it has no holder`)
         return
+      case 'execution_unwinding':
+        // Whether or not it was held: the holder has lost it.
+        this.#holder = undefined
+        return
       case 'execution_promoted':
         if (this.#holder !== undefined) this.#fault('it is promoted while it has a holder')
         return

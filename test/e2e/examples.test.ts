@@ -90,6 +90,7 @@ test.each([
     [
       '  the trip to Rome is booked\n',
       '  hotel: booked\n  hotel: cancelled\n  flight: cancelled\n  the trip to Venice is off',
+      '  car: cancelled\n  hotel: cancelled\n  flight: cancelled\n  cancelled\n',
     ],
   ],
 ])('the example %s waits, resumes and exits, also on a given store', async (name, texts) => {

@@ -153,8 +153,8 @@ test('records in the values of a server', async () => {
   await fuzz(bytes, ([value, edits, cut]) => {
     const stored = recordValue('12345678', value, storedForm)
     for (const [at, byte] of edits) stored[at % stored.length] = byte
-    readRecordValue(value.type, stored, storedForm)
-    readRecordValue(value.type, stored.subarray(0, cut % stored.length), storedForm)
+    readRecordValue(value.type, value.id, stored, storedForm)
+    readRecordValue(value.type, value.id, stored.subarray(0, cut % stored.length), storedForm)
   })
 })
 

@@ -186,7 +186,8 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
   if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)
   if (after.epoch > before.epoch && !isClaimed) problems.push(`${after.id} got a new epoch without a claim`)
   if (!isSubject && !mayTouchOthers) problems.push(`${after.id} changed though no call named it`)
-  if (isAskedToStop(before) && !isAskedToStop(after) && after.state.phase !== 'ended') {
+  const isStopped = after.state.phase === 'ended' || after.unwinding !== undefined
+  if (isAskedToStop(before) && !isAskedToStop(after) && !isStopped) {
     problems.push(`the cancel request of ${after.id} was lost`)
   }
   if (before.state.phase === 'ended' && !isReborn(step, after)) {

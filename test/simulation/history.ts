@@ -63,13 +63,19 @@ function acceptanceProblems(
   })
 }
 
+/** The events of a deed that has none of its own name. */
+const eventsOf: Partial<Record<string, readonly string[]>> = {
+  replayed: ['execution_replayed'],
+  cancel_requested: ['cancel_requested', 'execution_unwinding'],
+}
+
 /** What was acknowledged has happened. */
 function deedProblems(witness: Witness, events: ReadonlyMap<string, readonly StoredEvent[]>): string[] {
   const problems: string[] = []
   for (const { executionId, what } of witness.deeds) {
     const told = events.get(executionId) ?? []
     const isTold = told.some(({ type, outcome }) =>
-      what === 'cancelled' ? outcome === 'cancelled' : type === (what === 'replayed' ? 'execution_replayed' : what),
+      what === 'cancelled' ? outcome === 'cancelled' : (eventsOf[what] ?? [what]).includes(type),
     )
     if (!isTold) problems.push(`${executionId} was reported ${what}, and its history does not show it`)
   }

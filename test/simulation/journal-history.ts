@@ -1,6 +1,6 @@
 /** The promises about steps, waits and signals, held against what handlers, senders and the store saw. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Signal } from '../../src/kernel/index.ts'
+import type { Signal, Step } from '../../src/kernel/index.ts'
 import type { StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { ITEM_COUNT } from './journal-kinds.ts'
@@ -19,7 +19,25 @@ export function journalHistoryProblems(world: World): string[] {
     ...itemProblems(world),
     ...voteProblems(journals.answers),
     ...restProblems(world),
+    ...undoProblems(world),
   ]
+}
+
+/** What a cancelled execution has done, it undoes before it ends. */
+function undoProblems({ network }: World): string[] {
+  const records = network.dumps.flatMap((dump) => dump.records)
+  const done = new Set(
+    records
+      .filter((record): record is Step => record.type === 'step')
+      .filter(({ state }) => state.phase === 'completed')
+      .map(({ executionId, name }) => JSON.stringify([executionId, name])),
+  )
+  const has = (id: string, name: string) => done.has(JSON.stringify([id, name]))
+  return network.dumps
+    .flatMap((dump) => executionsOf(dump))
+    .filter(({ task, state }) => task === 'dismissed' && state.phase === 'ended' && state.outcome === 'cancelled')
+    .filter(({ id }) => has(id, 'before') && !has(id, 'undo'))
+    .map(({ id }) => `${id} was cancelled, and its step was not undone`)
 }
 
 /** However often a step runs, it asks for the same thing. */
@@ -49,7 +67,13 @@ function originProblems({ witness }: World): string[] {
 }
 
 /** What takes an execution from its worker in the middle of something. */
-const INTERRUPTIONS: readonly string[] = ['lease_expired', 'lease_revoked', 'attempt_failed', 'execution_released']
+const INTERRUPTIONS: readonly string[] = [
+  'lease_expired',
+  'lease_revoked',
+  'attempt_failed',
+  'execution_released',
+  'execution_unwinding',
+]
 
 /** A step runs again only if its worker was interrupted, or if it failed. */
 function rerunProblems({ witness }: World, events: readonly StoredEvent[]): string[] {

@@ -1,5 +1,5 @@
 /** Work that remembers and waits: one kind for each way in which a step, a wait or a signal can go. */
-import { PermanentError, approval, signal } from '../../src/client/index.ts'
+import { ExecutionCancelledError, PermanentError, approval, signal } from '../../src/client/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import { kind, obey } from './kind.ts'
 import type { Kind, Scene } from './kind.ts'
@@ -102,7 +102,12 @@ export const journalKinds: readonly Kind[] = [
   }),
   kind('dismissed', { then: { kind: 'act', act: callOff }, outcomes: ['cancelled'] }, async (scene) => {
     await scene.calls.step('before')
-    await scene.calls.waitFor('never', approval())
+    try {
+      await scene.calls.waitFor('never', approval())
+    } catch (error) {
+      if (error instanceof ExecutionCancelledError) await scene.calls.step('undo')
+      throw error
+    }
   }),
 ]
 

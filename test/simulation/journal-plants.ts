@@ -6,6 +6,23 @@ import type { Plant } from './plant.ts'
 
 export const journalPlants: readonly Plant[] = [
   {
+    name: 'compensation_lost',
+    mistake: 'a cancel ends an execution without giving it a chance to undo its steps',
+    plant: () => change('cancelExecution', (right, tx, input) => right(tx, { ...input, force: true })),
+  },
+  {
+    name: 'unwinding_not_handed_over',
+    mistake: 'a worker does not learn that it claims an execution which is to undo its steps',
+    plant: () =>
+      change('claimForWorker', (right, tx, input) => {
+        const result = right(tx, input)
+        return {
+          ...result,
+          executions: result.executions.map((claimed) => ({ ...claimed, unwinding: undefined })),
+        }
+      }),
+  },
+  {
     name: 'answered_place_stays_open',
     mistake: 'a signal that ends a wait leaves the place open that it was sent to',
     plant: () =>

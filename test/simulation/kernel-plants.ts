@@ -311,5 +311,6 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     inputs: [],
     inputsFrom: undefined,
     journal: undefined,
+    unwinding: undefined,
   }
 }

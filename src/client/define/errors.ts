@@ -82,6 +82,20 @@ export class LeaseLostError extends EngineError {
   override readonly name = 'LeaseLostError'
 }
 
+/**
+ * Thrown once by a durable call of a handler whose execution was cancelled, or whose deadline is over. The handler may undo
+ * its steps with further steps. Whatever it returns or throws afterwards, the execution ends with `outcome`.
+ */
+export class ExecutionCancelledError extends EngineError {
+  override readonly name = 'ExecutionCancelledError'
+  readonly outcome: 'cancelled' | 'expired'
+
+  constructor(outcome: 'cancelled' | 'expired', detail: ErrorDetail) {
+    super(`execution_${outcome}`, detail)
+    this.outcome = outcome
+  }
+}
+
 /** The rejection of `result()` when an execution ends without completing. */
 export class ExecutionEndedError extends EngineError {
   override readonly name = 'ExecutionEndedError'
@@ -101,6 +115,7 @@ const marked = {
   StepFailedError,
   StepRefusedError,
   LeaseLostError,
+  ExecutionCancelledError,
   ExecutionEndedError,
 }
 for (const [name, errorClass] of Object.entries(marked)) markError(errorClass, name)

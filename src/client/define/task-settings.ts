@@ -13,6 +13,11 @@ export interface TimeoutOptions {
   readonly attempt?: Duration
   /** The time limit from submit to end, including retries and waits. */
   readonly total?: Duration
+  /**
+   * The running time that a handler has to undo its completed steps after a cancel, or after the total time limit. 5 minutes
+   * unless given.
+   */
+  readonly compensation?: Duration
 }
 
 const TIMEOUT_MIN_MS = 1
@@ -20,6 +25,7 @@ const TIMEOUT_MIN_MS = 1
 const timeoutOptions = shape<TimeoutOptions>()("{ attempt: '30s', total: '1h' }", {
   attempt: (value, field) => parseDuration(value, field, TIMEOUT_MIN_MS),
   total: (value, field) => parseDuration(value, field, TIMEOUT_MIN_MS),
+  compensation: (value, field) => parseDuration(value, field, TIMEOUT_MIN_MS),
 })
 
 /** Defaults for the executions of a task. A submit can override them. */
@@ -49,6 +55,7 @@ export interface TaskPolicy {
   readonly retry: RetryPolicy
   readonly attemptTimeoutMs: number | undefined
   readonly totalTimeoutMs: number | undefined
+  readonly compensationTimeoutMs: number | undefined
   readonly retentionMs: number
 }
 
@@ -58,6 +65,7 @@ export const DEFAULT_POLICY: TaskPolicy = {
   retry: parseRetry(undefined),
   attemptTimeoutMs: undefined,
   totalTimeoutMs: undefined,
+  compensationTimeoutMs: undefined,
   retentionMs: RETENTION_DEFAULT_MS,
 }
 
@@ -70,6 +78,7 @@ export function overridePolicy(policy: TaskPolicy, settings: ParsedSettings): Ta
     retry: retry ?? policy.retry,
     attemptTimeoutMs: timeout?.attempt ?? policy.attemptTimeoutMs,
     totalTimeoutMs: timeout?.total ?? policy.totalTimeoutMs,
+    compensationTimeoutMs: timeout?.compensation ?? policy.compensationTimeoutMs,
     retentionMs: retention ?? policy.retentionMs,
   }
 }

@@ -15,7 +15,7 @@ import type {
   Progress,
   PublicState,
 } from '../../kernel/index.ts'
-import { SEPARATOR, bucketOf, publicState } from '../../kernel/index.ts'
+import { SEPARATOR, bucketOf, publicState, unwindingUntil } from '../../kernel/index.ts'
 import { tagsToObject } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
@@ -134,12 +134,20 @@ export function summarise(execution: Execution): ExecutionSummary {
     lease: state.phase === 'active' ? state.lease : undefined,
     suspension: suspensionOf(execution),
     journal: journalCounts(execution.journal),
-    cancelRequested: state.phase === 'active' ? state.cancel : undefined,
+    cancelRequested: cancelRequestOf(execution),
     flowId: member?.flowId,
     node: member?.name,
     dependencies: dependenciesOf(member?.group),
     isSuperseded: bucketOf(execution) === 'superseded',
   }
+}
+
+function cancelRequestOf(execution: Execution): ExecutionDescription['cancelRequested'] {
+  const { state, unwinding } = execution
+  if (state.phase === 'active' && state.cancel !== undefined) return state.cancel
+  const forceAt = unwindingUntil(execution)
+  if (unwinding === undefined || forceAt === undefined || state.phase === 'ended') return undefined
+  return { reason: unwinding.reason, by: unwinding.by ?? 'engine', forceAt }
 }
 
 function suspensionOf({ state, changedAt }: Execution): Suspension | undefined {

@@ -7,7 +7,7 @@ import { describe, summarise } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
 import { describeExecution, explainExecution, readInputs } from './execution-calls.ts'
 import type { DescribedParts } from './execution-calls.ts'
-import { explanationText } from './explanation-text.ts'
+import { explanationText, unwindingText } from './explanation-text.ts'
 import type { SkippedBy } from './explanation-text.ts'
 
 const ALL_PARTS: DescribedParts = { attempts: true, payload: true, result: true }
@@ -39,8 +39,9 @@ export async function readExplanation(
   session: Session,
   idOrKey: string,
 ): Promise<{ readonly explanation: Explanation; readonly text: string }> {
-  const { explanation } = unwrap(await explainExecution(session, idOrKey))
-  return { explanation, text: explanationText(explanation, await skippedBy(session, explanation)) }
+  const { explanation, unwinding } = unwrap(await explainExecution(session, idOrKey))
+  const text = explanationText(explanation, await skippedBy(session, explanation))
+  return { explanation, text: unwinding === undefined ? text : `${unwindingText(unwinding)} ${text}` }
 }
 
 /** The upstream because of which an execution was skipped, unless it has been removed since. */

@@ -8,6 +8,7 @@ import type {
   InputRefusals,
   Outcome,
   TimeoutBehaviour,
+  Unwinding,
 } from '../../kernel/index.ts'
 
 /** The upstream because of which an execution was skipped, as far as it is known. */
@@ -32,6 +33,14 @@ export function explanationText(explanation: Explanation, skippedBy?: SkippedBy)
       return endedText(explanation, skippedBy)
   }
 }
+
+/** Why it runs, or waits to run, although it was stopped. */
+export function unwindingText({ outcome, reason, by, endsAt }: UnwindingFacts): string {
+  const cause = outcome === 'expired' ? 'Its deadline is over' : `${by ?? 'The engine'} cancelled it (${reason})`
+  return `${cause}, and its handler may undo the steps that it has completed; it ends at ${instant(endsAt)} at the latest.`
+}
+
+type UnwindingFacts = Pick<Unwinding, 'outcome' | 'reason' | 'by'> & { readonly endsAt: number }
 
 const blockText: Readonly<Record<BlockCause, string>> = {
   dependencies: 'executions that it depends on have not ended',

@@ -107,6 +107,7 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     delayMs: options.delay,
     attemptTimeoutMs: policy.attemptTimeoutMs,
     totalTimeoutMs: policy.totalTimeoutMs,
+    compensationTimeoutMs: policy.compensationTimeoutMs,
     retentionMs: policy.retentionMs,
     payload: payload?.input,
     ifExists: options.ifExists ?? 'join',

@@ -1,4 +1,6 @@
 /** Asks the holder of a running execution to stop. The holder learns of it through its lease and has a grace period. */
+import { COMPENSATION_TIMEOUT_DEFAULT_MS } from '../limits.ts'
+import { hasStepsToUndo } from '../rules/execution-state.ts'
 import type { Execution, Instant } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
@@ -19,7 +21,11 @@ export function requestCancel(tx: Tx, execution: Execution, request: CancelReque
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('a cancel is requested of an execution without a lease', execution.id)
   if (state.cancel !== undefined) return state.cancel.forceAt
-  const forceAt = tx.now + request.graceMs
+  // A handler with completed steps has the time to undo them.
+  const graceMs = hasStepsToUndo(execution)
+    ? (execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS)
+    : request.graceMs
+  const forceAt = tx.now + graceMs
   state.cancel = { reason: request.reason, by: request.by, at: tx.now, forceAt }
   tx.put(execution)
   tx.emit('cancel_requested', execution, {

@@ -32,3 +32,9 @@ export function leaseEnded(execution: Execution, fence: Fence, how: LeaseEnd): b
   if (last === undefined || last.how !== how || last.id !== fence.leaseId) return false
   return last.epoch === fence.epoch && execution.attempt?.number === fence.attempt
 }
+
+/** Whether the execution ended under this fence after it had undone its steps. */
+export function hasUnwound(execution: Execution, fence: Fence): boolean {
+  const outcome = execution.unwinding?.outcome
+  return outcome !== undefined && execution.state.phase === 'ended' && leaseEnded(execution, fence, outcome)
+}

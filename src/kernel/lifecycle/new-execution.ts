@@ -21,6 +21,7 @@ export interface CreateInput {
   readonly delayMs?: number | undefined
   readonly attemptTimeoutMs?: number | undefined
   readonly totalTimeoutMs?: number | undefined
+  readonly compensationTimeoutMs?: number | undefined
   readonly retentionMs: number
   readonly payload?: BlobInput | undefined
   readonly ifExists: 'join' | 'reject' | 'replace'
@@ -64,6 +65,8 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     journal: undefined,
     version: input.version,
     refusals: undefined,
+    unwinding: undefined,
+    compensationTimeoutMs: input.compensationTimeoutMs,
   }
 }
 

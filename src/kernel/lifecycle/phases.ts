@@ -4,6 +4,7 @@ import type { EventDetail, EventType } from '../model/events.ts'
 import { countChange, flowOf } from './flow-counts.ts'
 import { bucketOf } from '../rules/flow-state.ts'
 import { closeJournal } from './close-journal.ts'
+import { COMPENSATION_TIMEOUT_DEFAULT_MS, COMPENSATION_WAIT_MS } from '../limits.ts'
 import type { ReplayRequest } from './prepare-replay.ts'
 import type {
   AttemptOutcome,
@@ -17,6 +18,7 @@ import type {
   LeaseEnd,
   NextAttempt,
   Outcome,
+  Unwinding,
 } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 
@@ -29,6 +31,13 @@ function leaveLease(tx: Tx, execution: Execution, how: LeaseEnd, until: Instant 
   if (state.phase !== 'active') return
   if (execution.attempt !== undefined) {
     execution.attempt.usedMs = execution.attempt.usedMs + Math.max(0, tx.now - state.runningSince)
+  }
+  const unwinding = execution.unwinding
+  if (unwinding !== undefined) {
+    // A handler has run no longer than its lease.
+    const ranMs = Math.max(0, Math.min(tx.now, state.lease.expiresAt) - state.runningSince)
+    const leftMs = Math.max(0, unwinding.leftMs - ranMs)
+    execution.unwinding = { ...unwinding, leftMs }
   }
   execution.lastLease = { id: state.lease.id, epoch: execution.epoch, how, until }
 }
@@ -219,6 +228,39 @@ export function resume(tx: Tx, execution: Execution, resumption: Resumption): vo
   if (execution.member !== undefined) countChange(tx, execution, before)
 }
 
+export interface Stop {
+  readonly outcome: Unwinding['outcome']
+  readonly reason: string
+  /** Absent for a deadline. */
+  readonly by: string | undefined
+}
+
+/**
+ * Makes an execution with completed steps claimable from any phase, so that its handler can undo them. Its wait ends
+ * without an answer. The caller counts it.
+ */
+export function wakeToUnwind(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd): void {
+  const state = execution.state
+  const cancel = state.phase === 'active' ? state.cancel : undefined
+  const timeoutMs = execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS
+  // A holder that was asked to stop has used part of its time.
+  const leftMs = cancel === undefined ? timeoutMs : Math.max(0, cancel.forceAt - tx.now)
+  const { outcome, reason, by } = stop
+  leaveLease(tx, execution, how, undefined)
+  closeJournal(tx, execution, by, reason)
+  if (state.phase === 'active') execution.next = 'continue'
+  execution.unwinding = { outcome, reason, by, at: tx.now, until: tx.now + COMPENSATION_WAIT_MS, leftMs }
+  execution.state = { phase: 'eligible' }
+  execution.changedAt = tx.now
+  tx.put(execution)
+  tx.emit('execution_unwinding', execution, {
+    ...holderDetail(execution),
+    reason,
+    by,
+    until: execution.unwinding.until,
+  })
+}
+
 /**
  * Gives an execution to a worker: a new epoch, and a new attempt unless a parked one continues. The caller counts it.
  */
@@ -257,6 +299,8 @@ export function activate(tx: Tx, execution: Execution, lease: Lease): void {
 
 /** Returns when an attempt that has been running since an instant times out. */
 export function timeoutFrom(execution: Execution, runningSince: Instant): Instant | undefined {
+  // The running time of a handler that undoes its steps has a limit of its own.
+  if (execution.unwinding !== undefined) return undefined
   const timeoutMs = execution.attemptTimeoutMs
   return timeoutMs === undefined ? undefined : runningSince + timeoutMs - (execution.attempt?.usedMs ?? 0)
 }

@@ -24,6 +24,7 @@ export function prepareReplay(tx: Tx, execution: Execution, request: ReplayReque
   execution.progress = undefined
   execution.result = undefined
   execution.lastLease = undefined
+  execution.unwinding = undefined
   execution.deadlineAt = execution.totalTimeoutMs === undefined ? undefined : tx.now + execution.totalTimeoutMs
   execution.replayCount = execution.replayCount + 1
   execution.lastReplay = { requestId: request.requestId, reason: request.reason, by: request.by, at: tx.now }

@@ -38,6 +38,7 @@ export const eventTypes = [
   'waitpoint_opened',
   'waitpoint_closed',
   'signal_received',
+  'execution_unwinding',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -149,5 +150,5 @@ export function isEndEvent(type: EventType): boolean {
 /** Whether the lease holder must be notified of an event at once, because it changes what the holder may do. */
 export function concernsHolder(type: EventType, detail: EventDetail): boolean {
   if (type === 'execution_ended') return detail.outcome !== 'completed' && detail.outcome !== 'failed'
-  return type === 'cancel_requested' || type === 'lease_revoked'
+  return type === 'cancel_requested' || type === 'lease_revoked' || type === 'execution_unwinding'
 }

@@ -46,6 +46,22 @@ const cancelRequest = object({ reason: text, by: text, at: whole, forceAt: whole
 /** A request to cancel an active execution: delivered to the lease holder, and enforced at `forceAt`. */
 export type CancelRequest = Infer<typeof cancelRequest>
 
+const unwinding = frozenObject({
+  /** The outcome that the execution ends with, whatever its handler returns. */
+  outcome: word(['cancelled', 'expired']),
+  reason: text,
+  /** Absent for a deadline. */
+  by: maybe(text),
+  at: whole,
+  /** The end of the time to find a worker, or to wait between two runs. */
+  until: whole,
+  /** Running time that is left to the handler. */
+  leftMs: whole,
+})
+
+/** An execution whose handler runs once more, to undo its steps: it was cancelled, or its deadline is over. */
+export type Unwinding = Infer<typeof unwinding>
+
 const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'], ['budget', 'limit', 'operator'])
 
 export type BlockCause = Infer<typeof blockCause>
@@ -203,6 +219,10 @@ export const execution = record('execution', {
   version: rare(whole),
   /** Set while workers refuse its input. A run of its handler clears it. */
   refusals: rare(inputRefusals),
+  /** Set when it starts to undo its steps, and kept after its end. */
+  unwinding: rare(unwinding),
+  /** Running time that its handler has to undo its steps. */
+  compensationTimeoutMs: rare(whole),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

@@ -243,6 +243,8 @@ export const journal = object({
   isRemoving: flag,
   /** How many of its signals came by links. */
   linkSignalCount: rare(whole),
+  /** Whether a step of kind `call` has completed, so that its handler may have to undo it. */
+  hasCompletedSteps: rare(flag),
 })
 
 /** What an execution's own record holds about its steps, waits and signals. */

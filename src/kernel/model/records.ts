@@ -38,6 +38,7 @@ export type {
   Phase,
   Queue,
   RetryPolicy,
+  Unwinding,
 } from './execution-schema.ts'
 export type {
   Edge,

@@ -12,7 +12,8 @@ export function claimScore(execution: Execution): number {
 
 /** Whether an execution has reached its total deadline, even if no due pass has ended it yet. */
 export function isPastDeadline(execution: Execution, now: Instant): boolean {
-  return execution.state.phase !== 'ended' && execution.deadlineAt !== undefined && execution.deadlineAt <= now
+  const { state, unwinding, deadlineAt } = execution
+  return state.phase !== 'ended' && unwinding === undefined && deadlineAt !== undefined && deadlineAt <= now
 }
 
 function earlier(a: Instant | undefined, b: Instant | undefined): Instant | undefined {
@@ -44,9 +45,23 @@ function pendingSince(execution: Execution, member: Membership): Instant | undef
 
 function timerOf(execution: Execution): Instant | undefined {
   const state = execution.state
-  if (state.phase === 'active') return earlier(activeUntil(state), execution.deadlineAt)
-  if (state.phase === 'suspended') return earlier(earlier(state.until, state.remindAt), execution.deadlineAt)
-  return state.phase === 'delayed' ? earlier(state.until, execution.deadlineAt) : execution.deadlineAt
+  const limit = execution.unwinding === undefined ? execution.deadlineAt : unwindingUntil(execution)
+  if (state.phase === 'active') return earlier(activeUntil(state), limit)
+  if (state.phase === 'suspended') return earlier(earlier(state.until, state.remindAt), limit)
+  return state.phase === 'delayed' ? earlier(state.until, limit) : limit
+}
+
+/** Whether the handler has recorded results of steps, which it may have to undo. */
+export function hasStepsToUndo(execution: Execution): boolean {
+  const journal = execution.journal
+  return journal?.hasCompletedSteps === true && !journal.isRemoving
+}
+
+/** When an execution that undoes its steps ends, however far its handler has got. */
+export function unwindingUntil(execution: Execution): Instant | undefined {
+  const { state, unwinding } = execution
+  if (unwinding === undefined) return undefined
+  return state.phase === 'active' ? state.runningSince + unwinding.leftMs : unwinding.until
 }
 
 /** When the lease expires, the attempt times out, or the grace of a cancel ends. */

@@ -22,6 +22,7 @@ export function newJournal(life: number, firstLife: number): Journal {
     resumed: undefined,
     isRemoving: false,
     linkSignalCount: undefined,
+    hasCompletedSteps: undefined,
   }
 }
 
@@ -92,6 +93,7 @@ export function cutFrom(journal: Journal, position: number): void {
   for (const cut of journal.cuts) if (cut.from < position) cuts.push({ from: cut.from, to: Math.min(cut.to, position) })
   if (position < journal.nextPosition) cuts.push({ from: position, to: journal.nextPosition })
   journal.cuts = cuts
+  if (position === 0) journal.hasCompletedSteps = undefined
   journal.era = journal.era + 1
 }
 

@@ -1,6 +1,7 @@
 /** Classifies how a run of a handler ended. Pure: decides from the returned value or thrown error and the state of the lease. */
 import {
   CategorisedError,
+  ExecutionCancelledError,
   PermanentError,
   PostponeError,
   RetryAfterError,
@@ -14,6 +15,9 @@ import type { FailureInput } from '../../kernel/index.ts'
 import { failureOf } from '../error-text.ts'
 import { UnfitInputError } from '../context/unfit-input.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
+
+/** The requester of a stop that no person or program requested. */
+const BY_ENGINE = 'engine'
 
 export type HandlerOutcome =
   | { readonly kind: 'complete'; readonly result: EncodedValue | undefined }
@@ -45,6 +49,8 @@ function handBack({ isTimedOut }: LeasedExecution): HandlerOutcome {
 /** A returned value completes the execution, even after a cancel request or an interruption that the handler is not aware of. */
 export function outcomeOfValue(leased: LeasedExecution, value: unknown): HandlerOutcome {
   if (isAbort(leased, value)) return outcomeOfError(leased, value)
+  const cancel = leased.isCancelDelivered ? cancelOf(leased) : undefined
+  if (cancel !== undefined) return cancel
   try {
     return { kind: 'complete', result: encodeValue(value, 'result', RESULT_BYTES) }
   } catch (error) {
@@ -59,14 +65,23 @@ export function isAbort(leased: LeasedExecution, value: unknown): boolean {
 
 export function outcomeOfError(leased: LeasedExecution, error: unknown): HandlerOutcome {
   if (leased.refusal !== undefined) return { kind: 'leave' }
-  const { pendingCancel } = leased
-  if (pendingCancel !== undefined) return { kind: 'cancel', reason: pendingCancel.reason, by: pendingCancel.by }
+  const cancel = cancelOf(leased)
+  // Another error of a run that undoes steps is a failure, which may be retried.
+  if (cancel !== undefined && (leased.pendingCancel !== undefined || error instanceof ExecutionCancelledError)) {
+    return cancel
+  }
   // The cause of the error may be the interruption, such as a connection that the process has closed.
   if (leased.isInterrupted || leased.isTimedOut) return handBack(leased)
   if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
   // From `ctx.flow.wait`, which reads results that arrived after the claim.
   if (error instanceof UnfitInputError) return refusalOf(error)
   return outcomeOfFailure(error)
+}
+
+/** The end of a handler that was asked to stop. The store knows the outcome of one that ran to undo its steps. */
+function cancelOf({ pendingCancel, claimed }: LeasedExecution): HandlerOutcome | undefined {
+  const cancel = pendingCancel ?? claimed.unwinding
+  return cancel === undefined ? undefined : { kind: 'cancel', reason: cancel.reason, by: cancel.by ?? BY_ENGINE }
 }
 
 export function refusalOf(error: UnfitInputError): HandlerOutcome {

@@ -44,7 +44,8 @@ async function runHandler(leased: LeasedExecution, context: HandlerContext): Pro
   if (leased.earlyExit !== undefined) return { kind: 'leave' }
   const interruption = outcomeOfInterruption(leased)
   if (interruption !== undefined) return interruption
-  if (outputSchema === undefined || isAbort(leased, value)) return outcomeOfValue(leased, value)
+  if (outputSchema === undefined || leased.isCancelDelivered || isAbort(leased, value))
+    return outcomeOfValue(leased, value)
   try {
     await validate(outputSchema, value, 'invalid_output', 'result')
     return outcomeOfValue(leased, value)

@@ -21,6 +21,7 @@ const TURN_MS = 10
 
 const LEAVE: HandlerOutcome = { kind: 'leave' }
 const CLOSING: HandlerOutcome = { kind: 'release', reason: 'the worker is closing' }
+const CANCELLED: HandlerOutcome = { kind: 'release', reason: 'a cancel was requested' }
 const NO_SLOT: HandlerOutcome = { kind: 'release', reason: 'the worker had no free slot' }
 
 export interface DispatcherSettings {
@@ -103,11 +104,9 @@ export class Dispatcher {
     if (this.#slots.withdraw(leased)) this.#settler.counts.left += 1
   }
 
-  /** Cancels an execution that waits for a slot, without starting its handler. */
+  /** Gives back an execution that waits for a slot, without starting its handler. The store applies the pending cancel. */
   cancelWaiting(leased: LeasedExecution): void {
-    const { pendingCancel } = leased
-    if (pendingCancel === undefined || !this.#slots.withdraw(leased)) return
-    this.#settler.add(leased, { kind: 'cancel', reason: pendingCancel.reason, by: pendingCancel.by })
+    if (leased.pendingCancel !== undefined && this.#slots.withdraw(leased)) this.#settler.add(leased, CANCELLED)
   }
 
   /** Releases executions that have waited too long for a slot, so that a worker with a free slot can claim them. */

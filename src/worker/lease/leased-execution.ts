@@ -2,7 +2,7 @@
  * An execution that this worker has leased: its claim, the state of its lease, and the abort signal of its handler. Times are
  * on the local monotonic clock and count from before the call was sent, so a lease never lasts longer here than in the store.
  */
-import { LeaseLostError } from '../../client/define/errors.ts'
+import { ExecutionCancelledError, LeaseLostError } from '../../client/define/errors.ts'
 import type {
   BlobInfo,
   Claimed,
@@ -96,6 +96,8 @@ export class LeasedExecution {
   pendingCancel: PendingCancel | undefined
   /** The handler has the signal, so it may react to an abort at any time. */
   hasGivenSignal = false
+  /** A durable call has thrown because of a cancel or a deadline: the handler may be undoing its steps. */
+  isCancelDelivered = false
   /** Set once nothing more may be recorded: the lease is lost, the run was ended by the store, or the worker has stopped. */
   refusal: EngineError | undefined
   #controller: AbortController | undefined
@@ -118,7 +120,7 @@ export class LeasedExecution {
     this.#leaseTtlMs = times.leaseTtlMs
     this.claimedAt = times.sentAt
     this.confirmUntil(times.sentAt + claimed.leaseExpiresAt - times.at)
-    this.#attemptMs = (claimed.timeoutAt ?? Infinity) - times.at
+    this.#attemptMs = claimed.unwinding?.leftMs ?? (claimed.timeoutAt ?? Infinity) - times.at
     this.#deadlineAt = times.sentAt + (claimed.deadlineAt ?? Infinity) - times.at
     this.#countedSince = times.sentAt
   }
@@ -234,7 +236,7 @@ export class LeasedExecution {
     if (this.pendingCancel !== undefined) return false
     this.pendingCancel = cancel
     this.abort(
-      new EngineError('execution_cancelled', {
+      new ExecutionCancelledError('cancelled', {
         executionId: this.id,
         message: `Requested by ${cancel.by}: ${cancel.reason}`,
       }),

@@ -3,7 +3,7 @@
  * completed. Once the execution is parked, no call of this run settles any more: the handler runs again from its first line.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { StepRefusedError } from '../../client/define/errors.ts'
+import { ExecutionCancelledError, StepRefusedError } from '../../client/define/errors.ts'
 import type { Refused } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
@@ -30,7 +30,6 @@ export class HandlerRun {
   /** The pending call that may park, and the last one in the queue. */
   #parking: Promise<unknown> | undefined
   #lastParking: Promise<unknown> | undefined
-  #isCancelDelivered = false
   #isClosed = false
 
   constructor(leased: LeasedExecution, services: RunServices, flushProgress: () => Promise<void> | undefined) {
@@ -43,11 +42,31 @@ export class HandlerRun {
    * Throws if the handler was aborted. A cancel request is delivered once, so that cleanup after it may use steps.
    */
   throwIfStopping(): void {
-    const { refusal, earlyExit, abortReason, pendingCancel } = this.#leased
+    const { refusal, earlyExit, abortReason, pendingCancel, isCancelDelivered } = this.#leased
     if (earlyExit !== undefined) return
     if (refusal !== undefined) throw refusal
-    if (abortReason === undefined || (pendingCancel !== undefined && this.#isCancelDelivered)) return
+    if (abortReason === undefined || (pendingCancel !== undefined && isCancelDelivered)) return
     this.#throwAbort()
+  }
+
+  /**
+   * Whether work that starts now must not be done: the handler runs to undo its steps, and no call has thrown yet. Taken when
+   * a call begins, so that of several concurrent calls none does its work.
+   */
+  get mustUnwind(): boolean {
+    return this.#leased.claimed.unwinding !== undefined && !this.#leased.isCancelDelivered
+  }
+
+  /** Throws from the first call that has no recorded result in a run that undoes steps. */
+  throwToUnwind(mustUnwind: boolean): void {
+    const { unwinding } = this.#leased.claimed
+    if (!mustUnwind || unwinding === undefined) return
+    this.#leased.isCancelDelivered = true
+    const { outcome, reason, by } = unwinding
+    throw new ExecutionCancelledError(outcome, {
+      executionId: this.#leased.id,
+      message: by === undefined ? reason : `Requested by ${by}: ${reason}`,
+    })
   }
 
   /** Throws the abort reason if the handler was aborted after `earlier`. */
@@ -64,7 +83,7 @@ export class HandlerRun {
   }
 
   #throwAbort(): void {
-    this.#isCancelDelivered = true
+    if (this.#leased.pendingCancel !== undefined) this.#leased.isCancelDelivered = true
     const reason = this.#leased.deliverAbort()
     if (reason !== undefined) throw reason
   }

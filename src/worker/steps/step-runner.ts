@@ -76,9 +76,11 @@ export class StepRunner {
   async now(givenName: string): Promise<Instant> {
     const name = this.#names.next('now', checkStepName(givenName))
     this.#run.throwIfStopping()
+    const { mustUnwind } = this.#run
     return await this.#run.call(async () => {
       const found = await this.#journal.find('now', name)
       if (found !== undefined) return instantOf(name, found.step.state)
+      this.#run.throwToUnwind(mustUnwind)
       const report = { stepKind: 'now', name, attemptCount: 1 } as const
       const recorded = await this.#recorder.record(report, { kind: 'completed' })
       return recorded.kind === 'recorded' ? recorded.at : instantOf(name, recorded.state)
@@ -98,7 +100,12 @@ export class StepRunner {
 
   /** Runs a step until it has completed or failed for good. Parks the execution before a late retry. */
   async #runToEnd(work: StepWork): Promise<Ended> {
-    let progress = await this.#run.call(async () => await this.#continue(work, await this.#begin(work.name)))
+    const { mustUnwind } = this.#run
+    let progress = await this.#run.call(async () => {
+      const begun = await this.#begin(work.name)
+      if (begun.kind !== 'completed' && begun.kind !== 'failed') this.#run.throwToUnwind(mustUnwind)
+      return await this.#continue(work, begun)
+    })
     while (progress.kind === 'pause') {
       const paused = progress
       // Another step may have failed for good meanwhile, which ends the run without parking.

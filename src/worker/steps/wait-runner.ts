@@ -98,8 +98,10 @@ export class WaitRunner {
   /** Resolves with the ended wait, or parks the execution and never settles. */
   async #awaitEnd(kind: WaitKind, name: string, planOf: () => WaitPlan): Promise<Step> {
     this.#run.throwIfStopping()
+    const { mustUnwind } = this.#run
     const found = await this.#run.call(() => this.#journal.find(kind, name))
     if (found?.isFinal === true) return found.step
+    this.#run.throwToUnwind(mustUnwind)
     // A handler that returns at this moment ends without parking.
     await this.#run.yieldToEventLoop()
     const { id: executionId, partition, claimed } = this.#leased

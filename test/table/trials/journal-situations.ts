@@ -1,4 +1,5 @@
 /** The situations of an execution with steps, waits or signals. */
+import type { Fence } from '../../../src/kernel/index.ts'
 import {
   MAILBOX,
   REPLY,
@@ -18,7 +19,19 @@ import {
 } from './journal-world.ts'
 import { fresh, held } from './situations.ts'
 import type { Situation } from './situations.ts'
-import { CANCEL_GRACE_MS, RETRY_DELAY_MS, executionId, ownFence, payload, step, submitWithoutPayload } from './world.ts'
+import {
+  CANCEL_GRACE_MS,
+  RETRY_DELAY_MS,
+  claim,
+  executionId,
+  firstClaim,
+  newClaim,
+  ownFence,
+  payload,
+  secondClaim,
+  step,
+  submitWithoutPayload,
+} from './world.ts'
 import type { World } from './world.ts'
 
 const STEP_MS = 1_000
@@ -67,11 +80,33 @@ function inAnothersPlace(): World {
   return world
 }
 
+const firstFence: Fence = { leaseId: firstClaim, epoch: 1, attempt: 1 }
+
+/** Cancelled while it slept under its first lease, after a step had completed: its handler may undo the step. */
+function unwinding(): World {
+  const world = fresh()
+  claim(world, STEP_MS, newClaim(firstClaim))
+  step(world, 0, { operation: 'recordStep', input: stepInput(firstFence, STEP, withoutValue) })
+  wait(world, sleepInput(firstFence))
+  const input = { executionId, reason: 'unwanted', by: 'ada', force: false, graceMs: CANCEL_GRACE_MS }
+  step(world, 0, { operation: 'cancelExecution', input })
+  return world
+}
+
+/** The same under its second lease. */
+function unwindingHeld(): World {
+  const world = unwinding()
+  claim(world, STEP_MS, newClaim(secondClaim))
+  return world
+}
+
 /** What any operation may meet. */
 export const journalSituations: readonly Situation[] = [
   { name: 'eligible, replayed from the start', build: () => replayedFromStart() },
   { name: 'eligible, in the place of another', build: () => inAnothersPlace() },
+  { name: 'eligible, undoing its steps', build: () => unwinding() },
   { name: 'active, remembering', build: () => remembering(held()) },
+  { name: 'active, undoing its steps', build: () => unwindingHeld() },
   { name: 'suspended, half answered', build: () => halfAnswered() },
   {
     name: 'suspended, at a mailbox',
@@ -91,6 +126,7 @@ export const journalSituations: readonly Situation[] = [
   },
   { name: 'ended, remembering', build: () => completed(remembering(held())) },
   { name: 'ended, cancelled as it waited', build: () => cancelled(awaitingReply(held())) },
+  { name: 'ended, having undone its steps', build: () => completed(unwindingHeld()) },
 ]
 
 /** What matters to those alone that concern what an execution remembers, or waits for. */

@@ -179,6 +179,7 @@ function emptyJournal(): Journal {
     resumed: undefined,
     isRemoving: false,
     linkSignalCount: undefined,
+    hasCompletedSteps: undefined,
   }
 }
 

@@ -1,9 +1,11 @@
 /** Ends executions and applies the consequences in their flow. */
 import { bucketOf } from '../../rules/flow-state.ts'
+import { hasStepsToUndo } from '../../rules/execution-state.ts'
+import { countChange } from '../flow-counts.ts'
 import { resolveMember } from '../flows/resolve-edges.ts'
-import { enterEnded } from '../phases.ts'
-import type { Ending } from '../phases.ts'
-import type { Execution, LeaseEnd } from '../../model/records.ts'
+import { enterEnded, wakeToUnwind } from '../phases.ts'
+import type { Ending, Stop } from '../phases.ts'
+import type { Execution, Failure, LeaseEnd } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
 /** Ends an execution from any other phase, and updates its flow. */
@@ -19,14 +21,58 @@ export interface PendingCancel {
   readonly by: string
 }
 
-/** Ends an execution as cancelled, from any other phase. */
+/** Ends an execution as cancelled, from any other phase. One that undoes its steps ends with the outcome of that. */
 export function endCancelled(tx: Tx, execution: Execution, cancel: PendingCancel, how: LeaseEnd = 'cancelled'): void {
+  const { outcome, reason, by } = execution.unwinding ?? { outcome: 'cancelled', ...cancel }
+  endStopped(tx, execution, { outcome, reason, by }, how)
+}
+
+/** Ends an execution that has undone its steps, or whose time for that is over. */
+export function endUnwound(tx: Tx, execution: Execution, failure: Failure | undefined): void {
+  const unwinding = execution.unwinding
+  if (unwinding === undefined) return tx.fault('an execution ends as unwound that undoes no steps', execution.id)
+  endStopped(tx, execution, unwinding, unwinding.outcome, failure)
+}
+
+/** Ends an execution that is stopped from outside its handler. */
+function endStopped(
+  tx: Tx,
+  execution: Execution,
+  stop: Stop,
+  how: LeaseEnd,
+  failure: Failure | undefined = undefined,
+): void {
+  const { outcome, reason, by } = stop
   endExecution(tx, execution, {
-    outcome: 'cancelled',
+    outcome,
     how,
-    reason: cancel.reason,
-    by: cancel.by,
-    failure: undefined,
-    attemptOutcome: 'cancelled',
+    reason,
+    by,
+    failure: failure ?? (outcome === 'expired' ? deadlineFailure(tx) : undefined),
+    attemptOutcome: outcome,
   })
+}
+
+function deadlineFailure(tx: Tx): Failure {
+  return {
+    category: 'deadline',
+    message: 'the execution did not end before its deadline',
+    stack: undefined,
+    at: tx.now,
+  }
+}
+
+/**
+ * Stops an execution from any phase. If it has completed steps, its handler runs once more and may undo them; otherwise
+ * it ends. Returns which.
+ */
+export function stopExecution(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd): 'unwinding' | 'ended' {
+  if (!hasStepsToUndo(execution)) {
+    endStopped(tx, execution, stop, how)
+    return 'ended'
+  }
+  const before = bucketOf(execution)
+  wakeToUnwind(tx, execution, stop, how)
+  if (execution.member !== undefined) countChange(tx, execution, before)
+  return 'unwinding'
 }

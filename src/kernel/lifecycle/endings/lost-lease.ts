@@ -5,7 +5,7 @@ import type { Execution, Outcome } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { recordAttempt } from '../attempts.ts'
 import { makeEligible } from '../phases.ts'
-import { endExecution } from './end-execution.ts'
+import { endExecution, endUnwound } from './end-execution.ts'
 import { cancelIfRequested } from './pending-cancel.ts'
 
 export interface LostLease {
@@ -22,9 +22,14 @@ export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease):
   const { how, reason, by } = loss
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('a lost lease belongs to an execution that is not active', execution.id)
-  if (cancelIfRequested(tx, execution, how)) return 'cancelled'
+  const cancelled = cancelIfRequested(tx, execution, how)
+  if (cancelled !== undefined) return cancelled === 'ended' ? 'cancelled' : undefined
   const failure: Failure = { category: how, message: reason, stack: undefined, at: tx.now }
   if (execution.reclaimCount >= RECLAIM_CAP) {
+    if (execution.unwinding !== undefined) {
+      endUnwound(tx, execution, failure)
+      return execution.unwinding.outcome
+    }
     endExecution(tx, execution, {
       outcome: 'failed',
       how,

@@ -6,7 +6,8 @@
 import { hasLiveLease, requestCancel } from '../cancel-request.ts'
 import { membersIndex } from '../../model/indexes.ts'
 import { MEMBER_PAGE_MAX, RESOLVE_EDGE_WORK, RESOLVE_RESERVE } from '../../limits.ts'
-import { enterEnded, unblock } from '../phases.ts'
+import { enterEnded, unblock, wakeToUnwind } from '../phases.ts'
+import { hasStepsToUndo } from '../../rules/execution-state.ts'
 import type { Execution, Flow, FlowWalk } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { verdictOf } from '../../rules/edge-group.ts'
@@ -87,19 +88,25 @@ function release(tx: Tx, flow: Flow, member: Execution): void {
 }
 
 /**
- * Cancels one member. A running one continues under `cancel_pending`; otherwise its holder is asked first, unless
- * forced.
+ * Cancels one member. A running one continues under `cancel_pending`. Unless forced, a holder is asked first, and a
+ * member with completed steps runs once more to undo them.
  */
 function cancelMember(tx: Tx, flow: Flow, member: Execution): void {
   const cancel = flow.state
   const phase = member.state.phase
   if (cancel.phase !== 'cancelled' || phase === 'ended') return
   if (cancel.policy === 'cancel_pending' && phase === 'active') return
+  if (!cancel.force && member.unwinding !== undefined) return
   if (!cancel.force && hasLiveLease(tx, member)) {
     requestCancel(tx, member, cancel)
     return
   }
   const before = bucketOf(member)
+  if (!cancel.force && hasStepsToUndo(member)) {
+    wakeToUnwind(tx, member, { outcome: 'cancelled', reason: cancel.reason, by: cancel.by }, 'cancelled')
+    shiftCount(tx, flow, member, before)
+    return
+  }
   enterEnded(tx, member, {
     outcome: 'cancelled',
     how: 'cancelled',

@@ -12,7 +12,8 @@ import {
   RESOLVE_RESERVE,
   SHARED_GROUP_MAX,
 } from '../../limits.ts'
-import { enterEnded, unblock } from '../phases.ts'
+import { hasStepsToUndo } from '../../rules/execution-state.ts'
+import { enterEnded, unblock, wakeToUnwind } from '../phases.ts'
 import type { Edge, EdgeGroup, EdgeState, Execution, ExecutionId, Flow } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { reasonToCancel, verdictOf } from '../../rules/edge-group.ts'
@@ -258,6 +259,12 @@ function cancelLoser(tx: Tx, { flow, ended }: Cascade, siblingId: string, downst
   const reason = reasonForLoser(tx, sibling, downstream)
   if (reason === undefined) return
   const before = bucketOf(sibling)
+  if (sibling.unwinding !== undefined) return
+  if (sibling.state.phase !== 'active' && hasStepsToUndo(sibling)) {
+    wakeToUnwind(tx, sibling, { outcome: 'cancelled', reason, by: BY_FLOW }, 'cancelled')
+    shiftCount(tx, flow, sibling, before)
+    return
+  }
   enterEnded(tx, sibling, {
     outcome: 'cancelled',
     how: 'cancelled',

@@ -12,7 +12,7 @@ export const attemptTimeout: DueCase = {
     return state.phase === 'active' && state.timeoutAt !== undefined && state.timeoutAt <= now
   },
   run: (tx, execution, seed) => {
-    if (cancelIfRequested(tx, execution)) return
+    if (cancelIfRequested(tx, execution) !== undefined) return
     const failure: Failure = {
       category: 'timeout',
       message: 'the attempt ran longer than its timeout',

@@ -7,7 +7,7 @@ export const delayedPromoter: DueCase = {
   name: 'delayed_promoter',
   isDue: (execution, now) => execution.state.phase === 'delayed' && execution.state.until <= now,
   run: (tx, execution) => {
-    if (cancelIfRequested(tx, execution)) return
+    if (cancelIfRequested(tx, execution) !== undefined) return
     makeEligible(tx, execution, { next: execution.next, event: 'execution_promoted' })
   },
 }

@@ -18,6 +18,7 @@ export interface FlowDueCase {
 
 export type DueCaseName =
   | 'execution_deadline'
+  | 'compensation_timeout'
   | 'cancel_grace'
   | 'lease_expiry'
   | 'attempt_timeout'

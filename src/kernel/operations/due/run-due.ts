@@ -1,6 +1,7 @@
 /** The due pass: handles everything in a partition that time alone changes, earliest first. */
 import { attemptTimeout } from './attempt-timeout.ts'
 import { cancelGrace } from './cancel-grace.ts'
+import { compensationTimeout } from './compensation-timeout.ts'
 import { delayedPromoter } from './delayed-promoter.ts'
 import type { DueCase, DueCaseName, FlowDueCase } from './due-case.ts'
 import { edgeCancelDispatcher } from './edge-cancel-dispatcher.ts'
@@ -31,6 +32,7 @@ import { inDueOrder } from '../../rules/due-order.ts'
 /** The order matters: final cases come first, and a lost lease is not mistaken for a slow attempt. */
 export const dueCases: readonly DueCase[] = [
   executionDeadline,
+  compensationTimeout,
   cancelGrace,
   leaseExpiry,
   attemptTimeout,

@@ -9,7 +9,7 @@ export const suspensionTimeout: DueCase = {
   name: 'suspension_timeout',
   isDue: hasTimedOut,
   run: (tx, execution) => {
-    if (cancelIfRequested(tx, execution)) return
+    if (cancelIfRequested(tx, execution) !== undefined) return
     const step = currentStep(tx, execution)
     if (step === undefined) return tx.fault('a wait timed out that the execution is not in', execution.id)
     const wait = step.wait

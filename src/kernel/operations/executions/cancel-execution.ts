@@ -1,12 +1,13 @@
 /**
- * Cancels an execution from any phase. Without a lease it ends at once. The holder of a running execution is asked to
- * stop and has a grace, after which the due pass ends it; with `force` it ends now. A holder may cancel its own
- * execution with its fence.
+ * Cancels an execution from any phase. Without a lease and without completed steps it ends at once. With completed steps
+ * its handler runs once more, to undo them. The holder of a running execution is asked to stop and has a grace, after
+ * which the due pass ends it. With `force` it ends now. A holder may cancel its own execution with its fence.
  */
-import { refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import { hasUnwound, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { hasLiveLease, requestCancel } from '../../lifecycle/cancel-request.ts'
-import { endCancelled } from '../../lifecycle/endings/end-execution.ts'
+import { endCancelled, stopExecution } from '../../lifecycle/endings/end-execution.ts'
+import { unwindingUntil } from '../../rules/execution-state.ts'
 import type { ExecutionId, Fence, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -33,16 +34,25 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
   const state = execution.state
   if (state.phase === 'ended') {
-    return state.outcome === 'cancelled' ? { kind: 'already_cancelled' } : refusedFor('execution_ended', execution)
+    const isRepeated = input.fence !== undefined && hasUnwound(execution, input.fence)
+    if (state.outcome === 'cancelled' || isRepeated) return { kind: 'already_cancelled' }
+    return refusedFor('execution_ended', execution)
   }
   if (input.fence !== undefined) {
     const refusal = refuseUnlessHeld(tx, execution, input.fence)
     if (refusal !== undefined) return refusal
   }
 
-  if (hasLiveLease(tx, execution) && input.fence === undefined && !input.force) {
-    return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input) }
+  if (input.fence !== undefined || input.force) {
+    endCancelled(tx, execution, input)
+    return { kind: 'cancelled' }
   }
-  endCancelled(tx, execution, input)
-  return { kind: 'cancelled' }
+  if (execution.unwinding === undefined) {
+    if (hasLiveLease(tx, execution)) {
+      return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input) }
+    }
+    const stop = { outcome: 'cancelled', reason: input.reason, by: input.by } as const
+    if (stopExecution(tx, execution, stop, 'cancelled') === 'ended') return { kind: 'cancelled' }
+  }
+  return { kind: 'cancel_requested', forceAt: unwindingUntil(execution) ?? tx.now }
 }

@@ -15,10 +15,11 @@ import type {
   InputRefusals,
   Instant,
   Outcome,
+  Unwinding,
 } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import { claimScore } from '../../rules/execution-state.ts'
+import { claimScore, unwindingUntil } from '../../rules/execution-state.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
@@ -100,13 +101,27 @@ export type Explanation =
     }
 
 export type ExplainResult =
-  | { readonly kind: 'explained'; readonly explanation: Explanation; readonly at: Instant }
+  | {
+      readonly kind: 'explained'
+      readonly explanation: Explanation
+      /** Set while it undoes its steps. */
+      readonly unwinding: (Unwinding & { readonly endsAt: Instant }) | undefined
+      readonly at: Instant
+    }
   | Refused<'execution_not_found'>
 
 export function explainExecution(tx: Tx, input: ExplainInput): ExplainResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
-  return { kind: 'explained', explanation: explain(tx, execution), at: tx.now }
+  return { kind: 'explained', explanation: explain(tx, execution), unwinding: unwindingOf(execution), at: tx.now }
+}
+
+function unwindingOf(execution: Execution): (Unwinding & { readonly endsAt: Instant }) | undefined {
+  const { unwinding, state } = execution
+  const endsAt = unwindingUntil(execution)
+  return unwinding === undefined || endsAt === undefined || state.phase === 'ended'
+    ? undefined
+    : { ...unwinding, endsAt }
 }
 
 function explain(tx: Tx, execution: Execution): Explanation {

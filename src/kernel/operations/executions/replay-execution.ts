@@ -26,7 +26,10 @@ export interface ReplayInput {
   readonly by?: string | undefined
   /** Replays the members of its flow that were skipped because of it, transitively. */
   readonly subtree?: boolean | undefined
-  /** Cuts the steps from here on, so that they run again: from a step, or all. If absent, all steps are kept. */
+  /**
+   * Cuts the steps from here on, so that they run again: from a step, or all. If absent, all steps are kept. An execution that
+   * has undone its steps always starts from the beginning.
+   */
   readonly from?: ReplayFrom | undefined
 }
 
@@ -57,9 +60,11 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
   if (execution.replayCount >= REPLAY_CAP)
     return refused('replays_exhausted', { executionId: execution.id, limit: REPLAY_CAP })
   if (execution.journal?.isRemoving === true) return refused('retention_over', { executionId: execution.id })
-  const position = input.from === undefined ? undefined : firstPosition(tx, execution, input.from)
-  if (input.from?.kind === 'step' && position === undefined) {
-    return refused('step_not_found', { executionId: execution.id, step: input.from.name })
+  // Steps that were undone must not be taken for done.
+  const from = execution.unwinding === undefined ? input.from : { kind: 'start' as const }
+  const position = from === undefined ? undefined : firstPosition(tx, execution, from)
+  if (from?.kind === 'step' && position === undefined) {
+    return refused('step_not_found', { executionId: execution.id, step: from.name })
   }
   const flow = flowOf(tx, execution)
   if (flow !== undefined) return replayInFlow(tx, flow, execution, { input, position })

@@ -34,7 +34,7 @@ export function waitForChildren(tx: Tx, input: WaitForChildrenInput): WaitForChi
   const flow = flowOf(tx, execution)
   if (flow === undefined) return refused('execution_not_in_flow', { executionId: execution.id })
 
-  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   const group = execution.member?.group
   const verdict = group === undefined || group.total === 0 ? 'satisfied' : group.verdict
   if (verdict === 'satisfied') return { kind: 'not_blocked' }

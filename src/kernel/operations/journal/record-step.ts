@@ -77,7 +77,7 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
 
   const outcome = input.outcome
   const isParking = outcome.kind === 'retry' && outcome.park
-  if (isParking && cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
+  if (isParking && cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   const until = outcome.kind === 'retry' ? tx.now + Math.max(0, outcome.delayMs) : undefined
   const step = putStep(tx, execution, existing, {
     kind: input.stepKind,
@@ -87,6 +87,7 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
     state: stateOf(tx, journalOf(execution), outcome, until),
     wait: undefined,
   })
+  if (outcome.kind === 'completed' && input.stepKind === 'call') journalOf(execution).hasCompletedSteps = true
   if (outcome.kind === 'completed' && outcome.value !== undefined) tx.keep(stepValueKey(step.id), outcome.value.blob)
   if (isParking) {
     const key = stepKey(step.kind, step.name)

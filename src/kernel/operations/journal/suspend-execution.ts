@@ -100,7 +100,7 @@ export function suspendExecution(tx: Tx, input: SuspendInput): SuspendResult {
   const match = matchBufferedSignals(tx, input, targets, earlier)
   const answer = answerOf(match.wait.nodes, targets, input.onTimeout)
 
-  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   const journal = journalOf(execution)
   const until = untilOf(tx, journal, input, targets)
   match.wait.until = until

@@ -29,6 +29,7 @@ import type {
   FlowId,
   Instant,
   Tag,
+  Unwinding,
 } from '../../model/records.ts'
 import { runDueForClaim } from '../due/run-due.ts'
 import type { Tx } from '../../tx.ts'
@@ -80,6 +81,8 @@ export interface Claimed {
   readonly inputsFrom: ExecutionId | undefined
   /** Absent until the first step, wait or signal. */
   readonly journal: ClaimedJournal | undefined
+  /** Set if the handler runs to undo its steps. */
+  readonly unwinding: Unwinding | undefined
 }
 
 /** The part of the journal that a worker needs before it reads the rest. */
@@ -138,10 +141,11 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
     // The index reconciler finds a wrong entry; it must not block the queue.
     if (execution.state.phase !== 'eligible') continue
     // Past its deadline it is left to the due pass, which has not reached it yet.
-    if (execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
+    const isUnwinding = execution.unwinding !== undefined
+    if (!isUnwinding && execution.deadlineAt !== undefined && execution.deadlineAt <= tx.now) continue
     const flow = flowOf(tx, execution)
-    if (flow !== undefined && stopsMembers(flow)) {
-      // A member of a cancelled flow that the cancel walk has not reached yet ends here and does not start.
+    if (flow !== undefined && stopsMembers(flow) && !isUnwinding) {
+      // A member of a cancelled flow that the cancel walk has not reached yet is cancelled here and does not start.
       if (tx.room() < FLOW_ITEM_WORK) return
       cancelIfRequested(tx, execution)
       hasEnded = true
@@ -234,7 +238,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     failureCount: execution.failureCount,
     leaseExpiresAt: state.lease.expiresAt,
     timeoutAt: state.timeoutAt,
-    deadlineAt: execution.deadlineAt,
+    deadlineAt: execution.unwinding === undefined ? execution.deadlineAt : undefined,
     createdAt: execution.createdAt,
     payload: info,
     payloadBlob: info === undefined ? undefined : tx.send(blobKey, info.size),
@@ -243,6 +247,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     inputs: inputs.inputs,
     inputsFrom: inputs.from,
     journal: claimedJournal(execution.journal),
+    unwinding: execution.unwinding,
   }
 }
 

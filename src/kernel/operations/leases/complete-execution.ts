@@ -3,9 +3,9 @@ import { resultKey } from '../../model/blob-keys.ts'
 import { claimForWorker, recoverClaim } from './claim-for-worker.ts'
 import type { ClaimInput, ClaimResult } from './claim-for-worker.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
-import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import { hasUnwound, leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import { endExecution, endUnwound } from '../../lifecycle/endings/end-execution.ts'
 import type { ExecutionId, Fence, FlowId } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -22,20 +22,27 @@ export interface CompleteInput {
 
 export type CompleteResult =
   | { readonly kind: 'completed' | 'already_completed'; readonly next: ClaimResult | undefined }
+  /** The handler has undone its steps: the execution is cancelled or expired, and the result is not stored. */
+  | { readonly kind: 'unwound' | 'already_unwound'; readonly next: ClaimResult | undefined }
   | LeaseRefusal
   | Refused<'execution_not_found'>
 
 export function completeExecution(tx: Tx, input: CompleteInput): CompleteResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
-  if (leaseEnded(execution, input.fence, 'completed')) {
+  const isUnwound = hasUnwound(execution, input.fence)
+  if (isUnwound || leaseEnded(execution, input.fence, 'completed')) {
     // Claims nothing new: the search for the executions of the lost reply uses an index without a guard.
     const next = input.next === undefined ? undefined : recoverClaim(tx, input.next)
-    return { kind: 'already_completed', next }
+    return { kind: isUnwound ? 'already_unwound' : 'already_completed', next }
   }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
+  if (execution.unwinding !== undefined) {
+    endUnwound(tx, execution, undefined)
+    return { kind: 'unwound', next: input.next === undefined ? undefined : claimForWorker(tx, input.next) }
+  }
   // The result of an earlier run was kept for members that had not started.
   if (execution.member !== undefined && execution.replayCount > 0) tx.forget(resultKey(execution.id))
   if (input.result !== undefined) {

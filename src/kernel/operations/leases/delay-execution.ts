@@ -30,7 +30,7 @@ export function delayExecution(tx: Tx, input: DelayInput): DelayResult {
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
-  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   const until = tx.now + Math.max(0, input.delayMs)
   delayExecutionUntil(tx, execution, { until, cause: 'worker', how: 'delayed', event: 'execution_delayed' })
   return { kind: 'delayed', until }

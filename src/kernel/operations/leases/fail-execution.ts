@@ -1,7 +1,7 @@
 /** Fails the attempt of a holder. The retry policy of the execution decides about another. */
-import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import { hasUnwound, leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import { endExecution, endUnwound } from '../../lifecycle/endings/end-execution.ts'
 import type { ExecutionId, Failure, FailureInput, Fence, FlowId, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -22,7 +22,7 @@ export interface FailInput {
 
 export type FailResult =
   | { readonly kind: 'retry_scheduled' | 'already_scheduled'; readonly retryAt: Instant }
-  | { readonly kind: 'failed' | 'already_failed' | 'cancelled' | 'already_cancelled' }
+  | { readonly kind: 'failed' | 'already_failed' | 'cancelled' | 'already_cancelled' | 'unwound' | 'already_unwound' }
   | LeaseRefusal
   | Refused<'execution_not_found'>
 
@@ -33,11 +33,12 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
     const until = execution.lastLease?.until
     return until === undefined ? { kind: 'already_failed' } : { kind: 'already_scheduled', retryAt: until }
   }
+  if (hasUnwound(execution, input.fence)) return { kind: 'already_unwound' }
   if (leaseEnded(execution, input.fence, 'cancelled')) return { kind: 'already_cancelled' }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
-  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   const failure: Failure = {
     category: input.failure.category,
     message: input.failure.message,
@@ -52,6 +53,10 @@ export function failExecution(tx: Tx, input: FailInput): FailResult {
   })
   if (retryAt !== undefined) return { kind: 'retry_scheduled', retryAt }
   execution.failureCount = execution.failureCount + 1
+  if (execution.unwinding !== undefined) {
+    endUnwound(tx, execution, failure)
+    return { kind: 'unwound' }
+  }
   endExecution(tx, execution, {
     outcome: 'failed',
     how: 'failed',

@@ -49,7 +49,7 @@ export function releaseExecution(tx: Tx, input: ReleaseInput): ReleaseResult {
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal
 
-  if (cancelIfRequested(tx, execution)) return { kind: 'cancelled' }
+  if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   const state = execution.state
   const isUnstarted = input.isUnstarted === true || input.refusal !== undefined
   if (isUnstarted && state.phase === 'active') state.runningSince = tx.now

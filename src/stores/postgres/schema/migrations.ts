@@ -264,6 +264,39 @@ const flows = `
     ) with ordinality as e (cells, place);
 `
 
+/** The view of the event log. Types that were added later follow a comma. */
+function eventView(furtherTypes: string): string {
+  return `create or replace view $schema.event as
+    select
+      b.partition,
+      b.first_sequence + e.place - 1 as sequence,
+      b.at,
+      ('{execution_created,execution_replaced,attempt_started,attempt_failed,lease_expired,lease_revoked,'
+        'execution_released,execution_delayed,execution_promoted,cancel_requested,execution_ended,execution_replayed,'
+        'execution_purged,progress_updated,priority_changed,tags_set,execution_blocked,execution_unblocked,'
+        'flow_created,flow_sealed,flow_ended,flow_cancelled,flow_reopened,flow_purged,step_recorded,execution_suspended,'
+        'execution_resumed,wait_reminded,wait_escalated,waitpoint_opened,waitpoint_closed,signal_received${furtherTypes}}'::text[])[(e.cells ->> 0)::integer + 1] as type,
+      e.cells ->> 2 as execution_id,
+      e.cells ->> 3 as namespace,
+      e.cells ->> 4 as task,
+      e.cells ->> 5 as lane,
+      nullif(e.cells ->> 7, 'false')::integer as attempt_number,
+      ('{completed,failed,cancelled,expired,skipped}'::text[])[nullif(e.cells ->> 11, 'false')::integer + 1] as outcome,
+      case json_typeof(e.cells -> 9) when 'string' then e.cells ->> 9 end as worker_id,
+      case json_typeof(e.cells -> 13) when 'string' then e.cells ->> 13 end as reason,
+      case json_typeof(e.cells -> 18) when 'string' then e.cells ->> 18 end as flow_id,
+      case json_typeof(e.cells -> 19) when 'string' then e.cells ->> 19 end as step,
+      case json_typeof(e.cells -> 20) when 'string' then e.cells ->> 20 end as waitpoint,
+      case json_typeof(e.cells -> 21) when 'string' then e.cells ->> 21 end as signal,
+      case json_typeof(e.cells -> 22) when 'string' then e.cells ->> 22 end as effect
+    from $schema.event_batch b
+    cross join lateral json_array_elements(
+      -- Characters that no text can hold.
+      regexp_replace(b.records, '\\\\u(0000|d[89a-f]..)', '\\\\ufffd', 'g')::json
+    ) with ordinality as e (cells, place);
+`
+}
+
 /** Steps, waitpoints and signals: most rows are written once, those of waitpoints a few times. */
 const journals = `
   create table $schema.step (
@@ -327,35 +360,7 @@ const journals = `
     autovacuum_vacuum_cost_delay = 0
   );
 
-  create or replace view $schema.event as
-    select
-      b.partition,
-      b.first_sequence + e.place - 1 as sequence,
-      b.at,
-      ('{execution_created,execution_replaced,attempt_started,attempt_failed,lease_expired,lease_revoked,'
-        'execution_released,execution_delayed,execution_promoted,cancel_requested,execution_ended,execution_replayed,'
-        'execution_purged,progress_updated,priority_changed,tags_set,execution_blocked,execution_unblocked,'
-        'flow_created,flow_sealed,flow_ended,flow_cancelled,flow_reopened,flow_purged,step_recorded,execution_suspended,'
-        'execution_resumed,wait_reminded,wait_escalated,waitpoint_opened,waitpoint_closed,signal_received}'::text[])[(e.cells ->> 0)::integer + 1] as type,
-      e.cells ->> 2 as execution_id,
-      e.cells ->> 3 as namespace,
-      e.cells ->> 4 as task,
-      e.cells ->> 5 as lane,
-      nullif(e.cells ->> 7, 'false')::integer as attempt_number,
-      ('{completed,failed,cancelled,expired,skipped}'::text[])[nullif(e.cells ->> 11, 'false')::integer + 1] as outcome,
-      case json_typeof(e.cells -> 9) when 'string' then e.cells ->> 9 end as worker_id,
-      case json_typeof(e.cells -> 13) when 'string' then e.cells ->> 13 end as reason,
-      case json_typeof(e.cells -> 18) when 'string' then e.cells ->> 18 end as flow_id,
-      case json_typeof(e.cells -> 19) when 'string' then e.cells ->> 19 end as step,
-      case json_typeof(e.cells -> 20) when 'string' then e.cells ->> 20 end as waitpoint,
-      case json_typeof(e.cells -> 21) when 'string' then e.cells ->> 21 end as signal,
-      case json_typeof(e.cells -> 22) when 'string' then e.cells ->> 22 end as effect
-    from $schema.event_batch b
-    cross join lateral json_array_elements(
-      -- Characters that no text can hold.
-      regexp_replace(b.records, '\\\\u(0000|d[89a-f]..)', '\\\\ufffd', 'g')::json
-    ) with ordinality as e (cells, place);
-`
+  ${eventView('')}`
 
 /** Processes that use the store, with the levels that they can run. */
 const processes = `
@@ -404,6 +409,9 @@ const facts = `
   );
 `
 
+/** Executions that undo their steps have an event of their own. */
+const unwinding = eventView(',execution_unwinding')
+
 export const migrations: readonly Migration[] = [
   { title: 'create the tables of a store', sql: tables },
   { title: 'add flows and the edges between their members', sql: flows },
@@ -411,4 +419,5 @@ export const migrations: readonly Migration[] = [
   { title: 'add the processes that use the store', sql: processes },
   { title: 'rename the state waiting_children to waiting_dependencies', sql: dependencies },
   { title: 'add facts that concern the store as a whole', sql: facts },
+  { title: 'add the event of executions that undo their steps', sql: unwinding },
 ]
