@@ -1,7 +1,7 @@
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
 import { resumeFrom } from '../../lifecycle/journal/end-wait.ts'
-import { hasTimedOut, timeOutWait } from '../../lifecycle/journal/time-out-wait.ts'
+import { hasTimedOut, timeOutWait } from '../../lifecycle/endings/time-out-wait.ts'
 import type { DueCase } from './due-case.ts'
 
 /** Ends a wait that has timed out, as requested. A sleep has ended, and a step is retried. */
