@@ -115,8 +115,8 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
 }
 
-/** Converts the date of a delay into the time until then. */
+/** Converts the date of a delay into the time until then. Options that are no object are left to their check. */
 export function resolveDelay(options: SubmitOptions, now: number): SubmitOptions {
-  const { delay } = options
+  const delay: unknown = (options as SubmitOptions | null)?.delay
   return delay instanceof Date ? { ...options, delay: msUntil(delay, now, 'delay') } : options
 }

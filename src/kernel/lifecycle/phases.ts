@@ -322,8 +322,16 @@ function hasOpenAttempt(execution: Execution): boolean {
   return execution.state.phase === 'active' || execution.next === 'continue'
 }
 
-/** Enters the last phase: closes the lease, the attempt and the journal. The caller updates the flow. */
-export function enterEnded(tx: Tx, execution: Execution, ending: Ending): void {
+/**
+ * Enters the last phase: closes the lease, the attempt and the journal. An execution that undoes its steps ends with the
+ * outcome of its stop, whatever ends it. The caller updates the flow.
+ */
+export function enterEnded(tx: Tx, execution: Execution, given: Ending): void {
+  const stop = execution.unwinding
+  const ending =
+    stop === undefined
+      ? given
+      : { ...given, outcome: stop.outcome, reason: stop.reason, by: stop.by, attemptOutcome: stop.outcome }
   if (ending.attemptOutcome !== undefined && hasOpenAttempt(execution)) {
     recordAttempt(tx, execution, { outcome: ending.attemptOutcome, endedAt: tx.now, failure: ending.failure })
   }

@@ -21,10 +21,9 @@ export interface PendingCancel {
   readonly by: string
 }
 
-/** Ends an execution as cancelled, from any other phase. One that undoes its steps ends with the outcome of that. */
-export function endCancelled(tx: Tx, execution: Execution, cancel: PendingCancel, how: LeaseEnd = 'cancelled'): void {
-  const { outcome, reason, by } = execution.unwinding ?? { outcome: 'cancelled', ...cancel }
-  endStopped(tx, execution, { outcome, reason, by }, how)
+/** Ends an execution as cancelled, from any other phase. */
+export function endCancelled(tx: Tx, execution: Execution, cancel: PendingCancel): void {
+  endStopped(tx, execution, execution.unwinding ?? { outcome: 'cancelled', ...cancel }, 'cancelled')
 }
 
 /** Ends an execution that has undone its steps, or whose time for that is over. */
@@ -35,13 +34,7 @@ export function endUnwound(tx: Tx, execution: Execution, failure: Failure | unde
 }
 
 /** Ends an execution that is stopped from outside its handler. */
-function endStopped(
-  tx: Tx,
-  execution: Execution,
-  stop: Stop,
-  how: LeaseEnd,
-  failure: Failure | undefined = undefined,
-): void {
+function endStopped(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd, failure?: Failure): void {
   const { outcome, reason, by } = stop
   endExecution(tx, execution, {
     outcome,

@@ -5,7 +5,7 @@ import type { Execution, Outcome } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { recordAttempt } from '../attempts.ts'
 import { makeEligible } from '../phases.ts'
-import { endExecution, endUnwound } from './end-execution.ts'
+import { endExecution } from './end-execution.ts'
 import { cancelIfRequested } from './pending-cancel.ts'
 
 export interface LostLease {
@@ -26,10 +26,6 @@ export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease):
   if (cancelled !== undefined) return cancelled === 'ended' ? 'cancelled' : undefined
   const failure: Failure = { category: how, message: reason, stack: undefined, at: tx.now }
   if (execution.reclaimCount >= RECLAIM_CAP) {
-    if (execution.unwinding !== undefined) {
-      endUnwound(tx, execution, failure)
-      return execution.unwinding.outcome
-    }
     endExecution(tx, execution, {
       outcome: 'failed',
       how,
@@ -38,7 +34,7 @@ export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease):
       failure,
       attemptOutcome: how,
     })
-    return 'failed'
+    return execution.unwinding?.outcome ?? 'failed'
   }
   recordAttempt(tx, execution, { outcome: how, endedAt: tx.now, failure })
   execution.reclaimCount = execution.reclaimCount + 1
