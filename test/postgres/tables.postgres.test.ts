@@ -69,6 +69,8 @@ async function everyJournalEvent(store: Store, runtime: VirtualRuntime): Promise
     await run(store, 'runDue', { limit: 100, seed: 1 })
   }
   await run(store, 'deliverSignal', signalTo(executionId, 'answer'))
+  // It has completed steps, so its handler may undo them before it ends.
+  await run(store, 'cancelExecution', { executionId, reason: 'enough', by: 'me', force: false, graceMs: 0 })
   await run(store, 'completeExecution', await take())
 }
 

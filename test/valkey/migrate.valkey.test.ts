@@ -28,9 +28,19 @@ const targets = [
 let lived: PartitionDump
 
 beforeAll(async () => {
-  lived = await livedPartition()
+  lived = withoutLaterFields(await livedPartition())
   expect(new Set(lived.records.map(({ type }) => type))).toEqual(new Set(recordTypes))
 })
+
+/** Removes what the oldest layout has no fields for. */
+function withoutLaterFields(dump: PartitionDump): PartitionDump {
+  const records = dump.records.map((record) =>
+    record.type === 'execution' && record.journal !== undefined
+      ? { ...record, journal: { ...record.journal, hasCompletedSteps: undefined } }
+      : record,
+  )
+  return { ...dump, records }
+}
 
 interface Place {
   readonly location: string
