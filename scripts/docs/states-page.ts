@@ -43,7 +43,7 @@ const summaries: Record<OperationName, string> = {
   delayExecution: 'Postpones an execution. The same attempt continues afterwards.',
   updateProgress: 'Records the progress of a running execution.',
   cancelExecution:
-    'Cancels an execution. One that is not running ends immediately. The holder of a running one has a grace to stop; with `force` it ends immediately.',
+    'Cancels an execution. One that is not running ends immediately, or runs once more if it has steps to undo. The holder of a running one has a grace to stop. With `force` it ends immediately.',
   revokeLease: 'Revokes a lease. Other workers can claim the execution immediately.',
   changePriority: 'Changes the priority of an execution.',
   setTags: 'Adds, changes and removes tags.',

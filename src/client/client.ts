@@ -357,7 +357,9 @@ export class Client implements FlowClient {
     const look = () => unlessMissing(this.describe(executionId, {}))
     const signal = AbortSignal.any([this.#abort.signal, ...(options.signal === undefined ? [] : [options.signal])])
     const last = lastEventOf(this.store, executionId, look)
-    return untilEnd(subscribe(this.store, this.runtime, { ...options, executionId, signal }, last), look)
+    const namespace = this.#session.listed(undefined)
+    const scope = namespace === undefined ? { executionId } : { executionId, namespace }
+    return untilEnd(subscribe(this.store, this.runtime, { ...options, ...scope, signal }, last), look)
   }
 
   report(): Promise<StoreReport> {

@@ -52,6 +52,10 @@ conforms('a namespace', ({ fabric, journal, given }) => {
 
     for (const attack of attacks) await expect(attack()).rejects.toMatchObject({ code: 'execution_not_found' })
     expect((await fabric.look(id)).state.phase).toBe('suspended')
+    const abort = new AbortController()
+    const seen = mallory.eventsOf(id, { fromStart: true, signal: abort.signal }).next()
+    abort.abort()
+    expect((await seen).value).toBeUndefined()
     expect(await clientOf('acme').describe(id)).toMatchObject({ namespace: 'acme', state: 'suspended' })
   })
 

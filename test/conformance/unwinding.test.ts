@@ -110,13 +110,35 @@ conforms('a cancel of an execution with completed steps', ({ fabric, given, jour
   })
 
   test('gives a running handler as long as its compensation may take', async () => {
-    const held = await given.activeExecution({ compensationTimeoutMs: 20_000 })
+    const held = await given.activeExecution({ compensationTimeoutMs: 40_000 })
     await journal.record(held, 'charge')
 
-    expect(await cancel(held)).toEqual({ kind: 'cancel_requested', forceAt: clock.now() + 20_000 })
+    expect(await cancel(held)).toEqual({ kind: 'cancel_requested', forceAt: clock.now() + 40_000 })
+    clock.advance(20_000)
+    await fabric.run('renewLease', { ...held, leaseTtlMs: LEASE_TTL_MS })
     clock.advance(20_000)
     await fabric.duePass()
     expect(await fabric.look(held.executionId)).toMatchObject({ state: { phase: 'ended', outcome: 'cancelled' } })
+  })
+
+  test('gives the same time to a handler whose first step completes after the cancel', async () => {
+    const held = await given.activeExecution()
+    await cancel(held)
+    clock.advance(1_000)
+    await journal.record(held, 'charge')
+
+    const forceAt = clock.now() + COMPENSATION_TIMEOUT_DEFAULT_MS
+    expect(await fabric.look(held.executionId)).toMatchObject({ state: { cancel: { forceAt } } })
+  })
+
+  test('is not lost with a dead holder, however short its compensation may take', async () => {
+    const held = await given.activeExecution({ compensationTimeoutMs: 5_000 })
+    await journal.record(held, 'charge')
+    await cancel(held)
+    clock.advance(LEASE_TTL_MS)
+    await fabric.duePass()
+
+    expect((await given.claim()).executions).toMatchObject([{ unwinding: { ...requested, leftMs: 5_000 } }])
   })
 
   test('survives the loss of the lease of the handler that was asked to stop', async () => {
@@ -127,7 +149,7 @@ conforms('a cancel of an execution with completed steps', ({ fabric, given, jour
     expect((await fabric.duePass()).handled).toMatchObject([{ case: 'lease_expiry' }])
 
     expect((await given.claim()).executions).toMatchObject([
-      { unwinding: { ...requested, leftMs: COMPENSATION_TIMEOUT_DEFAULT_MS - LEASE_TTL_MS } },
+      { unwinding: { ...requested, leftMs: COMPENSATION_TIMEOUT_DEFAULT_MS } },
     ])
   })
 
@@ -351,6 +373,23 @@ conforms('a cancelled flow whose members have completed steps', ({ fabric, given
 
     expect(await graph.states()).toEqual(['cancelled', 'cancelled'])
     expect(await graph.view()).toMatchObject({ state: 'cancelled', settled: true })
+  })
+
+  test('wakes a member that waits for others, which then neither waits again nor is skipped', async () => {
+    const graph = await flows.graph({ parent: [] }, { class: CLASS })
+    const holder = await graph.claim('parent')
+    await journal.record(holder, 'charge')
+    await graph.add('child', { holder, awaited: { hands: { as: 'input', name: 'it' } } })
+    await fabric.run('waitForChildren', holder)
+    await graph.cancel(polite)
+    const [claimed] = (await given.claim()).executions
+    if (claimed === undefined) throw new Error('the execution was not claimed')
+
+    expect(claimed).toMatchObject({ executionId: holder.executionId, unwinding: { outcome: 'cancelled' } })
+    expect(await fabric.run('waitForChildren', heldOf(claimed))).toEqual({ kind: 'unwinding' })
+    expect(await fabric.run('completeExecution', { ...heldOf(claimed), flowId: claimed.flowId })).toMatchObject({
+      kind: 'unwound',
+    })
   })
 
   test('ends them at once if it is forced', async () => {

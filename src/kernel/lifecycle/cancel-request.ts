@@ -21,20 +21,28 @@ export function requestCancel(tx: Tx, execution: Execution, request: CancelReque
   const state = execution.state
   if (state.phase !== 'active') return tx.fault('a cancel is requested of an execution without a lease', execution.id)
   if (state.cancel !== undefined) return state.cancel.forceAt
-  // A handler with completed steps has the time to undo them.
-  const graceMs = hasStepsToUndo(execution)
-    ? (execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS)
-    : request.graceMs
-  const forceAt = tx.now + graceMs
+  const forceAt = tx.now + request.graceMs
   state.cancel = { reason: request.reason, by: request.by, at: tx.now, forceAt }
+  if (hasStepsToUndo(execution)) giveTimeToUndo(tx, execution)
   tx.put(execution)
   tx.emit('cancel_requested', execution, {
     attempt: execution.attempt?.number,
     workerId: state.lease.workerId,
     workerInstanceId: state.lease.workerInstanceId,
-    until: forceAt,
+    until: state.cancel.forceAt,
     reason: request.reason,
     by: request.by,
   })
-  return forceAt
+  return state.cancel.forceAt
+}
+
+/**
+ * Gives a holder that was asked to stop the time to undo its steps. Not less than the rest of its lease: if the holder is
+ * dead, the lease expires first, and another worker undoes the steps. The caller puts the execution.
+ */
+export function giveTimeToUndo(tx: Tx, execution: Execution): void {
+  const state = execution.state
+  if (state.phase !== 'active' || state.cancel === undefined) return
+  const timeoutMs = execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS
+  state.cancel.forceAt = Math.max(state.cancel.forceAt, tx.now + timeoutMs, state.lease.expiresAt + 1)
 }

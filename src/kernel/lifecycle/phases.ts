@@ -241,14 +241,12 @@ export interface Stop {
  */
 export function wakeToUnwind(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd): void {
   const state = execution.state
-  const cancel = state.phase === 'active' ? state.cancel : undefined
-  const timeoutMs = execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS
-  // A holder that was asked to stop has used part of its time.
-  const leftMs = cancel === undefined ? timeoutMs : Math.max(0, cancel.forceAt - tx.now)
+  const leftMs = execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS
   const { outcome, reason, by } = stop
   leaveLease(tx, execution, how, undefined)
   closeJournal(tx, execution, by, reason)
   if (state.phase === 'active') execution.next = 'continue'
+  execution.refusals = undefined
   execution.unwinding = { outcome, reason, by, at: tx.now, until: tx.now + COMPENSATION_WAIT_MS, leftMs }
   execution.state = { phase: 'eligible' }
   execution.changedAt = tx.now

@@ -66,16 +66,20 @@ export function isAbort(leased: LeasedExecution, value: unknown): boolean {
 export function outcomeOfError(leased: LeasedExecution, error: unknown): HandlerOutcome {
   if (leased.refusal !== undefined) return { kind: 'leave' }
   const cancel = cancelOf(leased)
-  // Another error of a run that undoes steps is a failure, which may be retried.
-  if (cancel !== undefined && (leased.pendingCancel !== undefined || error instanceof ExecutionCancelledError)) {
-    return cancel
-  }
+  // The store applies a cancel that the handler was not aware of, also to a failure: the handler may still undo its steps.
+  if (cancel !== undefined && isCausedByCancel(leased, error)) return cancel
   // The cause of the error may be the interruption, such as a connection that the process has closed.
   if (leased.isInterrupted || leased.isTimedOut) return handBack(leased)
   if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
   // From `ctx.flow.wait`, which reads results that arrived after the claim.
   if (error instanceof UnfitInputError) return refusalOf(error)
   return outcomeOfFailure(error)
+}
+
+/** Whether an error may be the reaction to a cancel. Another error of a run that undoes steps is a failure, and may be retried. */
+function isCausedByCancel(leased: LeasedExecution, error: unknown): boolean {
+  if (error instanceof ExecutionCancelledError) return true
+  return leased.pendingCancel !== undefined && (leased.isCancelDelivered || leased.hasGivenSignal)
 }
 
 /** The end of a handler that was asked to stop. The store knows the outcome of one that ran to undo its steps. */

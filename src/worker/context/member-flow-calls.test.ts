@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest'
-import { allOf, flow, task } from '../../client/index.ts'
+import { ExecutionCancelledError, allOf, flow, task } from '../../client/index.ts'
 import type { FlowNode, TaskContext } from '../../client/index.ts'
 import { createWorld } from '../worker.fixture.ts'
 
@@ -455,4 +455,31 @@ test('what a handler adds has to fit the task that it is added with', () => {
   })
 
   expectTypeOf(handler.task.name).toEqualTypeOf<string>()
+})
+
+test('a cancel reaches a handler that is parked in ctx.flow.wait, and it may undo its steps', async () => {
+  await using world = createWorld()
+  const done: string[] = []
+  const undoing = parent.handle(async (_, context) => {
+    await context.step('book', () => void done.push('book'))
+    await context.flow.add('child', child, 1)
+    try {
+      await context.flow.wait()
+    } catch (error) {
+      if (!(error instanceof ExecutionCancelledError)) throw error
+      await context.step('unbook', () => void done.push('unbook'))
+    }
+    return 0
+  })
+  world.work([undoing])
+  const handle = await world.fabric.submit(growing, 1)
+  await world.settle()
+  const member = handle.member('parent')
+  expect(await member.describe()).toMatchObject({ state: 'waiting_dependencies' })
+
+  await world.fabric.cancel((await member.describe()).id, 'it rains')
+  await world.settle()
+
+  expect(done).toEqual(['book', 'unbook'])
+  expect(await member.describe()).toMatchObject({ state: 'cancelled', reason: 'it rains' })
 })

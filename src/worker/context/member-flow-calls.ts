@@ -201,6 +201,7 @@ export class MemberFlowCalls implements MemberFlow {
       () => this.#services.batcher.run(partition, 'waitForChildren', input),
       ({ result }): ParkResult<void> => {
         if (result.kind === 'refused') throw this.#run.refusalOf(result)
+        if (result.kind === 'unwinding') throw this.#run.unwindingError()
         return result.kind === 'not_blocked' ? { answer: undefined } : { earlyExit: EARLY_EXITS[result.kind] }
       },
     )
@@ -248,7 +249,7 @@ export class MemberFlowCalls implements MemberFlow {
 }
 
 const EARLY_EXITS: Readonly<
-  Record<Exclude<Reply<'waitForChildren'>['result']['kind'], 'refused' | 'not_blocked'>, EarlyExit>
+  Record<Exclude<Reply<'waitForChildren'>['result']['kind'], 'refused' | 'not_blocked' | 'unwinding'>, EarlyExit>
 > = {
   parked: 'parked',
   already_parked: 'parked',

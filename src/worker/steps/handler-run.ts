@@ -59,11 +59,18 @@ export class HandlerRun {
 
   /** Throws from the first call that has no recorded result in a run that undoes steps. */
   throwToUnwind(mustUnwind: boolean): void {
-    const { unwinding } = this.#leased.claimed
-    if (!mustUnwind || unwinding === undefined) return
+    if (mustUnwind) throw this.unwindingError()
+  }
+
+  /** Returns the error of a call that a run which undoes steps does not make. The handler counts as notified. */
+  unwindingError(): ExecutionCancelledError {
     this.#leased.isCancelDelivered = true
-    const { outcome, reason, by } = unwinding
-    throw new ExecutionCancelledError(outcome, {
+    const { outcome, reason, by } = this.#leased.claimed.unwinding ?? {
+      outcome: 'cancelled',
+      reason: '',
+      by: undefined,
+    }
+    return new ExecutionCancelledError(outcome, {
       executionId: this.#leased.id,
       message: by === undefined ? reason : `Requested by ${by}: ${reason}`,
     })

@@ -187,3 +187,30 @@ test('why explains that a cancelled execution may undo its steps', async () => {
   expect(text).toContain('ada cancelled it (it rains), and its handler may undo the steps that it has completed')
   expect(text).toContain('waits for a worker')
 })
+
+test('a failure of a handler that was not aware of the cancel does not end it before its steps are undone', async () => {
+  await using world = createWorld()
+  const done: string[] = []
+  const gate = Promise.withResolvers<undefined>()
+  let runs = 0
+  world.work([
+    trip.handle(async (_, context) => {
+      await context.step('book', () => void done.push('book'))
+      runs += 1
+      if (runs === 1) {
+        await gate.promise
+        throw new Error('the network is down')
+      }
+      await context.sleep('nap', '1d').catch(() => context.step('unbook', () => void done.push('unbook')))
+      return 'away'
+    }),
+  ])
+  const execution = await world.fabric.submit(trip, null)
+  await world.settle()
+  await execution.cancel('it rains')
+  await world.settle()
+  gate.resolve(undefined)
+
+  await expect(execution.result()).rejects.toMatchObject({ outcome: 'cancelled' })
+  expect(done).toEqual(['book', 'unbook'])
+})

@@ -37,6 +37,7 @@ export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease):
     return execution.unwinding?.outcome ?? 'failed'
   }
   recordAttempt(tx, execution, { outcome: how, endedAt: tx.now, failure })
+  execution.refusals = undefined
   execution.reclaimCount = execution.reclaimCount + 1
   makeEligible(tx, execution, { next: 'reclaim', how, event: how, reason, by })
   return undefined

@@ -255,11 +255,10 @@ function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
 function cancelLoser(tx: Tx, { flow, ended }: Cascade, siblingId: string, downstream: Execution): void {
   const sibling = tx.get('execution', siblingId)
   if (sibling === undefined) return tx.fault('the upstream of an edge does not exist', downstream.id)
-  if (sibling.state.phase === 'ended') return
+  if (sibling.state.phase === 'ended' || sibling.unwinding !== undefined) return
   const reason = reasonForLoser(tx, sibling, downstream)
   if (reason === undefined) return
   const before = bucketOf(sibling)
-  if (sibling.unwinding !== undefined) return
   if (sibling.state.phase !== 'active' && hasStepsToUndo(sibling)) {
     wakeToUnwind(tx, sibling, { outcome: 'cancelled', reason, by: BY_FLOW }, 'cancelled')
     shiftCount(tx, flow, sibling, before)

@@ -20,6 +20,8 @@ export interface WaitForChildrenInput {
 export type WaitForChildrenResult =
   | { readonly kind: 'parked' | 'already_parked' | 'not_blocked' | 'skipped' | 'already_skipped' }
   | { readonly kind: 'cancelled' | 'already_cancelled' }
+  /** It is to undo its steps, so it neither waits nor is skipped. The lease is kept. */
+  | { readonly kind: 'unwinding' }
   | LeaseRefusal
   | Refused<'execution_not_found' | 'execution_not_in_flow'>
 
@@ -38,6 +40,7 @@ export function waitForChildren(tx: Tx, input: WaitForChildrenInput): WaitForChi
   const group = execution.member?.group
   const verdict = group === undefined || group.total === 0 ? 'satisfied' : group.verdict
   if (verdict === 'satisfied') return { kind: 'not_blocked' }
+  if (execution.unwinding !== undefined) return { kind: 'unwinding' }
   const before = bucketOf(execution)
   if (verdict === 'pending') {
     park(tx, execution)

@@ -9,6 +9,8 @@ import { expectAbsent } from '../../lifecycle/expect-absent.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import type { Execution, ExecutionId, Failure, FailureInput, Fence, Instant } from '../../model/records.ts'
 import type { Journal, Step, StepState } from '../../model/journal-schema.ts'
+import { giveTimeToUndo } from '../../lifecycle/cancel-request.ts'
+import { hasStepsToUndo } from '../../rules/execution-state.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { STEP_MAX, STEP_TOTAL_BYTES } from '../../limits.ts'
@@ -87,7 +89,10 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
     state: stateOf(tx, journalOf(execution), outcome, until),
     wait: undefined,
   })
-  if (outcome.kind === 'completed' && input.stepKind === 'call') journalOf(execution).hasCompletedSteps = true
+  if (outcome.kind === 'completed' && input.stepKind === 'call' && !hasStepsToUndo(execution)) {
+    journalOf(execution).hasCompletedSteps = true
+    giveTimeToUndo(tx, execution)
+  }
   if (outcome.kind === 'completed' && outcome.value !== undefined) tx.keep(stepValueKey(step.id), outcome.value.blob)
   if (isParking) {
     const key = stepKey(step.kind, step.name)

@@ -54,6 +54,7 @@ export function releaseExecution(tx: Tx, input: ReleaseInput): ReleaseResult {
   const isUnstarted = input.isUnstarted === true || input.refusal !== undefined
   if (isUnstarted && state.phase === 'active') state.runningSince = tx.now
   if (input.refusal !== undefined) return refuseInput(tx, execution, input.reason, input.refusal)
+  if (!isUnstarted) execution.refusals = undefined
   makeEligible(tx, execution, { next: 'continue', how: 'released', event: 'execution_released', reason: input.reason })
   return { kind: 'released' }
 }

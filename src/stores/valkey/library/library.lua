@@ -406,7 +406,7 @@ local function commit(keys, args)
   local _, first, last = write('RPUSH', log, args, eventsAt, events, 1, eventItem)
   local sequence = trimmed + logged + last - first + 1
   if last >= first then
-    -- Those of failed groups are among the ended: whoever waits for one of them looks in vain.
+    -- The list also has those of failed groups: a client that waits for one of them reads it and continues to wait.
     local message = '%s,"first":%.0f,"last":%.0f,"at":%.0f,"ended":[%s]}'
     call('SPUBLISH', keys[2] .. 'events', string.format(message, args[5], trimmed + logged + 1, sequence, now, args[7]))
   end
