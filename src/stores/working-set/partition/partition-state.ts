@@ -1,5 +1,5 @@
 /** The caches of one partition in this process. Other processes change the partition, so a commit checks all of it. */
-import type { AnyRecord, Instant } from '../../../kernel/index.ts'
+import type { Instant } from '../../../kernel/index.ts'
 import type { Runtime } from '../../../runtime/index.ts'
 import type { Partition } from '../../store.ts'
 import type { BatchGroup } from '../overlay/batch-groups.ts'
@@ -77,7 +77,7 @@ export class PartitionState {
   noteApplied(applied: AppliedContent, version: Version, set: WorkingSet): void {
     const { touched, records, entries } = applied
     for (const { type, id, record, entries: ofRecord, length } of records) {
-      if (record === undefined || hasEndedAlone(record)) this.#cache.delete(type, id)
+      if (record === undefined) this.#cache.delete(type, id)
       else this.#cache.set(type, id, { record, version, length, entries: ofRecord })
     }
     // Unchanged reads: the commit has compared their versions.
@@ -109,9 +109,4 @@ export class PartitionState {
     this.#clear.clear()
     this.#edges.clear()
   }
-}
-
-/** Whether an execution has ended that no flow needs any more: few operations read it again, and most of these are reads. */
-function hasEndedAlone(record: AnyRecord): boolean {
-  return record.type === 'execution' && record.state.phase === 'ended' && record.member === undefined
 }
