@@ -12,7 +12,8 @@ import { openStore } from '../../../src/stores/open/open-store.ts'
 import type { Partition, PartitionDump, Store } from '../../../src/stores/store.ts'
 import { programLevels } from '../../../src/stores/level/store-level.ts'
 import { newPlace, runAt, versions as postgresVersions } from '../../postgres/places.ts'
-import { locations, newPrefix } from '../../valkey/fabrics.ts'
+import { serverLocations } from '../../servers/server-locations.ts'
+import { newPrefix } from '../../valkey/fabrics.ts'
 import { call } from '../fabric.ts'
 import { executionsOf } from '../execution-invariants.ts'
 import { problemsOf } from '../invariants.ts'
@@ -40,7 +41,8 @@ interface Target {
   readonly restore: (content: string) => Promise<string>
 }
 
-const servers = locations()
+const servers = serverLocations()
+const valkeyServers = servers === undefined ? {} : { valkey: servers.valkey, redis: servers.redis }
 
 const targets: readonly Target[] = [
   {
@@ -54,7 +56,7 @@ const targets: readonly Target[] = [
       return `sqlite:${file}`
     },
   },
-  ...Object.entries({ valkey: servers.valkey, redis: servers.redis }).map(([name, location]) => ({
+  ...Object.entries(valkeyServers).map(([name, location]) => ({
     name,
     file: 'valkey.jsonl',
     restore: async (content: string) => {
@@ -65,7 +67,7 @@ const targets: readonly Target[] = [
       return `${location}?prefix=${prefix}`
     },
   })),
-  ...postgresVersions.map((version) => ({
+  ...(servers === undefined ? [] : postgresVersions).map((version) => ({
     name: version,
     file: 'postgres.sql',
     restore: async (content: string) => {
