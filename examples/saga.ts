@@ -30,7 +30,7 @@ const bookTripHandler = bookTrip.handle(async ({ to }, ctx) => {
       const { booking } = await ctx.step(`book ${what}`, (s) => offices.book(what, to, s.idempotencyKey))
       undo.unshift(() => ctx.step(`cancel ${what}`, { retry: { attempts: 10 } }, () => offices.cancel(booking)))
     }
-    await ctx.waitFor('confirmation', signal('confirmed'))
+    await ctx.waitFor(signal('confirmed'))
   } catch (error) {
     // The failure of a step is recorded too, so after a crash the handler takes this path again.
     for (const each of undo) await each()

@@ -33,7 +33,7 @@ const publish = task<{ draft: string }, string>('publish')
 const publishHandler = publish.handle(async (_input, ctx) => {
   const review = await ctx.waitFor('review', approval({ need: 2, of: ['ada', 'bob', 'eve'], timeout: '3d' }))
   if (!review.ok) return `not published: ${review.reason}`
-  const slot = await ctx.waitFor('slot', signal<{ at: string }>('slot', { timeout: '1d' }))
+  const slot = await ctx.waitFor(signal<{ at: string }>('slot', { timeout: '1d' }))
   return slot.ok ? `published at ${slot.value.at}` : 'published without a slot'
 })
 

@@ -27,7 +27,6 @@ export type {
   CloseWaitpointOptions,
   ReissueOptions,
   ResumeOptions,
-  SignalAtOptions,
   SignalReceipt,
   SignalSendOptions,
 } from './client/journal/journal-calls.ts'

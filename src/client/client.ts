@@ -40,7 +40,6 @@ import type {
   CloseWaitpointOptions,
   ReissueOptions,
   ResumeOptions,
-  SignalAtOptions,
   SignalReceipt,
   SignalSendOptions,
 } from './journal/journal-calls.ts'
@@ -192,29 +191,15 @@ export class Client implements FlowClient {
   }
 
   /**
-   * Sends a signal to an execution, by the signal's name. A signal that arrives before its wait is buffered.
+   * Sends a signal to an execution: to the mailbox of the signal's name, or to a waitpoint. A signal that arrives before its
+   * wait is buffered.
    *
    * @example
    * await fabric.signal('order:17', 'paid', { amount: 12 }, { key: event.id })
+   * await fabric.signal('deploy:42', 'approve', undefined, { waitpoint: 'review', by: user.email })
    */
   signal(idOrKey: string, name: string, value?: unknown, options?: SignalSendOptions): Promise<SignalReceipt> {
     return this.#calls.signal(idOrKey, name, value, options)
-  }
-
-  /**
-   * Sends a signal to one waitpoint without a token. A program with access to the store is trusted to name the sender.
-   *
-   * @example
-   * await fabric.signalAt('deploy:42', 'review', 'approve', undefined, { by: user.email })
-   */
-  signalAt(
-    idOrKey: string,
-    waitpoint: string,
-    name: string,
-    value: unknown,
-    options: SignalAtOptions,
-  ): Promise<SignalReceipt> {
-    return this.#calls.signalAt(idOrKey, waitpoint, name, value, options)
   }
 
   /**

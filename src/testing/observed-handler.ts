@@ -3,6 +3,8 @@
  * that never ends.
  */
 import type { Handler, StepContext, StepFunction, StepOptions, TaskContext } from '../client/index.ts'
+import { WAITABLE } from '../client/define/waitable.ts'
+import type { NamedWaitable, Waitable } from '../client/define/waitable.ts'
 import type { CrashMoment } from './crash-points.ts'
 
 export interface StepWatcher {
@@ -19,6 +21,8 @@ export function observeHandler(handler: Handler, watcher: StepWatcher): Handler 
 }
 
 type StepRest<Value> = [StepFunction<Value>] | [StepOptions, StepFunction<Value>]
+type WaitArguments<Answer> =
+  [waitable: NamedWaitable<Answer>, none?: undefined] | [name: string, waitable: Waitable<Answer>]
 type Watched = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint'>
 
 /** A proxy, so that the other parts of the context stay lazy. */
@@ -74,9 +78,19 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
     step: <Value>(name: string, ...rest: StepRest<Value>) => catchUnhandled(step(name, ...rest)),
     sleep: (name, duration) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleep(name, duration))),
     sleepUntil: (name, date) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleepUntil(name, date))),
-    waitFor: (name, waitable) => catchUnhandled(observeWait(numberedWait(name), () => context.waitFor(name, waitable))),
+    waitFor: <Answer>(...given: WaitArguments<Answer>) =>
+      catchUnhandled(observeWait(numberedWait(nameOfWait(given)), () => waitFor(context, given))),
     waitpoint: (key, options) => catchUnhandled(observeWait(key, () => context.waitpoint(key, options))),
   }
+}
+
+function nameOfWait([first, second]: WaitArguments<unknown>): string {
+  return second === undefined ? first[WAITABLE].name : first
+}
+
+function waitFor<Answer>(context: TaskContext, given: WaitArguments<Answer>): Promise<Answer> {
+  const [first, second] = given
+  return second === undefined ? context.waitFor(first) : context.waitFor(first, second)
 }
 
 /** Prevents an unhandled rejection if the handler does not await its call. */

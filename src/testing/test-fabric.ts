@@ -235,7 +235,7 @@ export class TestFabric extends Fabric {
   /** Sends a vote to an approval, by the name of its wait or by the key of its waitpoint. */
   async vote(execution: ExecutionHandle | string, waitpoint: string, options: VoteOptions): Promise<SignalReceipt> {
     const { by, verdict = APPROVE, value } = voteOptions(options)
-    const receipt = await this.signalAt(this.#idOf(execution), waitpoint, verdict, value, { by })
+    const receipt = await this.signal(this.#idOf(execution), verdict, value, { waitpoint, by })
     await this.clock.advance(0)
     return receipt
   }

@@ -125,7 +125,8 @@ function startVoting(fabric: Fabric): AsyncDisposable & { readonly stop: () => v
     if (isStopped) return true
     const { items } = await fabric.waitpoints()
     for (const { executionId, key } of items.filter((one) => one.key === WAIT_NAME)) {
-      for (const by of VOTERS) await fabric.try.signalAt(executionId, key, 'approve', undefined, { by, key: by })
+      for (const by of VOTERS)
+        await fabric.try.signal(executionId, 'approve', undefined, { waitpoint: key, by, key: by })
     }
     return undefined
   })

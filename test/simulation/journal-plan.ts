@@ -48,7 +48,7 @@ interface Ballot {
 async function voteUntilHeard(handle: Handle, scene: Scene, { by, key }: Ballot): Promise<void> {
   const { fabric, process } = scene
   await sleep(process, process.random() * SEND_WITHIN_MS)
-  const send = () => fabric.signalAt(handle.id, 'review', 'approve', key, { by, key })
+  const send = () => fabric.signal(handle.id, 'approve', key, { waitpoint: 'review', by, key })
   while (!(await isHeard(() => note(handle, scene, 'review', key, key, send)))) await sleep(process, LOOK_AGAIN_MS)
 }
 

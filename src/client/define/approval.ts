@@ -10,7 +10,7 @@ import { checkValue, unansweredOf } from './signal-wait.ts'
 import type { Sender } from './signal-wait.ts'
 import { checkSchema } from './validation.ts'
 import { WAITABLE } from './waitable.ts'
-import type { WaitOutcome, WaitPlan, Waitable } from './waitable.ts'
+import type { NamedWaitable, WaitOutcome, WaitPlan, Waitable } from './waitable.ts'
 import { timingOf, waitSettings } from './wait-options.ts'
 import type { WaitSettings } from './wait-options.ts'
 
@@ -85,6 +85,12 @@ export type ApprovalAnswer<Value = unknown> =
  * if (!review.ok) throw new PermanentError(`review ${review.reason}`)
  */
 export function approval<Value = unknown>(
+  options: Omit<ApprovalOptions, 'answer'> & { readonly answer?: never; readonly on: WaitpointReference },
+): NamedWaitable<ApprovalAnswer<Value>>
+export function approval<S extends StandardSchemaV1>(
+  options: ApprovalOptions<S> & { readonly answer: S; readonly on: WaitpointReference },
+): NamedWaitable<ApprovalAnswer<StandardSchemaV1.InferOutput<S>>>
+export function approval<Value = unknown>(
   options?: Omit<ApprovalOptions, 'answer'> & { readonly answer?: never },
 ): Waitable<ApprovalAnswer<Value>>
 export function approval<S extends StandardSchemaV1>(
@@ -112,7 +118,13 @@ export function approval(options: ApprovalOptions = {}): Waitable<ApprovalAnswer
   }
   // Reports invalid options now rather than when a handler waits.
   plan(APPROVE)
-  return { [WAITABLE]: { plan, answer: (outcome) => answerApproval(outcome, answer) } }
+  return {
+    [WAITABLE]: {
+      ...(key === undefined ? {} : { name: key }),
+      plan,
+      answer: (outcome) => answerApproval(outcome, answer),
+    },
+  }
 }
 
 /** Returns the key of a waitpoint that a handler has opened. */

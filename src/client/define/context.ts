@@ -8,7 +8,7 @@ import type { Tags } from '../checks/names.ts'
 import type { RetryOptions } from './retry.ts'
 import type { SignalAnswer } from './signal-wait.ts'
 import type { AnyInputs } from './upstreams.ts'
-import type { Waitable } from './waitable.ts'
+import type { NamedWaitable, Waitable } from './waitable.ts'
 
 export interface ProgressReport {
   /** From 0 to 100. */
@@ -53,7 +53,7 @@ export interface TokenOptions {
 }
 
 /** A waitpoint that the handler has opened. As a waitable, it is met by the first signal. */
-export interface HandlerWaitpoint extends Waitable<SignalAnswer> {
+export interface HandlerWaitpoint extends NamedWaitable<SignalAnswer> {
   readonly key: string
   readonly id: string
   /** Incremented when tokens are reissued, which invalidates earlier ones. */
@@ -116,12 +116,17 @@ export interface TaskContext<Inputs = AnyInputs> {
   /** Sleeps until a date, by the clock of the machine that first reaches this line. A date in the past is no sleep. */
   readonly sleepUntil: (name: string, date: Date) => Promise<void>
   /**
-   * Waits without occupying a worker, and resolves with how the wait ended. A handler waits for one thing at a time.
+   * Waits without occupying a worker, and resolves with how the wait ended. A handler waits for one thing at a time. The wait
+   * takes its name from a signal or a waitpoint unless a name is given.
    *
    * @example
-   * const paid = await ctx.waitFor('payment', signal('paid', { timeout: '1h' }))
+   * const paid = await ctx.waitFor(signal('paid', { timeout: '1h' }))
+   * const review = await ctx.waitFor('review', approval({ need: 2 }))
    */
-  readonly waitFor: <Answer>(name: string, waitable: Waitable<Answer>) => Promise<Answer>
+  readonly waitFor: {
+    <Answer>(waitable: NamedWaitable<Answer>): Promise<Answer>
+    <Answer>(name: string, waitable: Waitable<Answer>): Promise<Answer>
+  }
   /** Opens a waitpoint before waiting for it, so that links to it can be sent out. Idempotent per key. */
   readonly waitpoint: (key: string, options?: WaitpointOptions) => Promise<HandlerWaitpoint>
   /** The time by the store's clock. The same in every run of the handler. */

@@ -10,7 +10,7 @@ import type { ConditionDraft } from './condition-draft.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
 import { checkSchema, validate } from './validation.ts'
 import { WAITABLE } from './waitable.ts'
-import type { WaitOutcome, Waitable } from './waitable.ts'
+import type { NamedWaitable, WaitOutcome } from './waitable.ts'
 import { timingOf, waitSettings } from './wait-options.ts'
 import type { WaitSettings } from './wait-options.ts'
 
@@ -71,14 +71,14 @@ export interface ConditionPart {
 }
 
 /** A wait for one signal by its name. */
-export interface SignalWait<Value = unknown> extends Waitable<SignalAnswer<Value>>, ConditionPart {}
+export interface SignalWait<Value = unknown> extends NamedWaitable<SignalAnswer<Value>>, ConditionPart {}
 
 /**
  * Waits for a signal that is sent to the execution by its name. Signals that arrive earlier are buffered for the next wait
  * for that name.
  *
  * @example
- * const paid = await ctx.waitFor('payment', signal('paid', { schema: z.object({ amount: z.number() }), timeout: '1h' }))
+ * const paid = await ctx.waitFor(signal('paid', { schema: z.object({ amount: z.number() }), timeout: '1h' }))
  * if (!paid.ok) return 'unpaid'
  */
 export function signal<Value = unknown>(
@@ -95,7 +95,7 @@ export function signal(name: string, options: SignalOptions = {}): SignalWait {
   const draft = singleLeaf(mailboxOf(name), name, from)
   const plan = { nodes: flattenCondition(draft), opens: [], reason: 'signal', ...timingOf(settings) }
   return {
-    [WAITABLE]: { plan: () => plan, answer: (outcome) => answerSignal(outcome, schema) },
+    [WAITABLE]: { name, plan: () => plan, answer: (outcome) => answerSignal(outcome, schema) },
     [CONDITION]: { draft, ownOptions: ownOptionsOf(options) },
   }
 }

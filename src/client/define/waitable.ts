@@ -47,9 +47,16 @@ export const WAITABLE: unique symbol = Symbol.for('flowfabric.waitable')
 /** A condition that a handler can wait for. Made by `signal`, `approval`, `when` and `ctx.waitpoint`, never by hand. */
 export interface Waitable<Answer> {
   readonly [WAITABLE]: {
+    /** The name of the wait if the handler passes none. */
+    readonly name?: string
     /** `name` is the name of the wait, numbered if the handler uses it again. */
     readonly plan: (name: string) => WaitPlan
     /** Asynchronous because schemas may be. */
     readonly answer: (outcome: WaitOutcome) => Promise<Answer>
   }
+}
+
+/** A waitable that names its wait: a signal by its name, a waitpoint or an approval `on` one by its key. */
+export interface NamedWaitable<Answer> extends Waitable<Answer> {
+  readonly [WAITABLE]: Waitable<Answer>[typeof WAITABLE] & { readonly name: string }
 }

@@ -162,17 +162,25 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   }
 
   /**
-   * Sends a signal to the execution, by the signal's name. A signal that arrives before its wait is buffered. The value is
-   * validated with the task's schema for the name.
+   * Sends a signal to the execution: to the mailbox of the signal's name, or to a waitpoint. A signal that arrives before its
+   * wait is buffered. A value for a mailbox is validated with the task's schema for the name.
    *
    * @example
    * await execution.signal('paid', { amount: 12 }, { key: event.id })
+   * await execution.signal('approve', undefined, { waitpoint: 'review', by: user.email })
    */
-  async signal<Name extends keyof Signals & string>(
+  signal<Name extends keyof Signals & string>(
     name: Name,
-    ...[value, options]: SignalArguments<Signals[Name]>
-  ): Promise<SignalReceipt> {
-    await this.#checkSignal(name, value)
+    ...rest: SignalArguments<Signals[Name]>
+  ): Promise<SignalReceipt>
+  signal(
+    name: string,
+    value: unknown,
+    options: SignalSendOptions & { readonly waitpoint: string },
+  ): Promise<SignalReceipt>
+  async signal(name: string, value?: unknown, options?: SignalSendOptions): Promise<SignalReceipt> {
+    // The task's schemas are those of mailboxes. A waitpoint takes any name, such as the votes of an approval.
+    if (options?.waitpoint === undefined) await this.#checkSignal(name, value)
     return await this.#client.signal(this.id, name, value, options)
   }
 

@@ -45,8 +45,10 @@ test('a signal is checked before it is sent', async () => {
   await expect(client.signal(id, 'paid', 'x'.repeat(SIGNAL_PAYLOAD_BYTES))).rejects.toMatchObject({
     code: 'payload_too_large',
   })
-  await expect(client.signalAt(id, '@paid', 'paid', 1, { by: 'ada' })).rejects.toThrow('waitpoint is "@paid"')
-  await expect(client.signalAt(id, 'door', 'paid', 1, { by: 'ada', as: 'token' as never })).rejects.toThrow('as is')
+  await expect(client.signal(id, 'paid', 1, { waitpoint: '@paid', by: 'ada' })).rejects.toThrow('waitpoint is "@paid"')
+  await expect(client.signal(id, 'paid', 1, { waitpoint: 'door', by: 'ada', as: 'token' as never })).rejects.toThrow(
+    'as is',
+  )
   expect((await client.describe(id)).journal.signalCount).toBe(0)
 })
 
@@ -71,17 +73,31 @@ test('a task that names its signals takes no others, and checks their values', a
   expectTypeOf(client.execution(execution.id, brief)).toEqualTypeOf(execution)
 })
 
+test('a waitpoint takes any name, also of a task that names its signals', async () => {
+  await using client = createClient()
+  const brief = task('brief', { signals: { review: z.object({ verdict: z.string() }) } })
+  const held = await HeldExecution.begin(client)
+  await held.wait('gate', approval({ need: 1 }))
+  const execution = client.execution(held.id, brief)
+
+  const receipt = await execution.signal('approve', undefined, { waitpoint: 'gate', by: 'ada', key: 'vote' })
+
+  expect(receipt).toMatchObject({ kind: 'delivered', effect: 'resumed' })
+  // @ts-expect-error -- a mailbox takes only the names of the task
+  await expect(execution.signal('approve')).rejects.toThrow('takes no signal')
+})
+
 test('votes that a trusted program passes on count for whom it names, each once', async () => {
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   await held.wait('review', approval({ need: 2, of: ['ada', 'bob'] }))
-  const vote = (by: string) => client.signalAt(held.id, 'review', 'approve', undefined, { by })
+  const vote = (by: string) => client.signal(held.id, 'approve', undefined, { waitpoint: 'review', by })
 
   const effects = [await vote('ada'), await vote('ada'), await vote('eve'), await vote('bob')]
 
   expect(effects.map(({ effect }) => effect)).toEqual(['counted', 'counted_before', 'not_awaited', 'resumed'])
   await expect(vote('eve')).rejects.toMatchObject({ code: 'waitpoint_closed' })
-  await expect(client.signalAt(held.id, 'revue', 'approve', 1, { by: 'ada' })).rejects.toMatchObject({
+  await expect(client.signal(held.id, 'approve', 1, { waitpoint: 'revue', by: 'ada' })).rejects.toMatchObject({
     code: 'waitpoint_not_found',
   })
 })
@@ -170,7 +186,7 @@ test('one person is one sender, however the name is composed, and no name hides 
   await using client = createClient()
   const held = await HeldExecution.begin(client)
   await held.open('links')
-  const by = (name: string) => client.signalAt(held.id, 'links', 'approve', undefined, { by: name })
+  const by = (name: string) => client.signal(held.id, 'approve', undefined, { waitpoint: 'links', by: name })
 
   await by('Zo\u00eb')
   await by('Zoe\u0308')

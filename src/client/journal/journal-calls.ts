@@ -34,24 +34,19 @@ export type SignalReceipt = Exclude<DeliverSignalResult, Refused>
 export interface SignalSendOptions {
   /** Your own idempotency key: a signal sent twice with one key counts once. */
   readonly key?: string
-  /** The sender; `client` unless given. */
+  /** The sender; `client` unless given. A program with access to the store is trusted to name it. */
   readonly by?: string
-}
-
-const sendOptions = shape<SignalSendOptions>()("{ key: 'payment:17' }", { key: checkSignalKey, by: checkPrincipal })
-
-export interface SignalAtOptions {
-  /** The sender. A program with access to the store is trusted to name it. */
-  readonly by: string
-  readonly key?: string
+  /** The key of the waitpoint that it is sent to, such as the name of an approval. The mailbox of its name unless given. */
+  readonly waitpoint?: string
   /** The authority of the sender; `caller` unless given. */
   readonly as?: Extract<SourceType, 'caller' | 'operator'>
 }
 
-const signalAtOptions = shape<SignalAtOptions>()("{ by: 'ada' }", {
-  by: required(checkPrincipal),
+const sendOptions = shape<SignalSendOptions>()("{ waitpoint: 'review', by: 'ada', key: 'vote:17' }", {
   key: checkSignalKey,
-  as: oneOf<NonNullable<SignalAtOptions['as']>>({ caller: true, operator: true }),
+  by: checkPrincipal,
+  waitpoint: checkWaitpointKey,
+  as: oneOf<NonNullable<SignalSendOptions['as']>>({ caller: true, operator: true }),
 })
 
 export interface AnswerOptions {
@@ -92,7 +87,10 @@ export interface ReissueOptions extends TokenOptions {
   readonly by?: string
 }
 
-/** Sends a signal to an execution by the signal's name. A signal that arrives before its wait is buffered. */
+/**
+ * Sends a signal to an execution: to the mailbox of the signal's name, or to a waitpoint. A signal that arrives before its
+ * wait is buffered.
+ */
 async function signal(
   session: Session,
   idOrKey: string,
@@ -101,25 +99,9 @@ async function signal(
   options: SignalSendOptions = {},
 ): Promise<DeliverSignalResult> {
   const executionId = session.resolve(idOrKey)
-  const { key, by = 'client' } = sendOptions(options)
+  const { key, by = 'client', waitpoint, as = 'caller' } = sendOptions(options)
   checkSignalName(name, 'signal name')
-  const source = { type: 'caller', identity: by } as const
-  return await deliver(session, { executionId, target: mailboxOf(name), key: keyOf(session, key), name, source }, value)
-}
-
-/** Sends a signal to one waitpoint of an execution, without a token. */
-async function signalAt(
-  session: Session,
-  idOrKey: string,
-  waitpoint: string,
-  name: string,
-  value: unknown,
-  options: SignalAtOptions,
-): Promise<DeliverSignalResult> {
-  const executionId = session.resolve(idOrKey)
-  const { by, key, as = 'caller' } = signalAtOptions(options)
-  const target = checkWaitpointKey(waitpoint)
-  checkSignalName(name, 'signal name')
+  const target = waitpoint ?? mailboxOf(name)
   const source = { type: as, identity: by }
   return await deliver(session, { executionId, target, key: keyOf(session, key), name, source }, value)
 }
@@ -240,7 +222,6 @@ async function deliver(
 
 export const journalCalls = {
   signal,
-  signalAt,
   answer,
   resume,
   closeWaitpoint,

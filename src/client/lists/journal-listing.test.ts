@@ -33,7 +33,7 @@ test('lists the waitpoints of one execution, closed ones and mailboxes if they a
   const held = await HeldExecution.begin(client)
   for (const key of ['door', 'gate', 'hatch']) await held.open(key)
   await client.signal(held.id, 'paid')
-  await client.signalAt(held.id, 'gate', 'open', 1, { by: 'ada' })
+  await client.signal(held.id, 'open', 1, { waitpoint: 'gate', by: 'ada' })
   await client.closeWaitpoint(held.id, 'hatch', { by: 'eve', reason: 'not needed' })
   await held.wait('entry', when.every([{ key: 'door' }, signal('late')]))
 
@@ -59,7 +59,7 @@ test('steps are read in the order of recording, over pages, with values only on 
   const held = await HeldExecution.begin(client)
   for (let i = 0; i < 205; i++) await held.step(`step-${i}`, { i })
   await held.wait('review', approval({ need: 2, timeout: '3d', onTimeout: 'fail' }))
-  await client.signalAt(held.id, 'review', 'approve', undefined, { by: 'ada' })
+  await client.signal(held.id, 'approve', undefined, { waitpoint: 'review', by: 'ada' })
 
   const steps = await collect(client.steps(held.id))
   const withValues = await collect(client.steps(held.id, { values: true }))

@@ -9,7 +9,7 @@ import { StepNames, checkStepName } from './step-names.ts'
 import { StepRunner } from './step-runner.ts'
 import type { HandlerRun } from './handler-run.ts'
 import { WaitRunner } from './wait-runner.ts'
-import type { WaitServices } from './wait-runner.ts'
+import type { WaitArguments, WaitServices } from './wait-runner.ts'
 
 type Durable = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint' | 'now' | 'random'>
 
@@ -45,8 +45,8 @@ export class DurableContext implements Durable {
   readonly sleepUntil: Durable['sleepUntil'] = (name, date) =>
     this.#begin('sleepUntil', () => this.#waits.sleepUntil(name, date))
 
-  readonly waitFor: Durable['waitFor'] = (name, waitable) =>
-    this.#begin('waitFor', () => this.#waits.waitFor(name, waitable))
+  readonly waitFor: Durable['waitFor'] = <Answer>(...given: WaitArguments<Answer>) =>
+    this.#begin('waitFor', () => this.#waits.waitFor(...given))
 
   readonly waitpoint: Durable['waitpoint'] = (key, options) =>
     this.#begin('waitpoint', () => this.#waits.waitpoint(key, options))

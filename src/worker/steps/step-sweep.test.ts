@@ -77,7 +77,8 @@ async function runWithCut(world: World, effects: Effects, cut: Cut) {
   }
   const handle = await world.fabric.submit(release, null)
   await world.advance(60_000)
-  for (const by of ['ada', 'bob']) await world.elsewhere.signalAt(handle.id, 'go', 'approve', undefined, { by })
+  for (const by of ['ada', 'bob'])
+    await world.elsewhere.signal(handle.id, 'approve', undefined, { waitpoint: 'go', by })
   await world.advance(20_000)
   return { isCut, result: await handle.result() }
 }

@@ -37,6 +37,43 @@ test('a handler waits for a signal without a worker and receives its sender', as
   expect(world.linesOf('warn')).toEqual([])
 })
 
+test('a wait takes its name from its signal or its waitpoint', async () => {
+  await using world = createWorld()
+  const { handle } = await begin(world, async (context) => {
+    const paid = await context.waitFor(signal<number>('paid'))
+    expectTypeOf(paid).toEqualTypeOf<SignalAnswer<number>>()
+    const gate = await context.waitpoint('gate')
+    await context.waitFor(gate)
+    await context.waitFor(approval({ on: await context.waitpoint('links') }))
+    await context.waitFor(signal('paid'))
+    return paid.ok && paid.value
+  })
+  await world.fabric.signal(handle.id, 'paid', 1)
+  await world.settle()
+  await handle.signal('open', undefined, { waitpoint: 'gate' })
+  await world.settle()
+  await handle.signal('approve', undefined, { waitpoint: 'links', by: 'ada' })
+  await world.settle()
+  await handle.signal('paid', 2)
+
+  expect(await handle.result()).toBe(1)
+  const waits: string[] = []
+  for await (const { kind, name } of world.fabric.steps(handle.id)) if (kind === 'wait') waits.push(name)
+  expect(waits).toEqual(['paid', 'gate', 'links', 'paid#2'])
+})
+
+test('a wait without a name of its own is refused with what to write', async () => {
+  await using world = createWorld()
+  const { handle } = await begin(world, async (context) => {
+    // @ts-expect-error -- an approval that opens its waitpoint is named by the handler
+    await context.waitFor(approval({ need: 2 }))
+  })
+
+  await expect(handle.result()).rejects.toThrow(
+    "This wait has no name of its own: pass one first, such as ctx.waitFor('review'",
+  )
+})
+
 test('a signal that came early answers at once, and the handler keeps its worker', async () => {
   await using world = createWorld()
   const { worker, handle } = await begin(world, async (context) => {
@@ -118,7 +155,7 @@ test('an approval counts votes that arrive while no worker runs', async () => {
   await using world = createWorld()
   const { handle } = await begin(world, (context) => context.waitFor('release', approval({ need: 2 })))
   for (const by of ['ada', 'ada', 'bob'])
-    await world.fabric.signalAt(handle.id, 'release', 'approve', undefined, { by })
+    await world.fabric.signal(handle.id, 'approve', undefined, { waitpoint: 'release', by })
 
   expect(await handle.result()).toMatchObject({
     ok: true,
@@ -173,14 +210,14 @@ test('a waitpoint can be answered by its key before and after the handler comes 
   const { handle } = await begin(world, async (context) => {
     const early = await context.waitpoint('early')
     await context.step('tell', async () => {
-      await world.elsewhere.signalAt(context.executionId, early.key, 'done', 1, { by: 'shop' })
+      await world.elsewhere.signal(context.executionId, 'done', 1, { waitpoint: early.key, by: 'shop' })
     })
     const late = await context.waitpoint('late')
     const first = await context.waitFor('first', early)
     const second = await context.waitFor('second', late)
     return [first.ok && first.value, second.ok && second.value, early.isOpen, late.isOpen]
   })
-  await world.fabric.signalAt(handle.id, 'late', 'done', 2, { by: 'shop' })
+  await world.fabric.signal(handle.id, 'done', 2, { waitpoint: 'late', by: 'shop' })
 
   expect(await handle.result()).toEqual([1, 2, false, false])
 })
@@ -225,7 +262,7 @@ test('a waitpoint that expired before its handler came to wait is no answer eith
     const answered = await context.waitpoint('answered', { expires: '5s' })
     const unanswered = await context.waitpoint('unanswered', { expires: '5s' })
     await context.step('send', async () => {
-      await world.elsewhere.signalAt(context.executionId, answered.key, 'done', 1, { by: 'shop' })
+      await world.elsewhere.signal(context.executionId, 'done', 1, { waitpoint: answered.key, by: 'shop' })
     })
     await context.sleep('rest', '10s')
     return [await context.waitFor('first', answered), await context.waitFor('second', unanswered)]

@@ -33,6 +33,9 @@ export interface WaitServices extends JournalServices {
 
 type WaitKind = 'wait' | 'sleep'
 
+/** The arguments of `ctx.waitFor`: the name of the wait may be that of its signal or waitpoint. */
+export type WaitArguments<Answer> = [waitable: Waitable<Answer>] | [name: string, waitable: Waitable<Answer>]
+
 export class WaitRunner {
   readonly #leased: LeasedExecution
   readonly #services: WaitServices
@@ -65,9 +68,10 @@ export class WaitRunner {
     await this.sleep(givenName, Math.max(0, waitMs))
   }
 
-  async waitFor<Answer>(givenName: string, waitable: Waitable<Answer>): Promise<Answer> {
-    const name = this.#names.next('wait', checkStepName(givenName))
-    const { plan, answer } = checkWaitable(waitable, name)[WAITABLE]
+  async waitFor<Answer>(...given: WaitArguments<Answer>): Promise<Answer> {
+    const [givenName, waitable] = given.length === 1 ? [undefined, given[0]] : given
+    const { plan, answer, name: ownName } = checkWaitable(waitable, givenName)[WAITABLE]
+    const name = this.#names.next('wait', checkStepName(givenName ?? ownName ?? refuseUnnamed()))
     const step = await this.#awaitEnd('wait', name, () => plan(name))
     return await this.#run.call(async () => await answer(await this.#outcomeOf(step)))
   }
@@ -167,12 +171,19 @@ function sleepPlan(timeoutMs: number): WaitPlan {
   }
 }
 
-function checkWaitable<Answer>(waitable: Waitable<Answer>, name: string): Waitable<Answer> {
+function checkWaitable<Answer>(waitable: Waitable<Answer>, name: string | undefined): Waitable<Answer> {
   const given: unknown = waitable
   if (typeof given === 'object' && given !== null && WAITABLE in given) return waitable
   throw invalidInput(
     'waitable',
-    `The waitable of '${name}' is ${show(given)}, but must be made by signal(…), approval(…), when or ctx.waitpoint(…).`,
+    `The waitable${name === undefined ? '' : ` of '${name}'`} is ${show(given)}, but must be made by signal(…), approval(…), when or ctx.waitpoint(…).`,
+  )
+}
+
+function refuseUnnamed(): never {
+  throw invalidInput(
+    'name',
+    "This wait has no name of its own: pass one first, such as ctx.waitFor('review', approval({ need: 2 })). Only a signal, a waitpoint, and an approval `on` one have a name.",
   )
 }
 
@@ -195,6 +206,7 @@ function asWaitpoint(leased: LeasedExecution, tokens: TokenSigner, view: Waitpoi
       return tokens.issue({ ...claims, ...optionalClaims(options, openedAt) })
     },
     [WAITABLE]: {
+      name: target,
       plan: () => ({
         nodes: flattenCondition(singleLeaf(target, undefined)),
         opens: [],

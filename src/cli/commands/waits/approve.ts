@@ -36,8 +36,8 @@ export function approveCommand(shell: Shell): Command {
         const name = flags.reject === true ? REJECT : APPROVE
         const by = flags.by ?? loginName()
         await shell.withFabric(command, {}, async ({ fabric, output }) => {
-          const options = { by, as: 'operator', ...dropUndefined({ key: flags.key }) } as const
-          const receipt = await fabric.signalAt(id, waitpoint, name, value, options)
+          const options = { waitpoint, by, as: 'operator', ...dropUndefined({ key: flags.key }) } as const
+          const receipt = await fabric.signal(id, name, value, options)
           const executionId = fabric.try.resolve(id)
           if (receipt.effect === 'not_awaited') shell.exitCode = exitCodes.failed
           await output.answer({ id: executionId, waitpoint, name, by, ...receipt }, () =>

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { invalidInput, unwrap } from '../../../client/index.ts'
+import { invalidInput } from '../../../client/index.ts'
 import type { SignalReceipt } from '../../../client/index.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
@@ -87,6 +87,6 @@ async function send({ fabric }: Session, sent: SentSignal): Promise<SignalReceip
     if (fabric.tokens.verify(token).executionId !== fabric.try.resolve(id)) throw new EngineError('invalid_token')
     return await fabric.answer(token, name, value, options)
   }
-  if (waitpoint === undefined) return unwrap(await fabric.try.signal(id, name, value, { by, ...options }))
-  return await fabric.signalAt(id, waitpoint, name, value, { by, as: 'operator', ...options })
+  if (waitpoint === undefined) return await fabric.signal(id, name, value, { by, ...options })
+  return await fabric.signal(id, name, value, { waitpoint, by, as: 'operator', ...options })
 }
