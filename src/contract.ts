@@ -68,6 +68,7 @@ export type {
 export { allOf, anyOf, quorum } from './client/define/upstreams.ts'
 export type { AnyInputs, RaceOptions, Upstream, UpstreamSource, Upstreams } from './client/define/upstreams.ts'
 export type { OnTimeout, WaitSettings } from './client/define/wait-options.ts'
+export type { Jsonify } from './client/define/jsonify.ts'
 export type { NamedWaitable, ReceivedSignal, Waitable } from './client/define/waitable.ts'
 export { when } from './client/define/when.ts'
 export type { ConditionAnswer, ConditionWait, CountOptions, OperatorAnswer, Part } from './client/define/when.ts'

@@ -5,7 +5,7 @@
 import type { CreateResult, SubmitFlowResult, WaitpointView } from '../kernel/index.ts'
 import type { TokenOptions } from './define/context.ts'
 import type { FlowDefinition } from './define/flow.ts'
-import type { Task } from './define/task.ts'
+import type { OmittedInput, Task } from './define/task.ts'
 import { executionCalls, submitTask } from './executions/execution-calls.ts'
 import type { StagedResult, StagedSubmitOptions } from './executions/staging.ts'
 import type { SubmitOptions } from './executions/submit.ts'
@@ -24,6 +24,10 @@ export interface Calls extends Bound<typeof unionCalls>, Pick<Session, 'namespac
   checkTokenOptions(options: TokenOptions): void
   /** @internal */
   tokenFor(idOrKey: string, waitpoint: WaitpointView, options: TokenOptions): string
+  submit<Input, Parsed, Returned, Output, Inputs, Given>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
+    ...none: OmittedInput<NoInfer<Input>>
+  ): Promise<CreateResult>
   submit<Input, Parsed, Returned, Output, Inputs, Given>(
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     input: Input,

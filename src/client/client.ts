@@ -10,7 +10,7 @@ import type { Calls } from './calls.ts'
 import { checkNamespace } from './checks/names.ts'
 import { isFlow } from './define/flow.ts'
 import type { AnyFlow, FlowDefinition } from './define/flow.ts'
-import type { AnyTask, SignalSchemas, SignalsSent, Task } from './define/task.ts'
+import type { AnyTask, OmittedInput, SignalSchemas, SignalsSent, Task } from './define/task.ts'
 import type { AnyInputs } from './define/upstreams.ts'
 import { EndWatcher } from './events/end-watcher.ts'
 import type { EndListener, EndMoment, EndWatch } from './events/end-watcher.ts'
@@ -105,7 +105,16 @@ export class Client implements FlowClient {
    * @example
    * const execution = await fabric.submit(greet, { name: 'Ada' }, { id: 'greet:ada', delay: '5s' })
    * console.log(await execution.result())
+   * await fabric.submit(cleanUp) // a task<void>
    */
+  submit<Input, Parsed, Returned, Output, Inputs, Given, Signals extends SignalSchemas>(
+    task: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals>,
+    ...none: OmittedInput<NoInfer<Input>>
+  ): Promise<ExecutionHandle<Output, SignalsSent<Signals>>>
+  submit<Input, Output>(
+    flow: FlowDefinition<Input, Output>,
+    ...none: OmittedInput<NoInfer<Input>>
+  ): Promise<FlowHandle<Output>>
   submit<Input, Parsed, Returned, Output, Inputs, Given, Signals extends SignalSchemas>(
     task: Task<Input, Parsed, Returned, Output, Inputs, Given, Signals>,
     input: Input,
@@ -118,7 +127,7 @@ export class Client implements FlowClient {
   ): Promise<FlowHandle<Output>>
   async submit(
     what: AnyTask | AnyFlow,
-    input: unknown,
+    input?: unknown,
     options: SubmitOptions | FlowSubmitOptions = {},
   ): Promise<ExecutionHandle | FlowHandle> {
     this.#refuseIfClosed()
@@ -134,7 +143,7 @@ export class Client implements FlowClient {
     items: readonly SubmitManyItem<Input>[],
   ): Promise<SubmitOutcome<Output>[]> {
     this.#refuseIfClosed()
-    return await submitEach<Input, Output>(items, (item) => this.#submitTask(task, item.input, item.options))
+    return await submitEach<Output>(items, (item) => this.#submitTask(task, item.input, item.options))
   }
 
   /** Returns a handle for an existing execution, by its id or its key. */

@@ -3,6 +3,7 @@
  * that never ends.
  */
 import type { Handler, StepContext, StepFunction, StepOptions, TaskContext } from '../client/index.ts'
+import type { Jsonify } from '../client/define/jsonify.ts'
 import { WAITABLE } from '../client/define/waitable.ts'
 import type { NamedWaitable, Waitable } from '../client/define/waitable.ts'
 import type { CrashMoment } from './crash-points.ts'
@@ -41,7 +42,7 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
   const numberedSleep = numbering()
   const numberedWait = numbering()
 
-  async function step<Value>(name: string, ...rest: StepRest<Value>): Promise<Value> {
+  async function step<Value>(name: string, ...rest: StepRest<Value>): Promise<Jsonify<Value>> {
     const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest
     let recordedAs: string | undefined
     const observed = async (work: StepContext): Promise<Value> => {

@@ -6,6 +6,7 @@ import { checkSenders, flattenCondition } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
 import { invalidInput, show } from '../checks/names.ts'
 import { checkWaitpointKey } from '../checks/signal-names.ts'
+import type { Jsonify } from './jsonify.ts'
 import { checkValue, unansweredOf } from './signal-wait.ts'
 import type { Sender } from './signal-wait.ts'
 import { checkSchema } from './validation.ts'
@@ -86,13 +87,13 @@ export type ApprovalAnswer<Value = unknown> =
  */
 export function approval<Value = unknown>(
   options: Omit<ApprovalOptions, 'answer'> & { readonly answer?: never; readonly on: WaitpointReference },
-): NamedWaitable<ApprovalAnswer<Value>>
+): NamedWaitable<ApprovalAnswer<Jsonify<Value>>>
 export function approval<S extends StandardSchemaV1>(
   options: ApprovalOptions<S> & { readonly answer: S; readonly on: WaitpointReference },
 ): NamedWaitable<ApprovalAnswer<StandardSchemaV1.InferOutput<S>>>
 export function approval<Value = unknown>(
   options?: Omit<ApprovalOptions, 'answer'> & { readonly answer?: never },
-): Waitable<ApprovalAnswer<Value>>
+): Waitable<ApprovalAnswer<Jsonify<Value>>>
 export function approval<S extends StandardSchemaV1>(
   options: ApprovalOptions<S> & { readonly answer: S },
 ): Waitable<ApprovalAnswer<StandardSchemaV1.InferOutput<S>>>

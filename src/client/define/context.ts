@@ -3,6 +3,7 @@ import type { ExecutionId, FlowId, Instant } from '../../kernel/model/base-recor
 import type { AttemptKind } from '../../kernel/model/records.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { Duration } from './duration.ts'
+import type { Jsonify } from './jsonify.ts'
 import type { MemberFlow } from './member-flow.ts'
 import type { Tags } from '../checks/names.ts'
 import type { RetryOptions } from './retry.ts'
@@ -102,14 +103,14 @@ export interface TaskContext<Inputs = AnyInputs> {
   readonly onPark: (cleanUp: () => Promise<void> | void) => void
   /**
    * Runs a function once and stores its result. Later runs of the handler return the stored result. A name that is used
-   * again is numbered in call order. Throws a `StepFailedError` once no retry is left.
+   * again is numbered in call order. The result is what JSON makes of it, in the first run too. Throws a `StepFailedError` once no retry is left.
    *
    * @example
    * const receipt = await ctx.step('charge', { retry: { attempts: 5 } }, (step) => charge(order, step.idempotencyKey))
    */
   readonly step: {
-    <Value>(name: string, run: StepFunction<Value>): Promise<Value>
-    <Value>(name: string, options: StepOptions, run: StepFunction<Value>): Promise<Value>
+    <Value>(name: string, run: StepFunction<Value>): Promise<Jsonify<Value>>
+    <Value>(name: string, options: StepOptions, run: StepFunction<Value>): Promise<Jsonify<Value>>
   }
   /** Sleeps without occupying a worker. */
   readonly sleep: (name: string, duration: Duration) => Promise<void>

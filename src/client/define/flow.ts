@@ -9,6 +9,7 @@ import type { OutcomeRule } from '../../kernel/model/records.ts'
 import { parseDuration } from './duration.ts'
 import type { Duration } from './duration.ts'
 import type { FlowNode, NodeArguments } from './flow-node.ts'
+import type { Jsonify } from './jsonify.ts'
 import { GraphBuilder } from './graph-builder.ts'
 import type { DeclaredGraph } from './graph-builder.ts'
 import { checkTagObject, checkTaskName, invalidInput } from '../checks/names.ts'
@@ -22,7 +23,7 @@ export interface FlowBuilder<FlowInput> {
     name: Name,
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
     ...detail: NodeArguments<FlowInput, NoInfer<Input>, NoInfer<Given>>
-  ): FlowNode<Output, Name, Returned>
+  ): FlowNode<Output, Name, Jsonify<Returned>>
 }
 
 /** What a graph's function may return: the node or nodes whose results are the result of the flow. */

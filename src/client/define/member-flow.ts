@@ -1,6 +1,7 @@
 /** A flow as seen by the handler of a member: a graph that can grow while it runs. */
 import type { ExecutionId, FlowId } from '../../kernel/model/base-records.ts'
 import type { PublicState } from '../../kernel/model/public-state.ts'
+import type { Jsonify } from './jsonify.ts'
 import type { NodeSettings } from './flow-node.ts'
 import type { AfterOption, AnyInputs, NoInputs, Upstream } from './upstreams.ts'
 
@@ -30,9 +31,12 @@ export interface MemberSettings extends NodeSettings {
 
 export type AddMemberOptions<Given = AnyInputs> = MemberSettings & AfterOption<Given>
 
-type AddArguments<Given> = NoInputs extends Given
-  ? [options?: AddMemberOptions<Given>]
-  : [options: AddMemberOptions<Given>]
+/** The input and the options of a new member. Both may be left out if nothing in them is required. */
+export type AddArguments<Input, Given, Options> = NoInputs extends Given
+  ? undefined extends Input
+    ? [input?: Input, options?: Options]
+    : [input: Input, options?: Options]
+  : [input: Input, options: Options]
 
 export interface DependOptions {
   /** The name of the result in `inputs`: the member's own unless given, none if false. An id alone has no name. */
@@ -55,9 +59,8 @@ export interface MemberFlow {
   add<const Name extends string, Input, Returned, Given>(
     name: Name,
     task: StartableTask<Input, Returned, Given>,
-    input: NoInfer<Input>,
-    ...options: AddArguments<NoInfer<Given>>
-  ): Promise<AddedMember<Returned, Name>>
+    ...rest: AddArguments<NoInfer<Input>, NoInfer<Given>, AddMemberOptions<NoInfer<Given>>>
+  ): Promise<AddedMember<Jsonify<Returned>, Name>>
   /** References a member by its name, whether or not it exists yet. */
   member<const Name extends string>(name: Name): MemberReference<unknown, Name>
   /** Makes this execution wait for an existing member, by its name or its id. */

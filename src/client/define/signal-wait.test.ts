@@ -93,6 +93,7 @@ test('the types of an answer follow from the schema, or from a type parameter', 
 
   expectTypeOf(typed).toExtend<Waitable<SignalAnswer<{ amount: number }>>>()
   expectTypeOf(signal<{ amount: number }>('paid')).toExtend<Waitable<SignalAnswer<{ amount: number }>>>()
+  expectTypeOf(signal<{ at: Date }>('paid')).toExtend<Waitable<SignalAnswer<{ at: string }>>>()
   expectTypeOf(signal('paid')).toExtend<Waitable<SignalAnswer>>()
   expectTypeOf<Extract<SignalAnswer<string>, { ok: true }>['value']>().toEqualTypeOf<string>()
   expectTypeOf<Extract<SignalAnswer, { ok: false }>['reason']>().toEqualTypeOf<

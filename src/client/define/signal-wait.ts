@@ -7,6 +7,7 @@ import type { SourceType } from '../../kernel/model/journal-schema.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkSenders, flattenCondition, singleLeaf } from './condition-draft.ts'
 import type { ConditionDraft } from './condition-draft.ts'
+import type { Jsonify } from './jsonify.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
 import { checkSchema, validate } from './validation.ts'
 import { WAITABLE } from './waitable.ts'
@@ -84,7 +85,7 @@ export interface SignalWait<Value = unknown> extends NamedWaitable<SignalAnswer<
 export function signal<Value = unknown>(
   name: string,
   options?: Omit<SignalOptions, 'schema'> & { readonly schema?: never },
-): SignalWait<Value>
+): SignalWait<Jsonify<Value>>
 export function signal<S extends StandardSchemaV1>(
   name: string,
   options: SignalOptions<S> & { readonly schema: S },

@@ -5,6 +5,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { shape } from '../../options/shape.ts'
 import type { Check } from '../../options/shape.ts'
+import type { Jsonify } from './jsonify.ts'
 import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
@@ -110,8 +111,9 @@ export function isHandler(value: unknown): value is Handler {
 }
 
 /**
- * `Input` is what a submit takes, `Parsed` what the handler receives from the schema, `Returned` what the handler returns,
- * `Output` what the caller's `result()` resolves with. In a flow, `Inputs` is the type of `ctx.inputs`, and `Given` what the
+ * `Input` is what a submit takes, `Parsed` what the handler receives, `Returned` what the handler returns, `Output` what the caller's
+ * `result()` resolves with. Input and result are stored as JSON in between: without a schema, `Parsed` and `Output` are what JSON makes
+ * of them; with a schema, what it parses from that. In a flow, `Inputs` is the type of `ctx.inputs`, and `Given` what the
  * upstreams must pass for that.
  */
 export interface Task<
@@ -143,6 +145,9 @@ export interface Task<
   }
 }
 
+/** The arguments of a call that leaves the input out: none, if the input may be undefined. */
+export type OmittedInput<Input> = undefined extends Input ? [] : [input: Input]
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any task whatever; its types are in the handler's closure
 export type AnyTask = Task<any, any, any, any, any, any>
 
@@ -172,7 +177,7 @@ export function checkTask(value: unknown): AnyTask {
 export function task<Input = unknown, Output = unknown, Inputs = AnyInputs>(
   name: string,
   settings?: TaskDefinition,
-): Task<Input, Input, Output, Output, Inputs>
+): Task<Input, Jsonify<Input>, Output, Jsonify<Output>, Inputs>
 export function task<
   I extends StandardSchemaV1,
   O extends StandardSchemaV1,

@@ -9,19 +9,24 @@ export type SubmitOutcome<Output> =
   | { readonly ok: true; readonly execution: ExecutionHandle<Output> }
   | { readonly ok: false; readonly error: EngineError }
 
-export interface SubmitManyItem<Input> {
-  readonly input: Input
+/** An input that may be undefined may be left out. */
+export type SubmitManyItem<Input> = (undefined extends Input
+  ? { readonly input?: Input }
+  : { readonly input: Input }) & { readonly options?: SubmitOptions }
+
+interface AnyItem {
+  readonly input?: unknown
   readonly options?: SubmitOptions
 }
 
-const manyItem = shape<SubmitManyItem<unknown>>()('{ input, options }', { input: unchecked(), options: unchecked() })
+const manyItem = shape<AnyItem>()('{ input, options }', { input: unchecked(), options: unchecked() })
 /** Items per `submitMany`. */
 const SUBMIT_MANY_MAX = 10_000
 
 /** Submits each item. Staged items are sent one after the other. */
-export async function submitEach<Input, Output>(
-  items: readonly SubmitManyItem<Input>[],
-  submit: (item: SubmitManyItem<Input>) => Promise<ExecutionHandle<Output>>,
+export async function submitEach<Output>(
+  items: readonly AnyItem[],
+  submit: (item: AnyItem) => Promise<ExecutionHandle<Output>>,
 ): Promise<SubmitOutcome<Output>[]> {
   checkList(items, 'items')
   if (items.length > SUBMIT_MANY_MAX) {
@@ -41,13 +46,14 @@ export async function submitEach<Input, Output>(
   return await Promise.all(outcomes)
 }
 
-async function outcomeOf<Input, Output>(
-  item: SubmitManyItem<Input>,
+async function outcomeOf<Output>(
+  item: AnyItem,
   field: string,
-  submit: (item: SubmitManyItem<Input>) => Promise<ExecutionHandle<Output>>,
+  submit: (item: AnyItem) => Promise<ExecutionHandle<Output>>,
 ): Promise<SubmitOutcome<Output>> {
   try {
-    checkItem(item, field)
+    // A bare input is refused for its keys.
+    manyItem(item, field)
     return { ok: true, execution: await submit(item) }
   } catch (error) {
     if (error instanceof EngineError) return { ok: false, error }
@@ -55,13 +61,7 @@ async function outcomeOf<Input, Output>(
   }
 }
 
-/** Refuses a bare input, which would otherwise be read as an item without an input. */
-function checkItem(item: object, field: string): void {
-  manyItem(item, field)
-  if (!('input' in item)) throw invalidInput(field, `${field} has no input.`)
-}
-
 /** Runs before the item is checked. */
-function isStaged(item: SubmitManyItem<unknown> | null | undefined): boolean {
+function isStaged(item: AnyItem | null | undefined): boolean {
   return item?.options?.tx !== undefined
 }

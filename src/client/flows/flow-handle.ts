@@ -18,6 +18,7 @@ import type { DeclaredGraph } from '../define/graph-builder.ts'
 import { memberIdOf } from '../transport/ids.ts'
 import { checkTaskName } from '../checks/names.ts'
 import type { SubscribeOptions, SubscriptionItem } from '../events/subscription.ts'
+import type { Jsonify } from '../define/jsonify.ts'
 import type { AnyTask, Task } from '../define/task.ts'
 import { waitForEnd } from '../events/await-end.ts'
 import type { WaitOptions } from '../events/await-end.ts'
@@ -144,7 +145,7 @@ export class FlowHandle<Output = unknown> {
   member<Input, Parsed, Returned, Output, Inputs, Given, const Name extends string>(
     name: Name,
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
-  ): FlowMember<Output, Name, Returned>
+  ): FlowMember<Output, Name, Jsonify<Returned>>
   member<const Name extends string>(name: Name): FlowMember<unknown, Name>
   member(name: string, task?: AnyTask): FlowMember {
     const id = memberIdOf(this.id, checkTaskName(name, 'node name'))

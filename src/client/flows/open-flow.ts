@@ -7,6 +7,8 @@ import { unwrap } from '../transport/unwrap.ts'
 import type { ExecutionHandle } from '../executions/execution-handle.ts'
 import { FlowHandle } from './flow-handle.ts'
 import { FlowMember } from './flow-member.ts'
+import type { Jsonify } from '../define/jsonify.ts'
+import type { AddArguments } from '../define/member-flow.ts'
 import { nodeSettings } from '../define/flow-node.ts'
 import type { NodeSettings } from '../define/flow-node.ts'
 import { isExecutionId, memberIdOf } from '../transport/ids.ts'
@@ -22,8 +24,6 @@ const addOptions = shape<AddOptions<NoInputs>>()('{ after: allOf(part) }', {
   after: unchecked(),
   inputs: boolean,
 })
-
-type AddArguments<Given> = NoInputs extends Given ? [options?: AddOptions<Given>] : [options: AddOptions<Given>]
 
 export interface DependencyOptions {
   /** The name of the result among the downstream's inputs: the member's own unless given, none if false. */
@@ -62,10 +62,10 @@ export class OpenFlow extends FlowHandle<undefined> {
   async add<const Name extends string, Input, Parsed, Returned, Output, Inputs, Given>(
     name: Name,
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
-    input: NoInfer<Input>,
-    ...options: AddArguments<NoInfer<Given>>
-  ): Promise<FlowMember<Output, Name, Returned>> {
-    return await this.#add(name, task, input, options[0] as AddOptions<NoInputs> | undefined)
+    ...rest: AddArguments<NoInfer<Input>, NoInfer<Given>, AddOptions<NoInfer<Given>>>
+  ): Promise<FlowMember<Output, Name, Jsonify<Returned>>> {
+    const [input, options] = rest
+    return await this.#add(name, task, input, options as AddOptions<NoInputs> | undefined)
   }
 
   async #add<Output, Name extends string, Returned>(

@@ -78,7 +78,7 @@ export class MemberFlowCalls implements MemberFlow {
   }
 
   /** Bound functions, so that handlers can destructure them. */
-  readonly add: MemberFlow['add'] = (name, task, input, ...[options]) =>
+  readonly add: MemberFlow['add'] = (name, task, ...[input, options]) =>
     this.#logFailure(this.#call(() => this.#add(name, task as AnyTask, input, options as AddMemberOptions | undefined)))
 
   readonly dependsOn: MemberFlow['dependsOn'] = (member, options = {}) =>
