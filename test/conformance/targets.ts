@@ -2,6 +2,7 @@
 import { ConditionalMemoryStore } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import type { Unsteadiness } from '../../src/stores/memory/conditional-memory.fixture.ts'
 import { openStore } from '../../src/stores/open/open-store.ts'
+import { isInMemory } from '../servers/embedded.ts'
 import { serverLocations } from '../servers/server-locations.ts'
 import { postgresTarget } from './postgres-target.ts'
 import { serverTarget } from './server-target.ts'
@@ -55,7 +56,7 @@ function inMemory(
 
 const locations = serverLocations()
 
-export const embeddedTargets: readonly StoreTarget[] = [memory, conditional, sqliteTarget()]
+export const embeddedTargets: readonly StoreTarget[] = isInMemory ? [memory] : [memory, conditional, sqliteTarget()]
 
 export const valkeyTargets: readonly StoreTarget[] =
   locations === undefined ? [] : [serverTarget('valkey', locations.valkey), unsteadyTarget('redis', locations.redis)]
