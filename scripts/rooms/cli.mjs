@@ -8,7 +8,7 @@ export const cli = {
     args: ['process', 'text'],
     session: ['args', 'process', 'text'],
     doctor: ['text'],
-    commands: command,
+    commands: [...command, 'commands/flows'],
     'commands/flows': command,
     'commands/keys': command,
     'commands/waits': command,

@@ -17,6 +17,10 @@ export function testFlows(newStore: (name: string) => Environment): void {
     await flows.place.write('go', '')
     await flows.untilNode('release:1', 'unit', 'completed')
     const failed = await flows.run('flow', 'show', 'release:1')
+    const byShow = await flows.run('show', 'release:1')
+    const byWhy = await flows.run('why', id)
+    const byReplay = await flows.run('replay', 'release:1')
+    const { members } = await flows.show('release:1')
     const early = await flows.run('flow', 'replay', 'release:1', 'deploy', '--json')
     await flows.place.write('mended', '')
     const replayed = await flows.run('flow', 'replay', 'release:1', 'e2e', '--reason', 'the button is back')
@@ -25,16 +29,26 @@ export function testFlows(newStore: (name: string) => Environment): void {
     await worker.endBy('SIGTERM')
 
     expect(before.stdout).toMatch(new RegExp(`^${id} release open\n`))
-    expect(before.stdout).toMatch(/┌ ○ build +waiting +ready for/)
+    expect(before.stdout).toMatch(/┌ ○ build +waiting +0-\S+ +ready for/)
     expect(before.stdout).toMatch(
-      /├ · unit +waiting_dependencies +after build\n├ · e2e +waiting_dependencies +after build\n/,
+      /├ · unit +waiting_dependencies +\S+ +after build\n├ · e2e +waiting_dependencies +\S+ +after build\n/,
     )
-    expect(before.stdout).toMatch(/└ · announce +waiting_dependencies +after deploy\n$/)
-    expect(running.stdout).toMatch(/● unit +active +\S+ +after build +on /)
-    expect(running.stdout).toMatch(/✗ e2e +failed +\S+ +after build +permanent: the button is gone\n/)
-    expect(running.stdout).toMatch(/↷ deploy +skipped +after all of unit, e2e +because e2e failed\n/)
-    expect(running.stdout).toMatch(/↷ announce +skipped +after deploy +because deploy was skipped\n/)
+    expect(before.stdout).toMatch(/└ · announce +waiting_dependencies +\S+ +after deploy\n$/)
+    expect(running.stdout).toMatch(/● unit +active +\S+ +\S+ +after build +on /)
+    expect(running.stdout).toMatch(/✗ e2e +failed +\S+ +\S+ +after build +permanent: the button is gone\n/)
+    expect(running.stdout).toMatch(/↷ deploy +skipped +\S+ +after all of unit, e2e +because e2e failed\n/)
+    expect(running.stdout).toMatch(/↷ announce +skipped +\S+ +after deploy +because deploy was skipped\n/)
     expect(failed.stdout).toMatch(new RegExp(`^${id} release failed\n`))
+    const e2e = members.find(({ node }) => node === 'e2e')?.id ?? ''
+    expect(failed.stdout).toMatch(new RegExp(`✗ e2e +failed +\\S+ +${e2e} `))
+    expect(failed.stdout).toContain(`failed      e2e (${e2e}): permanent: the button is gone\n`)
+    expect(byShow).toMatchObject({ code: 0, stderr: 'release:1 is a flow.\n' })
+    expect(byShow.stdout.split('\n').at(-2)).toBe(failed.stdout.split('\n').at(-2))
+    expect(byWhy.stdout).toBe(
+      `The flow is failed: 5 of 5 members have ended.\ne2e (${e2e}): permanent: the button is gone\n`,
+    )
+    expect(byReplay.code).toBe(2)
+    expect(byReplay.stderr).toContain('Run flowfabric flow replay release:1 e2e.')
     expect(early.code).toBe(1)
     expect(early.stderr).toContain('upstream_not_replayed')
     expect(replayed).toMatchObject({
@@ -77,10 +91,16 @@ export function testFlows(newStore: (name: string) => Environment): void {
     const worker = await flows.work()
     await flows.untilNode('release:3', 'unit', 'active')
 
-    const cancelled = await flows.run('flow', 'cancel', 'release:3', '--reason', 'superseded', '--wait', '20s')
+    const waits = await flows.run('why', 'release:3')
+    const begun = await flows.run('cancel', 'release:3', '--reason', 'superseded')
+    const cancelled = await flows.run('flow', 'cancel', 'release:3', '--wait', '20s')
     const again = await flows.json('flow', 'cancel', 'release:3', '--policy', 'flow_only')
     await worker.endBy('SIGTERM')
 
+    expect(waits.stdout).toMatch(/^The flow is running: \d of 5 members have ended\.\n/)
+    expect(waits.stdout).toMatch(/^unit \(\S+\): /m)
+    expect(begun).toMatchObject({ code: 0, stderr: 'release:3 is a flow.\n' })
+    expect(begun.stdout).toContain(' cancelled; ')
     expect(cancelled.stderr).toBe('')
     expect(cancelled).toMatchObject({
       code: 0,

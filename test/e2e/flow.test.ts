@@ -56,7 +56,9 @@ describe('flow show', () => {
 
     expect(folded.stdout).toMatch(/members +301: 300 waiting, 1 waiting_dependencies\n/)
     expect(folded.stdout).toContain('┌ level 1: 300 waiting\n│\n└ level 2: 1 waiting_dependencies\n')
-    expect(folded.stdout).toMatch(/^ +· join +waiting_dependencies +after all of part-0, part-1, part-2 and 297 more$/m)
+    expect(folded.stdout).toMatch(
+      /^ +· join +waiting_dependencies +\S+ +after all of part-0, part-1, part-2 and 297 more$/m,
+    )
     expect(folded.stderr).toContain('--members shows every member')
     expect(whole.stdout.match(/○ part-\d+ /g)).toHaveLength(300)
     expect(whole.stderr).toBe('')
@@ -109,7 +111,7 @@ describe('flow cancel', () => {
     expect(first.stdout).toMatch(/^f0-\S+ cancelled; all its members have ended\n$/)
     expect(again.stdout).toMatch(/^f0-\S+ was cancelled already, by cancel_all; all its members have ended\n$/)
     expect(shown.stdout).toMatch(/cancelled +not today \(cli\), cancel_all\n/)
-    expect(shown.stdout).toMatch(/■ build +cancelled +not today \(cli\)\n/)
+    expect(shown.stdout).toMatch(/■ build +cancelled +0-\S+ +not today \(cli\)\n/)
   })
 
   test('with flow_only leaves the members running', async () => {
@@ -150,7 +152,7 @@ describe('flow seal', () => {
     const again = await flows.json('flow', 'seal', 'import:7')
 
     expect(held.stdout).toMatch(/graph +held: no member runs before the flow is sealed\n/)
-    expect(held.stdout).toMatch(/○ first +waiting +held\n/)
+    expect(held.stdout).toMatch(/○ first +waiting +0-\S+ +held\n/)
     expect(sealed.stdout).toMatch(/^f0-\S+ sealed \(open, 2 members\)\n$/)
     expect(again).toMatchObject({ kind: 'already_sealed', memberCount: 2 })
   })

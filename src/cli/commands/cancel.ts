@@ -4,6 +4,8 @@ import type { CancelResult, Refused } from '../../kernel/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
 import { dropUndefined, parseGiven } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
+import { cancelFlow } from './flows/flow-cancel.ts'
+import { flowInstead } from './flows/flow-instead.ts'
 import type { Shell } from '../session/shell.ts'
 import { timeText } from '../text/time-text.ts'
 import { parseDurationFlag } from '../args/flags.ts'
@@ -17,7 +19,7 @@ interface CancelFlags {
 export function cancelCommand(shell: Shell): Command {
   return new Command('cancel')
     .description('cancel an execution; a running one is asked to stop first')
-    .argument('<id>', "the execution's id or key")
+    .argument('<id>', "the execution's id or key, or a flow's")
     .option('--reason <text>', 'why, for its history', 'cancelled from the command line')
     .option('--force', 'end a running execution immediately, without asking its worker')
     .option('--grace <duration>', 'how long its worker may take to stop (default: 30s)')
@@ -28,8 +30,13 @@ export function cancelCommand(shell: Shell): Command {
     .action(async (id: string, flags: CancelFlags, command: Command) => {
       const { reason, force } = flags
       const grace = parseGiven(flags.grace, (text) => parseDurationFlag(text, '--grace'))
-      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+      await shell.withFabric(command, {}, async (session) => {
+        const { fabric, output } = session
         const options = { by: COMMAND_LINE, ...dropUndefined({ force, grace }) }
+        if ((await flowInstead(session, id)) !== undefined) {
+          await cancelFlow(session, id, reason, options)
+          return
+        }
         const result = unwrap(await fabric.try.cancel(id, reason, options))
         const executionId = fabric.try.resolve(id)
         await output.answer({ id: executionId, ...result }, () => answerText(executionId, result, shell.runtime.now()))

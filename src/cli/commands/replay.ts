@@ -4,6 +4,7 @@ import type { ReplayOptions } from '../../client/index.ts'
 import { COMMAND_LINE } from '../args/operator-identity.ts'
 import { dropUndefined } from '../args/drop-undefined.ts'
 import { examples } from '../args/help.ts'
+import { flowInstead, refuseToReplayFlow } from './flows/flow-instead.ts'
 import type { Shell } from '../session/shell.ts'
 
 interface ReplayFlags {
@@ -27,7 +28,10 @@ export function replayCommand(shell: Shell): Command {
     )
     .action(async (id: string, flags: ReplayFlags, command: Command) => {
       const options = { by: COMMAND_LINE, ...dropUndefined({ reason: flags.reason, from: fromOf(flags) }) }
-      await shell.withFabric(command, {}, async ({ fabric, output }) => {
+      await shell.withFabric(command, {}, async (session) => {
+        const { fabric, output } = session
+        const flowId = await flowInstead(session, id)
+        if (flowId !== undefined) await refuseToReplayFlow(session, id, flowId)
         const result = unwrap(await fabric.try.replay(id, options))
         const executionId = fabric.try.resolve(id)
         await output.answer(

@@ -1,7 +1,9 @@
 /** Formats one flow, without its graph, as a page for a terminal. */
 import type { FlowDescription } from '../../client/index.ts'
+import type { MemberView } from '../../kernel/index.ts'
 import { countsText } from './collapse-levels.ts'
-import { firstLine } from './printable.ts'
+import { nameOf } from './flow-levels.ts'
+import { firstLine, printable } from './printable.ts'
 import type { Output } from './output.ts'
 import { rowsText } from './table.ts'
 import type { Row } from './table.ts'
@@ -12,10 +14,28 @@ import { timeText } from './time-text.ts'
 /** The counts have no colours, unlike the graph below them. */
 const PLAIN: Painter = { style: (_style, text) => text }
 
-export function flowText(description: FlowDescription, output: Output): string {
+/** The most failures that are shown in full above the graph. */
+const FAILED_SHOWN_MAX = 3
+
+export function flowText(description: FlowDescription, failed: readonly MemberView[], output: Output): string {
   const { id, name, state } = description
   const heading = `${output.style('bold', id)} ${name} ${stateText(state, output)}`
-  return [heading, rowsText(rowsOf(description), output)].join('\n')
+  return [heading, rowsText([...rowsOf(description), ...failureRows(failed)], output)].join('\n')
+}
+
+/** The errors in full: the lines of the graph truncate them. */
+function failureRows(failed: readonly MemberView[]): Row[] {
+  const rows = failed.slice(0, FAILED_SHOWN_MAX).map((view): Row => {
+    return ['failed', `${printable(nameOf(view))} (${view.execution.id}): ${errorOf(view.execution)}`]
+  })
+  const rest = failed.length - rows.length
+  return rest === 0 ? rows : [...rows, ['failed', `and ${rest} more`]]
+}
+
+/** The error of a member that failed or expired. */
+export function errorOf({ failure, state }: MemberView['execution']): string {
+  if (failure !== undefined) return `${printable(failure.category)}: ${firstLine(failure.message)}`
+  return state.phase === 'ended' ? firstLine(state.reason ?? state.outcome) : ''
 }
 
 function rowsOf(description: FlowDescription): Row[] {

@@ -23,12 +23,12 @@ describe('a small graph', () => {
       { name: 'publish', state: WAITS_FOR_OTHERS, after: ['parse', 'thumbnails'] },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ✓ fetch       completed             1s
+      "┌ ✓ fetch       completed             1s     0-fetch
       │
-      ├ ✓ parse       completed             800ms  after fetch
-      ├ ● thumbnails  active                2s     after fetch                     on vm
+      ├ ✓ parse       completed             800ms  0-parse       after fetch
+      ├ ● thumbnails  active                2s     0-thumbnails  after fetch                     on vm
       │
-      └ · publish     waiting_dependencies         after all of parse, thumbnails  waits for thumbnails"
+      └ · publish     waiting_dependencies         0-publish     after all of parse, thumbnails  waits for thumbnails"
     `)
   })
 
@@ -45,11 +45,11 @@ describe('a small graph', () => {
       },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ■ large   superseded  300ms                                    others were enough
-      ├ ✓ small   completed   300ms
-      ├ ■ local   superseded                                           others were enough
+      "┌ ■ large   superseded  300ms  0-large                                     others were enough
+      ├ ✓ small   completed   300ms  0-small
+      ├ ■ local   superseded         0-local                                     others were enough
       │
-      └ ○ answer  waiting            after any of large, small, local  ready for 1m"
+      └ ○ answer  waiting            0-answer  after any of large, small, local  ready for 1m"
     `)
   })
 
@@ -68,13 +68,13 @@ describe('a small graph', () => {
       },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ✓ ada     completed             2s
-      ├ ✗ bob     failed                1s                                        error: no time
-      ├ ● cy      active                1m                                        on vm
-      ├ ◔ dee     delayed                                                         retried in 5s
-      ├ ◔ eve     delayed                                                         in 1m 30s
+      "┌ ✓ ada     completed             2s  0-ada
+      ├ ✗ bob     failed                1s  0-bob                                           error: no time
+      ├ ● cy      active                1m  0-cy                                            on vm
+      ├ ◔ dee     delayed                   0-dee                                           retried in 5s
+      ├ ◔ eve     delayed                   0-eve                                           in 1m 30s
       │
-      └ · decide  waiting_dependencies      after 3 of 5: ada, bob, cy, dee, eve  1 of 3 completed, 1 did not, 3 open"
+      └ · decide  waiting_dependencies      0-decide  after 3 of 5: ada, bob, cy, dee, eve  1 of 3 completed, 1 did not, 3 open"
     `)
   })
 
@@ -94,20 +94,20 @@ describe('a small graph', () => {
       { name: 'notes', state: ended('cancelled', 1, { reason: 'not now', by: 'cli' }), after: ['build'] },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ✓ build   completed  4s
+      "┌ ✓ build   completed  4s  0-build
       │
-      ├ ✓ unit    completed  9s  after build
-      ├ ✗ e2e     failed     1s  after build             error: the button is gone
-      ├ ■ notes   cancelled      after build             not now (cli)
+      ├ ✓ unit    completed  9s  0-unit    after build
+      ├ ✗ e2e     failed     1s  0-e2e     after build             error: the button is gone
+      ├ ■ notes   cancelled      0-notes   after build             not now (cli)
       │
-      ├ ↷ stage   skipped        after all of unit, e2e  because e2e failed
+      ├ ↷ stage   skipped        0-stage   after all of unit, e2e  because e2e failed
       │
-      └ ↷ deploy  skipped        after stage             because stage was skipped"
+      └ ↷ deploy  skipped        0-deploy  after stage             because stage was skipped"
     `)
   })
 
   test('of one member has no line to hang it on, and of none is nothing', () => {
-    expect(drawn([{ name: 'alone' }])).toMatch(/^─ ○ alone {2}waiting +ready for 1m$/)
+    expect(drawn([{ name: 'alone' }])).toMatch(/^─ ○ alone {2}waiting {4}0-alone +ready for 1m$/)
     expect(drawn([])).toBe('')
   })
 
@@ -126,8 +126,8 @@ describe('a small graph', () => {
       { name: 'kept', state: { phase: 'blocked', by: 'hold' } },
     ]
     expect(drawn(nodes)).toMatchInlineSnapshot(`
-      "┌ ● slow  active   1m    on vm, attempt 2 of 3, 40%, half way, cancel requested
-      └ ○ kept  waiting        held"
+      "┌ ● slow  active   1m  0-slow    on vm, attempt 2 of 3, 40%, half way, cancel requested
+      └ ○ kept  waiting      0-kept    held"
     `)
   })
 
@@ -142,8 +142,8 @@ describe('a small graph', () => {
         completed('stopped', 22_000, { rest: { lastReplay, attempt: before } }),
       ]),
     ).toMatchInlineSnapshot(`
-      "┌ ✓ again    completed  1s
-      └ ✓ stopped  completed"
+      "┌ ✓ again    completed  1s  0-again
+      └ ✓ stopped  completed      0-stopped"
     `)
   })
 
@@ -173,17 +173,17 @@ describe('a large graph', () => {
       "┌ level 1: 1 completed
       │
       ├ level 2: 200 completed, 3 failed, 16 active, 279 waiting
-      │   ● part-200  active                200ms  after split                                       on vm
-      │   ● part-201  active                201ms  after split                                       on vm
-      │   ● part-202  active                202ms  after split                                       on vm
-      │   ● part-203  active                203ms  after split                                       on vm
-      │   ● part-204  active                204ms  after split                                       on vm
-      │   ✗ part-217  failed                       after split                                       error: no such part
-      │   ✗ part-317  failed                       after split                                       error: no such part
-      │   ✗ part-417  failed                       after split                                       error: no such part
+      │   ● part-200  active                200ms  0-part-200  after split                                       on vm
+      │   ● part-201  active                201ms  0-part-201  after split                                       on vm
+      │   ● part-202  active                202ms  0-part-202  after split                                       on vm
+      │   ● part-203  active                203ms  0-part-203  after split                                       on vm
+      │   ● part-204  active                204ms  0-part-204  after split                                       on vm
+      │   ✗ part-217  failed                       0-part-217  after split                                       error: no such part
+      │   ✗ part-317  failed                       0-part-317  after split                                       error: no such part
+      │   ✗ part-417  failed                       0-part-417  after split                                       error: no such part
       │
       └ level 3: 1 waiting_dependencies
-          · join      waiting_dependencies         after all of part-0, part-1, part-2 and 495 more  waits for part-200, part-201, part-202 and 292 more"
+          · join      waiting_dependencies         0-join      after all of part-0, part-1, part-2 and 495 more  waits for part-200, part-201, part-202 and 292 more"
     `)
   })
 
@@ -197,10 +197,10 @@ describe('a large graph', () => {
       "┌ levels 1 to 400: 400 completed
       │
       ├ level 401: 1 active
-      │   ● step-400  active                0ms  after step-399  on vm
+      │   ● step-400  active                0ms  0-step-400  after step-399  on vm
       │
       ├ level 402: 1 waiting_dependencies
-      │   · step-401  waiting_dependencies       after step-400
+      │   · step-401  waiting_dependencies       0-step-401  after step-400
       │
       └ levels 403 to 1000: 598 waiting_dependencies"
     `)

@@ -1,4 +1,4 @@
-/** Formats a member of a flow as one line: mark, name, state, duration, dependencies and a note. */
+/** Formats a member of a flow as one line: mark, name, state, duration, id, dependencies and a note. */
 import { bucketOf } from '../../kernel/index.ts'
 import type {
   EdgeGroup,
@@ -51,6 +51,7 @@ export function memberRow(view: MemberView, gutter: string, { graph, at, painter
     `${gutter}${stateText(bucket, painter, marks[bucket])} ${printable(nameOf(view))}`,
     stateText(bucket, painter),
     tookText(view.execution, at),
+    painter.style('dim', view.execution.id),
     afterText(view, graph, painter),
     noteText(view, bucket, graph, at),
   ]

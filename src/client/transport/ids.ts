@@ -38,6 +38,11 @@ export function isExecutionId(text: string): text is ExecutionId {
   return EXECUTION_ID.test(text)
 }
 
+/** Whether a text is the id of a flow, rather than a key. */
+export function hasFlowIdForm(text: string): text is FlowId {
+  return FLOW_ID.test(text)
+}
+
 export function mintExecutionId(partitionNumber: number, runtime: Runtime): ExecutionId {
   return `${partitionNumber}-${runtime.uuid()}` as ExecutionId
 }

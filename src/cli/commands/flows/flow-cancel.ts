@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import type { FlowCancelled } from '../../../client/index.ts'
+import type { FlowCancelled, FlowHandleCancelOptions } from '../../../client/index.ts'
 import { COMMAND_LINE } from '../../args/operator-identity.ts'
 import { dropUndefined, parseGiven } from '../../args/drop-undefined.ts'
 import { oneOf, parseDurationFlag } from '../../args/flags.ts'
 import { examples } from '../../args/help.ts'
-import type { Shell } from '../../session/shell.ts'
+import type { Session, Shell } from '../../session/shell.ts'
 
 interface FlowCancelFlags {
   readonly reason: string
@@ -43,12 +43,20 @@ export function flowCancelCommand(shell: Shell): Command {
           wait: typeof flags.wait === 'string' ? parseDurationFlag(flags.wait, '--wait') : flags.wait,
         }),
       }
-      await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const flowId = fabric.try.resolveFlow(id)
-        const result = await fabric.cancelFlow(id, reason, options)
-        await output.answer({ id: flowId, ...result }, () => answerText(flowId, result))
-      })
+      await shell.withFabric(command, {}, (session) => cancelFlow(session, id, reason, options))
     })
+}
+
+/** Cancels a flow and prints what is left of it. */
+export async function cancelFlow(
+  { fabric, output }: Session,
+  id: string,
+  reason: string,
+  options: FlowHandleCancelOptions,
+): Promise<void> {
+  const flowId = fabric.try.resolveFlow(id)
+  const result = await fabric.cancelFlow(id, reason, options)
+  await output.answer({ id: flowId, ...result }, () => answerText(flowId, result))
 }
 
 function answerText(id: string, result: FlowCancelled): string {

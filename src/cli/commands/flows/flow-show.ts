@@ -7,8 +7,8 @@ import { flowText } from '../../text/flow-text.ts'
 import { graphText, isCollapsed } from '../../text/graph-text.ts'
 import { examples } from '../../args/help.ts'
 import type { Output } from '../../text/output.ts'
-import { readMembers } from './members.ts'
-import type { Shell } from '../../session/shell.ts'
+import { failedMembers, readMembers } from './members.ts'
+import type { Session, Shell } from '../../session/shell.ts'
 
 interface FlowShowFlags {
   readonly members?: boolean
@@ -21,19 +21,21 @@ export function flowShowCommand(shell: Shell): Command {
     .option('--members', 'show every member, also of a large graph; with --json, as a list')
     .addHelpText('after', examples(['flow show release:42', 'flow show release:42 --members --json']))
     .action(async (id: string, flags: FlowShowFlags, command: Command) => {
-      const isWhole = flags.members === true
-      await shell.withFabric(command, {}, async ({ fabric, output }) => {
-        const { view, at } = unwrap(await fabric.try.describeFlow(id))
-        const description = { ...summariseFlow(view), at }
-        if (output.isJson && !isWhole) {
-          await output.answer(description, () => '')
-          return
-        }
-        const members = await readMembers(fabric.try, view.flow.id)
-        await output.answer(document(description, members), () => pageText(description, members, isWhole, output))
-        if (isCollapsed(members, isWhole)) output.remark('The graph is collapsed: --members shows every member.')
-      })
+      await shell.withFabric(command, {}, (session) => showFlow(session, id, flags.members === true))
     })
+}
+
+/** Prints a flow and its graph. */
+export async function showFlow({ fabric, output }: Session, id: string, isWhole: boolean): Promise<void> {
+  const { view, at } = unwrap(await fabric.try.describeFlow(id))
+  const description = { ...summariseFlow(view), at }
+  if (output.isJson && !isWhole) {
+    await output.answer(description, () => '')
+    return
+  }
+  const members = await readMembers(fabric.try, view.flow.id)
+  await output.answer(document(description, members), () => pageText(description, members, isWhole, output))
+  if (isCollapsed(members, isWhole)) output.remark('The graph is collapsed: --members shows every member.')
 }
 
 function document(description: FlowDescription, members: readonly MemberView[]): unknown {
@@ -53,7 +55,7 @@ function pageText(
   isWhole: boolean,
   output: Output,
 ): string {
-  const page = flowText(description, output)
+  const page = flowText(description, failedMembers(members), output)
   if (members.length === 0) return page
   return `${page}\n\n${graphText(members, { at: description.at, painter: output, isWhole })}`
 }

@@ -1,6 +1,7 @@
 /** Reads the members of a flow. */
 import { show, unwrap } from '../../../client/index.ts'
 import type { Calls, Client } from '../../../client/index.ts'
+import { graphOf } from '../../text/flow-levels.ts'
 import { EngineError } from '../../../kernel/engine-error.ts'
 import type { ExecutionId, FlowId, MemberView, Position } from '../../../kernel/index.ts'
 
@@ -14,6 +15,13 @@ export async function readMembers(calls: Calls, flowId: FlowId): Promise<MemberV
     cursor = page.cursor
   } while (cursor !== undefined)
   return members
+}
+
+/** Returns the members that failed or expired, in the order of the graph. Members that were skipped because of them are left out. */
+export function failedMembers(members: readonly MemberView[]): MemberView[] {
+  return [...graphOf(members).members.values()].filter(({ execution: { state } }) => {
+    return state.phase === 'ended' && (state.outcome === 'failed' || state.outcome === 'expired')
+  })
 }
 
 /** Finds the execution of a node. A member that was added with its own id is searched for among all members. */
