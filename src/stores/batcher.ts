@@ -11,6 +11,7 @@ import type { Runtime, Timer } from '../runtime/index.ts'
 import { EngineError } from '../kernel/engine-error.ts'
 import { InProcessHints } from './in-process-hints.ts'
 import { executionPartition } from './store.ts'
+import { StoreHealth } from './store-health.ts'
 import type { Answer, Call, Partition, Store } from './store.ts'
 
 export interface Reply<N extends OperationName> {
@@ -45,6 +46,8 @@ const ARGUMENT_BYTES = 512
 export class Batcher {
   /** What the calls of this process are about to change. */
   readonly hints = new InProcessHints()
+  /** Shared by the workers and engines of this process, so that an outage is logged once. */
+  readonly health = new StoreHealth()
   readonly #store: Store
   readonly #runtime: Runtime
   readonly #inFlightMax: number

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { task } from '../client/index.ts'
-import type { OperationName } from '../kernel/index.ts'
+import type { ExecutionId, OperationName } from '../kernel/index.ts'
 import { createWorld } from './worker.fixture.ts'
 import type { FaultPlan, World } from './worker.fixture.ts'
 
@@ -46,6 +46,49 @@ test('a store that fails does not end the worker, and is warned of once for each
   expect(worker.state).toBe('running')
   expect(world.linesOf('warn')).toHaveLength(1)
   expect(world.linesOf('info').map((line) => line.message)).toContain('store responds again; calls resume')
+})
+
+test('an outage is logged once and its end once, for all workers, scanners and partitions', async () => {
+  await using world = createWorld(8)
+  world.fabric.engine()
+  for (const lane of ['a', 'b']) world.work([work.handle((input) => input)], { lanes: [lane] })
+  await world.settle()
+  const [execution = ''] = await submitAll(world, 1)
+  const about = () => [...world.linesOf('warn'), ...world.linesOf('error')].map(({ message }) => message)
+  const ends = () => world.linesOf('info').filter(({ message }) => message.startsWith('store responds again'))
+
+  for (const outage of [1, 2]) {
+    world.store.plan = () => 'before'
+    await world.advance(180_000)
+    expect(about()).toHaveLength(outage)
+    expect(ends()).toHaveLength(outage - 1)
+    world.store.plan = () => undefined
+    await world.advance(120_000)
+    expect(about()).toHaveLength(outage)
+    expect(ends()).toHaveLength(outage)
+  }
+
+  expect(new Set(about())).toEqual(new Set(['store call failed; retrying with backoff until the store responds']))
+  expect(world.linesOf('info').filter(({ message }) => message === 'scanned' || message.includes('recovered'))).toEqual(
+    [],
+  )
+  expect(await world.stateOf(execution as ExecutionId)).toBe('waiting')
+})
+
+test('an outage of a part of the store is over when that part answers', async () => {
+  await using world = createWorld(4)
+  world.fabric.engine()
+  world.work([work.handle((input) => input)])
+  await world.settle()
+  const messages = () => world.lines.filter(({ level }) => level !== 'debug').map(({ message }) => message)
+
+  world.store.down = 'fp:2'
+  await world.advance(120_000)
+  expect(messages()).toEqual(['store call failed; retrying with backoff until the store responds'])
+  world.store.down = undefined
+  await world.advance(120_000)
+
+  expect(messages().slice(1)).toEqual(['store responds again; calls resume'])
 })
 
 test('a failing store is asked ever less often, and never less than every few seconds', async () => {

@@ -18,7 +18,6 @@ import { TurnEnd } from './dispatch/turn-end.ts'
 import { CancelWatch } from './lease/cancel-watch.ts'
 import { LeaseKeeper } from './lease/lease-keeper.ts'
 import type { ServedTask } from './served-task.ts'
-import { StoreHealth } from './store/store-health.ts'
 import type { WorkerSettings } from './worker-options.ts'
 import type { WorkerStats } from './worker-stats.ts'
 
@@ -46,7 +45,7 @@ export class WorkLoop {
 
   constructor({ batcher, tokens, runtime, log, settings, tasks, onFabricClosed }: WorkLoopOptions) {
     const attemptLog = new AttemptLog(log)
-    const health = new StoreHealth(log)
+    const health = batcher.health.loggedTo(log)
     const slots = new Slots(settings.concurrency, settings.prefetch, tasks, () => runtime.monotonic())
     const turnEnd = new TurnEnd(runtime, () => this.#onTurnEnd())
     const keeper = new LeaseKeeper(batcher, runtime, settings.leaseTtlMs, health, {

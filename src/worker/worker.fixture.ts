@@ -35,6 +35,8 @@ export class FaultyStore implements Store {
   /** The number of batches sent. */
   tripCount = 0
   plan: FaultPlan = () => undefined
+  /** A partition whose calls fail. */
+  down: Partition | undefined
   /** Strips the details from wake-ups, as for wake-ups from another process. */
   isVague = false
   /** Drops all wake-ups. */
@@ -52,7 +54,7 @@ export class FaultyStore implements Store {
     this.calls.push(...calls)
     this.tripCount += 1
     const faults = calls.map((call) => this.plan(call))
-    if (faults.includes('before')) throw new EngineError('store_unavailable')
+    if (partition === this.down || faults.includes('before')) throw new EngineError('store_unavailable')
     const answers = await this.#inner.run(partition, calls)
     if (faults.includes('after')) throw new EngineError('store_unavailable')
     return answers

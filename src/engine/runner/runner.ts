@@ -66,7 +66,7 @@ export class Runner<Cursor> {
     const firstCycleInMs = scanner.followsTimers ? 0 : scanner.everyMs * runtime.random()
     this.#schedule = new Schedule(runtime, scanner.everyMs, [...this.#partitions.keys()], firstCycleInMs)
     this.#tracker = new FailureTracker(this.#log)
-    this.#report = new ScanReport(scanner, this.#partitions.size, this.#log, metrics)
+    this.#report = new ScanReport(scanner, this.#partitions.size, this.#log, metrics, batcher.health.loggedTo(log))
   }
 
   /** Runs until the signal aborts. Contains errors of scans; throws only on a bug of the runner. */

@@ -3,6 +3,7 @@ import type { Instant } from '../../kernel/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
+import type { CallHealth } from '../../stores/store-health.ts'
 import type { Partition } from '../../stores/store.ts'
 import type { Metrics } from './metrics.ts'
 import type { PartitionPass } from './partition-pass.ts'
@@ -22,11 +23,13 @@ interface Tally {
   readonly counts: Record<string, number>
   processed: number
   errors: number
+  /** Errors that are an outage of the store, which is logged elsewhere. */
+  unanswered: number
   lagMs: number | undefined
 }
 
 function emptyTally(): Tally {
-  return { counts: {}, processed: 0, errors: 0, lagMs: undefined }
+  return { counts: {}, processed: 0, errors: 0, unanswered: 0, lagMs: undefined }
 }
 
 export class ScanReport {
@@ -35,6 +38,7 @@ export class ScanReport {
   readonly #partitionCount: number
   readonly #log: Log
   readonly #metrics: Metrics
+  readonly #health: CallHealth
   /** Partitions whose latest pass failed as a whole. */
   readonly #failing = new Set<Partition>()
   /** The depths that partitions reported since the last cycle ended. */
@@ -49,7 +53,9 @@ export class ScanReport {
     partitionCount: number,
     log: Log,
     metrics: Metrics,
+    health: CallHealth,
   ) {
+    this.#health = health
     this.#scanner = scanner
     this.#labels = { scanner: scanner.name }
     this.#partitionCount = partitionCount
@@ -81,6 +87,7 @@ export class ScanReport {
     this.#errorCount += pass.errors
     this.#tally.processed += pass.processed
     this.#tally.errors += pass.errors
+    if (isOutage(pass.failure)) this.#tally.unanswered += 1
     if (pass.lagMs !== undefined) this.#tally.lagMs = Math.max(this.#tally.lagMs ?? 0, pass.lagMs)
     if (pass.depth !== undefined && pass.failure === undefined) this.#depths.set(partition, pass.depth)
     this.#noteFailure(partition, pass.failure)
@@ -110,16 +117,24 @@ export class ScanReport {
 
   /** Logs one line for the work since the last line, or none if there was no work. */
   logWork(fields: { readonly elapsedMs?: number } = {}): void {
-    const { counts, processed, errors } = this.#tally
+    const { counts, processed, errors, unanswered } = this.#tally
     this.#tally = emptyTally()
-    if (processed === 0 && errors === 0) return
+    if (processed === 0 && errors === unanswered) return
     this.#log.info({ processed, errors, ...counts, ...fields }, 'scanned')
   }
 
-  /** Logs when a partition starts to fail and when it recovers, not in every cycle between. */
+  /**
+   * Logs when a partition starts to fail and when it recovers, not in every cycle between. An outage of the store concerns
+   * all scanners and partitions, and is logged once for all of them.
+   */
   #noteFailure(partition: Partition, failure: { readonly cause: unknown } | undefined): void {
     if (failure === undefined) {
+      this.#health.answered(partition)
       if (this.#failing.delete(partition)) this.#log.info({ partition }, 'partition recovered; it can be scanned again')
+      return
+    }
+    if (isOutage(failure)) {
+      this.#health.failed(partition, failure.cause)
       return
     }
     if (this.#failing.has(partition)) return
@@ -129,4 +144,8 @@ export class ScanReport {
       this.#log.warn(fields, 'could not scan a partition; retrying in the next cycle')
     else this.#log.error(fields, 'unexpected error in scanner; retrying the partition in the next cycle')
   }
+}
+
+function isOutage(failure: { readonly cause: unknown } | undefined): boolean {
+  return failure?.cause instanceof EngineError && failure.cause.isRetryable
 }

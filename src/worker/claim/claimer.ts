@@ -14,8 +14,8 @@ import type { ClaimGroup } from './claim-group.ts'
 import { inClaimOrder, isClaimDue, isFree, makeSources, markDue } from './claim-source.ts'
 import type { ClaimRequest, ClaimSource } from './claim-source.ts'
 import type { Slots } from './slots.ts'
-import { BACKOFF_MAX_MS } from '../store/store-health.ts'
-import type { StoreHealth } from '../store/store-health.ts'
+import type { CallHealth } from '../../stores/store-health.ts'
+import { BACKOFF_MAX_MS } from '../store/retry-until-answered.ts'
 
 /** Pending claims at once, over all partitions. */
 const PENDING_CLAIM_LIMIT = 4
@@ -47,7 +47,7 @@ export interface ClaimerOptions {
   readonly settings: ClaimerSettings
   readonly groups: readonly ClaimGroup[]
   readonly slots: Slots
-  readonly health: StoreHealth
+  readonly health: CallHealth
 }
 
 export interface ClaimReply {
@@ -70,7 +70,7 @@ export class Claimer {
   readonly #runtime: Runtime
   readonly #settings: ClaimerSettings
   readonly #slots: Slots
-  readonly #health: StoreHealth
+  readonly #health: CallHealth
   readonly #listener: ClaimListener
   readonly #sources: readonly ClaimSource[]
   readonly #sourcesByIndex = new Map<Partition, Map<string, ClaimSource>>()
@@ -325,11 +325,11 @@ export class Claimer {
         this.#listener.onFabricClosed()
         return
       }
-      this.#health.failed(error)
+      this.#health.failed(partition, error)
       this.unanswered(request)
       return
     }
-    this.#health.answered()
+    this.#health.answered(partition)
     this.answered(request, { partition, result: reply.result, blobs: reply.blobs, sentAt })
   }
 }

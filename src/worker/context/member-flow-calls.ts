@@ -32,8 +32,7 @@ import type { Reply } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 import type { InputServices } from './upstream-results.ts'
-import { retryUntilAnswered } from '../store/retry-until-answered.ts'
-import { BACKOFF_MAX_MS } from '../store/store-health.ts'
+import { BACKOFF_MAX_MS, retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { HandlerRun, ParkResult } from '../steps/handler-run.ts'
 
 const addOptions = shape<AddMemberOptions>()("{ after: allOf(parsed), as: 'pages' }", {

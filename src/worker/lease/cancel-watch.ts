@@ -7,7 +7,7 @@ import type { Batcher } from '../../stores/batcher.ts'
 import type { Wake } from '../../stores/store.ts'
 import type { LeasedExecution } from './leased-execution.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
-import type { StoreHealth } from '../store/store-health.ts'
+import type { CallHealth } from '../../stores/store-health.ts'
 
 /** Minimum time between two checks of all leased executions, however many wake-ups arrive. */
 const CHECK_INTERVAL_MS = 150
@@ -16,11 +16,11 @@ export class CancelWatch {
   readonly #batcher: Batcher
   readonly #runtime: Runtime
   readonly #keeper: LeaseKeeper
-  readonly #health: StoreHealth
+  readonly #health: CallHealth
   #timer: Timer | undefined
   #checkedAt = -Infinity
 
-  constructor(batcher: Batcher, runtime: Runtime, keeper: LeaseKeeper, health: StoreHealth) {
+  constructor(batcher: Batcher, runtime: Runtime, keeper: LeaseKeeper, health: CallHealth) {
     this.#batcher = batcher
     this.#runtime = runtime
     this.#keeper = keeper
@@ -67,14 +67,14 @@ export class CancelWatch {
   async #check(leased: LeasedExecution): Promise<void> {
     try {
       const { result } = await this.#batcher.run(leased.partition, 'describeExecution', { executionId: leased.id })
-      this.#health.answered()
+      this.#health.answered(leased.partition)
       if (result.kind === 'described') {
         const { state, epoch } = result.execution
         if (state.phase === 'active' && epoch === leased.claimed.fence.epoch && state.cancel === undefined) return
       }
       await this.#keeper.renew(leased)
     } catch (error) {
-      this.#health.failed(error)
+      this.#health.failed(leased.partition, error)
     }
   }
 }

@@ -6,7 +6,7 @@ import type { ExecutionId } from '../../kernel/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import type { LeaseLoss, LeasedExecution } from './leased-execution.ts'
-import type { StoreHealth } from '../store/store-health.ts'
+import type { CallHealth } from '../../stores/store-health.ts'
 
 export interface LeaseListener {
   readonly onLost: (leased: LeasedExecution) => void
@@ -23,13 +23,13 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
   readonly #batcher: Batcher
   readonly #runtime: Runtime
   readonly #leaseTtlMs: number
-  readonly #health: StoreHealth
+  readonly #health: CallHealth
   readonly #listener: LeaseListener
   readonly #leased = new Map<ExecutionId, LeasedExecution>()
   #timer: Timer | undefined
   #armedFor = Infinity
 
-  constructor(batcher: Batcher, runtime: Runtime, leaseTtlMs: number, health: StoreHealth, listener: LeaseListener) {
+  constructor(batcher: Batcher, runtime: Runtime, leaseTtlMs: number, health: CallHealth, listener: LeaseListener) {
     this.#batcher = batcher
     this.#runtime = runtime
     this.#leaseTtlMs = leaseTtlMs
@@ -102,7 +102,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
     try {
       const input = { executionId: leased.id, fence: leased.claimed.fence, leaseTtlMs: this.#leaseTtlMs, beginsNow }
       const { result } = await this.#batcher.run(leased.partition, 'renewLease', input)
-      this.#health.answered()
+      this.#health.answered(leased.partition)
       if (!this.#isTracked(leased)) return
       if (result.kind === 'refused') {
         if (!leased.isSettling && !leased.isParking) this.lose(leased, result.code)
@@ -111,7 +111,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
       leased.confirmUntil(sentAt + result.expiresAt - result.at)
       if (result.cancel !== undefined && leased.requestCancel(result.cancel)) this.#listener.onCancelRequested(leased)
     } catch (error) {
-      this.#health.failed(error)
+      this.#health.failed(leased.partition, error)
       leased.isUncertain = true
       leased.beginsNow ||= beginsNow
       leased.renewAt = this.#runtime.monotonic() + this.#leaseTtlMs * RETRY_FRACTION

@@ -2,18 +2,23 @@
 import { backoffMs, sleep } from '../../runtime/index.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { EngineError } from '../../kernel/engine-error.ts'
-import { BACKOFF_MAX_MS, isTransient } from './store-health.ts'
-import type { StoreHealth } from './store-health.ts'
+import { isTransient } from '../../stores/store-health.ts'
+import type { CallHealth } from '../../stores/store-health.ts'
+import type { Partition } from '../../stores/store.ts'
+
+/** The longest delay between two tries of a worker's call. */
+export const BACKOFF_MAX_MS = 5_000
 
 export interface RetryServices {
   readonly runtime: Runtime
-  readonly health: StoreHealth
+  readonly health: CallHealth
   /** Aborts when the worker has stopped. */
   readonly stopped: AbortSignal
 }
 
 /** The subject of a call. A refusal ends the retries. */
 interface Refusable {
+  readonly partition: Partition
   readonly refusal: EngineError | undefined
 }
 
@@ -27,10 +32,10 @@ export async function retryUntilAnswered<T>(
   for (let failureCount = 0; ; failureCount++) {
     try {
       const answer = await call(failureCount > 0)
-      health.answered()
+      health.answered(leased.partition)
       return answer
     } catch (error) {
-      health.failed(error)
+      health.failed(leased.partition, error)
       if (!isTransient(error)) throw error
       await sleep(runtime, backoffMs(runtime, failureCount + 1, BACKOFF_MAX_MS), stopped)
       if (leased.refusal !== undefined || stopped.aborted) throw error
