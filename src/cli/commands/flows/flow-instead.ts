@@ -28,7 +28,7 @@ async function findFlow({ fabric }: Session, idOrKey: string): Promise<FlowId | 
   if (hasFlowIdForm(idOrKey)) return calls.resolveFlow(idOrKey)
   if (isExecutionId(idOrKey)) return undefined
   const { result } = await calls.describe(idOrKey)
-  if (result.kind !== 'refused' || result.code !== 'execution_not_found') return undefined
+  if (result.kind !== 'refused') return undefined
   const flow = await calls.describeFlow(idOrKey)
   return flow.kind === 'refused' ? undefined : flow.view.flow.id
 }
