@@ -65,8 +65,17 @@ export type {
   Task,
   TaskOptions,
 } from './client/define/task.ts'
-export { allOf, anyOf, quorum } from './client/define/upstreams.ts'
-export type { AnyInputs, RaceOptions, Upstream, UpstreamSource, Upstreams } from './client/define/upstreams.ts'
+export type { UpstreamOutcome } from './client/define/upstream-outcome.ts'
+export { allOf, anyOf, ended, quorum, upstream } from './client/define/upstreams.ts'
+export type {
+  AnyInputs,
+  OnFailure,
+  RaceOptions,
+  Upstream,
+  UpstreamOptions,
+  UpstreamSource,
+  Upstreams,
+} from './client/define/upstreams.ts'
 export type { OnTimeout, WaitSettings } from './client/define/wait-options.ts'
 export type { Jsonify } from './client/define/jsonify.ts'
 export type { NamedWaitable, ReceivedSignal, Waitable } from './client/define/waitable.ts'

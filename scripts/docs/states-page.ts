@@ -65,13 +65,16 @@ const summaries: Record<OperationName, string> = {
     'Adds an execution to a flow: an existing one, or a new one together with its incoming edges. A running member may add one that it is going to wait for.',
   addDependency:
     'Adds an edge between two members; the table is about the downstream. If the upstream has already ended, the downstream is released or skipped immediately.',
-  setEdgeGroupPolicy: 'Sets whether a member waits for all of its upstreams, for any, or for a number of them.',
+  setEdgeGroupPolicy:
+    'Sets whether a member waits for all of its upstreams, for any, for a number of them, or for the end of all.',
   sealFlow: 'Seals a flow: it accepts no more members and ends with the last of them. Held members are released.',
   cancelFlow:
     'Cancels a flow and, depending on its policy, all members, those that are not running, or none. With the first two policies no member starts afterwards. Members beyond the limit of one operation are cancelled in the background.',
   setFlowTags: 'Adds, changes and removes tags of a flow.',
   waitForChildren:
     'Parks an execution until its dependencies have ended. The same attempt continues afterwards. If there is nothing to wait for, the holder keeps its lease.',
+  skipExecution:
+    'Skips a member whose condition is not met, after its claim and before its handler runs. Idempotent per fence.',
   readInputs: 'Returns the results of the upstreams of a member.',
   describeFlow: 'Returns the full description of one flow.',
   listFlows: 'Lists flows, newest first.',

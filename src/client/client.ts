@@ -32,7 +32,7 @@ import { cancelFlowAndWait } from './flows/flow-cancel.ts'
 import { summariseFlow } from './flows/flow-description.ts'
 import type { FlowDescription } from './flows/flow-description.ts'
 import { FlowHandle } from './flows/flow-handle.ts'
-import type { FlowCancelled, FlowClient, FlowHandleCancelOptions } from './flows/flow-handle.ts'
+import type { FlowCancelled, FlowClient, FlowHandleCancelOptions, SinkResults } from './flows/flow-handle.ts'
 import type { CreateFlowOptions, FlowSubmitOptions } from './flows/flow-options.ts'
 import { OpenFlow } from './flows/open-flow.ts'
 import type {
@@ -277,10 +277,10 @@ export class Client implements FlowClient {
 
   /**
    * Returns a handle for an existing flow, by its id or its key. With the definition and the input of its submit,
-   * `result()` resolves with the results that the flow's function selects.
+   * `result()` resolves with the results that the flow's function selects; without, with those of the nodes that no other waits for.
    */
   flow<Input, Output>(idOrKey: string, flow: FlowDefinition<Input, Output>, input: Input): FlowHandle<Output>
-  flow(idOrKey: string): FlowHandle<undefined>
+  flow(idOrKey: string): FlowHandle<SinkResults>
   flow(idOrKey: string, ...drawn: [] | [AnyFlow, unknown]): FlowHandle {
     const [flow, input] = drawn
     return new FlowHandle(this, this.try.resolveFlow(idOrKey), flow && (() => drawFlow(flow, input)))

@@ -4,8 +4,7 @@ export type { LeaseRefusal } from './lifecycle/fence.ts'
 export { countChange } from './lifecycle/flow-counts.ts'
 export type { HolderInput } from './lifecycle/flows/flow-guards.ts'
 export { nextRank } from './lifecycle/flows/rank-order.ts'
-export { DEPENDENCY_IMPOSSIBLE } from './lifecycle/flows/resolve-edges.ts'
-export type { MemberInput } from './lifecycle/flows/upstream-results.ts'
+export type { MemberInput, UpstreamEnd } from './lifecycle/flows/upstream-results.ts'
 export type { WaitpointView } from './lifecycle/journal/waitpoint-records.ts'
 export type { CreateInput } from './lifecycle/new-execution.ts'
 export {
@@ -92,8 +91,17 @@ export {
   WAITPOINT_EXPIRY_MAX_MS,
   WAITPOINT_PAGE_MAX,
 } from './limits.ts'
-export type { BlobInfo, ExecutionId, Failure, FailureInput, FlowId, Instant, Tag } from './model/base-records.ts'
-export { payloadKey, resultKey, signalPayloadKey, stepValueKey } from './model/blob-keys.ts'
+export type {
+  BlobInfo,
+  ExecutionId,
+  Failure,
+  FailureInput,
+  FlowId,
+  Instant,
+  Outcome,
+  Tag,
+} from './model/base-records.ts'
+export { flowInputKey, payloadKey, resultKey, signalPayloadKey, stepValueKey } from './model/blob-keys.ts'
 export { UNKNOWN_VALUES } from './model/codec.ts'
 export type { Cell, Field, FieldKind, Variant } from './model/codec.ts'
 export { copyRecord } from './model/copy-record.ts'
@@ -110,7 +118,6 @@ export type {
   Fence,
   InputRefusals,
   Lease,
-  Outcome,
   Phase,
   Progress,
   Queue,
@@ -121,6 +128,7 @@ export type {
   Edge,
   EdgeGroup,
   EdgeState,
+  EdgeTolerance,
   Flow,
   FlowCancelPolicy,
   FlowOutcome,
@@ -273,15 +281,20 @@ export { refused } from './results.ts'
 export type { RefusalDetail, Refused } from './results.ts'
 export { beginCounting, countSignal, isMet } from './rules/condition.ts'
 export type { SignalFacts } from './rules/condition.ts'
-export { ALL_OF, newGroup, verdictOf } from './rules/edge-group.ts'
+export { ALL_OF, countEffect, edgeEffect, newGroup, verdictOf } from './rules/edge-group.ts'
 export type { PolicyInput } from './rules/edge-group.ts'
 export { dueAt, unwindingUntil } from './rules/execution-state.ts'
 export {
   BY_FLOW,
+  CONDITION_NOT_MET,
+  DEPENDENCY_IMPOSSIBLE,
+  LOST_TO_CONDITION,
   LOST_TO_FAILURE,
   LOST_TO_SIBLING,
+  UPSTREAM_CONDITION_NOT_MET,
   bucketOf,
-  groupBucket,
+  isExcused,
+  isFailure,
   noMembers,
   publicFlowState,
   publicFlowStates,

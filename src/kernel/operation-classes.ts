@@ -47,6 +47,7 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   cancelFlow: 'optimistic',
   setFlowTags: 'optimistic',
   waitForChildren: 'optimistic',
+  skipExecution: 'optimistic',
   readInputs: 'snapshot',
   describeFlow: 'snapshot',
   listFlows: 'snapshot',

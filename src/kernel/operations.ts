@@ -22,6 +22,7 @@ import { sealFlow } from './operations/flows/seal-flow.ts'
 import { setEdgeGroupPolicy } from './operations/flows/set-edge-group-policy.ts'
 import { setFlowTags } from './operations/flows/set-flow-tags.ts'
 import { submitFlow } from './operations/flows/submit-flow.ts'
+import { skipExecution } from './operations/flows/skip-execution.ts'
 import { waitForChildren } from './operations/flows/wait-for-children.ts'
 import { closeWaitpoint, reissueWaitpoint } from './operations/journal/change-waitpoint.ts'
 import { createWaitpoint } from './operations/journal/create-waitpoint.ts'
@@ -74,6 +75,7 @@ export const operations = {
   cancelFlow,
   setFlowTags,
   waitForChildren,
+  skipExecution,
   readInputs,
   describeFlow,
   listFlows,
@@ -113,6 +115,7 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'purgeExecutions',
   'cancelFlow',
   'waitForChildren',
+  'skipExecution',
   'reconcileDependencies',
   'reconcileSiblingCancels',
   'reconcileFlowCancels',

@@ -146,6 +146,10 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   },
   setFlowTags: planFlow,
   waitForChildren: planExecution,
+  skipExecution: (plan, input) => {
+    plan.record('execution', input.executionId)
+    planMember(plan, input)
+  },
   readInputs: (plan, input) => {
     plan.record('execution', input.executionId)
     if (input.flowId !== undefined) plan.record('flow', input.flowId)

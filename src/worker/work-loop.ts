@@ -7,6 +7,7 @@ import { groupQueues } from './claim/claim-group.ts'
 import { Claimer } from './claim/claimer.ts'
 import type { ClaimerSettings } from './claim/claimer.ts'
 import { Slots } from './claim/slots.ts'
+import type { FlowConditions } from './context/flow-conditions.ts'
 import type { ContextServices } from './context/handler-context.ts'
 import { sendProgress } from './context/progress.ts'
 import { AttemptLog } from './dispatch/attempt-log.ts'
@@ -28,6 +29,7 @@ export interface WorkLoopOptions {
   readonly log: Log
   readonly settings: WorkerSettings & ClaimerSettings
   readonly tasks: readonly ServedTask[]
+  readonly conditions: FlowConditions
   readonly onFabricClosed: () => void
 }
 
@@ -43,7 +45,7 @@ export class WorkLoop {
   readonly #stopped = new AbortController()
   #stopListening: (() => void) | undefined
 
-  constructor({ batcher, tokens, runtime, log, settings, tasks, onFabricClosed }: WorkLoopOptions) {
+  constructor({ batcher, tokens, runtime, log, settings, tasks, conditions, onFabricClosed }: WorkLoopOptions) {
     const attemptLog = new AttemptLog(log)
     const health = batcher.health.loggedTo(log)
     const slots = new Slots(settings.concurrency, settings.prefetch, tasks, () => runtime.monotonic())
@@ -65,6 +67,7 @@ export class WorkLoop {
       health,
       claimer,
       keeper,
+      conditions,
       refusal: settings.refusal,
       stopped: this.#stopped.signal,
       sendProgress: (leased, report) => sendProgress(services, leased, report),

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { flow } from '../client/define/flow.ts'
+import { task } from '../client/define/task.ts'
 import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
@@ -7,6 +9,7 @@ test('a worker without options has sensible settings', () => {
 
   expect(settings).toEqual({
     concurrency: 16,
+    flows: [],
     prefetch: 16,
     prefetchHoldMs: 1_000,
     leaseTtlMs: 30_000,
@@ -59,4 +62,12 @@ test.each([
   ['refusals.builds', { builds: 17 }],
 ])('%s has its bounds', (field, refusals) => {
   expect(() => parseWorkerOptions({ refusals })).toThrow(field)
+})
+
+test('flows are definitions, each once', () => {
+  const release = flow('release', (f) => f.node('a', task('a')))
+
+  expect(parseWorkerOptions({ flows: [release] }).flows).toEqual([release])
+  expect(() => parseWorkerOptions({ flows: ['release'] as never })).toThrow('flows must be a list of flows')
+  expect(() => parseWorkerOptions({ flows: [release, release] })).toThrow("contains two flows of the name 'release'")
 })

@@ -2,6 +2,8 @@
 import { hostname } from 'node:os'
 import { parseDuration } from '../client/define/duration.ts'
 import type { Duration } from '../client/define/duration.ts'
+import { isFlow } from '../client/define/flow.ts'
+import type { AnyFlow } from '../client/define/flow.ts'
 import { checkLane, checkList, checkWorkerId, invalidInput } from '../client/checks/names.ts'
 import {
   LEASE_TTL_DEFAULT_MS,
@@ -23,6 +25,8 @@ export interface WorkerOptions {
   readonly prefetch?: number
   /** How long a prefetched execution may wait for a slot before it is released to other workers. Default: 1 s. */
   readonly prefetchHold?: Duration
+  /** Flows that have conditions on nodes whose handlers this worker runs: it evaluates the conditions. */
+  readonly flows?: readonly AnyFlow[]
   /** How long a lease lasts without a renewal, before other workers can take over. Default: 30 s; minimum: 1 s. */
   readonly leaseTtl?: Duration
   /** Lanes to serve, each with every handler. By default each handler serves the lane of its task. */
@@ -62,6 +66,7 @@ export interface WorkerSettings {
   readonly prefetchHoldMs: number
   readonly leaseTtlMs: number
   readonly lanes: readonly string[] | undefined
+  readonly flows: readonly AnyFlow[]
   readonly workerId: string
   readonly refusal: InputRefusal
   readonly drainTimeoutMs: number
@@ -86,6 +91,7 @@ const workerOptions = shape<WorkerOptions>()('{ concurrency: 16 }', {
   prefetchHold: (value, field) => parseDuration(value, field, PREFETCH_HOLD_MIN_MS),
   leaseTtl: (value, field) => parseDuration(value, field, LEASE_TTL_MIN_MS),
   lanes: checkLanes,
+  flows: checkFlows,
   workerId: checkWorkerId,
   build: checkWorkerId,
   refusals: shape<RefusalOptions>()('{ limit: 12, builds: 3 }', {
@@ -109,6 +115,7 @@ export function parseWorkerOptions(options: WorkerOptions): WorkerSettings {
     prefetchHoldMs: given.prefetchHold ?? PREFETCH_HOLD_DEFAULT_MS,
     leaseTtlMs: given.leaseTtl ?? LEASE_TTL_DEFAULT_MS,
     lanes: given.lanes,
+    flows: given.flows ?? [],
     workerId: given.workerId ?? processName(),
     refusal: {
       build: given.build ?? UNNAMED_BUILD,
@@ -126,6 +133,16 @@ function checkLanes(lanes: unknown, field: string): readonly string[] {
     throw invalidInput(field, `${field} must be a list of 1 to ${LANE_COUNT_MAX} names.`)
   }
   return [...new Set(lanes.map((lane: unknown) => checkLane(lane, field)))]
+}
+
+function checkFlows(flows: unknown, field: string): readonly AnyFlow[] {
+  if (!Array.isArray(flows) || !flows.every(isFlow)) {
+    throw invalidInput(field, `${field} must be a list of flows, as flow(…) returned them.`)
+  }
+  const names = flows.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) throw invalidInput(field, `${field} contains two flows of the name '${twice}'.`)
+  return flows
 }
 
 /** Host and process: two processes on one host have different names, and so have two containers with the same process id. */

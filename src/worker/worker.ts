@@ -11,6 +11,7 @@ import type { Handler } from '../client/define/task.ts'
 import type { EngineError } from '../kernel/engine-error.ts'
 import { silentLog, sleep } from '../runtime/index.ts'
 import type { Log, Runtime } from '../runtime/index.ts'
+import { FlowConditions } from './context/flow-conditions.ts'
 import { composeHandler } from './attempt/middleware.ts'
 import { parseWorkerOptions } from './worker-options.ts'
 import type { WorkerOptions, WorkerSettings } from './worker-options.ts'
@@ -64,6 +65,7 @@ export class Worker implements AsyncDisposable {
       log: this.#log,
       settings: { ...settings, workerInstanceId: this.instanceId },
       tasks: serveTasks(handlers, options, settings),
+      conditions: new FlowConditions(settings.flows),
       onFabricClosed: () => this.#onFabricClosed(),
     })
     this.#loop.start()

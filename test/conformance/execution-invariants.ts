@@ -3,6 +3,7 @@ import {
   RECLAIM_CAP,
   REPLAY_CAP,
   TAG_COUNT_MAX,
+  flowInputKey,
   payloadKey,
   resultKey,
   signalPayloadKey,
@@ -65,6 +66,7 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
     else if (member !== undefined && lastReplay !== undefined) kept.add(resultKey(id))
   }
   for (const record of records) {
+    if (record.type === 'flow' && record.input !== undefined) expected.add(flowInputKey(record.id))
     if (record.type === 'signal' && record.payload !== undefined) expected.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value !== undefined) expected.add(stepValueKey(record.id))

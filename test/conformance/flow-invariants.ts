@@ -1,6 +1,6 @@
 /** What a flow's own record must agree with: exact counts of its members, its state, and its end with the last of them. */
 import { publicFlowState } from '../../src/kernel/index.ts'
-import type { Edge, Execution, Flow, MemberCounts } from '../../src/kernel/index.ts'
+import type { Edge, EdgeGroup, Execution, Flow, MemberCounts } from '../../src/kernel/index.ts'
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
 
@@ -13,6 +13,13 @@ const blockedNames = {
 } as const
 
 const LIVE = ['waiting', 'delayed', 'rate_limited', 'waiting_dependencies', 'active', 'suspended'] as const
+
+const SUPERSEDED = ['sibling_quorum_satisfied', 'sibling_quorum_skipped']
+const CONDITIONS = ['condition', 'upstream_condition']
+
+function waitsForAll({ policy }: EdgeGroup): boolean {
+  return policy === 'all_of' || policy === 'ended'
+}
 
 export function flowProblems(dump: PartitionDump): string[] {
   const members = Map.groupBy(executionsOf(dump), (execution) => execution.member?.flowId)
@@ -43,7 +50,7 @@ function flowRules(flow: Flow, members: readonly Execution[], edges: readonly Ed
   // One that has ended waits for no member, however few led to it.
   const shortMembers = members.filter(({ state: { phase }, member }) => {
     const group = member?.group
-    return phase !== 'ended' && group !== undefined && group.policy !== 'all_of' && group.need > group.total
+    return phase !== 'ended' && group !== undefined && !waitsForAll(group) && group.need > group.total
   })
   const isClosed = state.phase === 'sealed' || state.phase === 'ended'
   const rules: Record<string, boolean> = {
@@ -53,9 +60,10 @@ function flowRules(flow: Flow, members: readonly Execution[], edges: readonly Ed
     'once sealed, no member waits in a group that is too small':
       !isClosed || walk !== undefined || shortMembers.every((execution) => execution.state.phase !== 'blocked'),
     'it knows whether any group cancels':
-      flow.cancelsLosers || groups.every(({ policy, losers }) => policy === 'all_of' || losers === 'let_run'),
+      flow.cancelsLosers || groups.every((group) => waitsForAll(group) || group.losers === 'let_run'),
     'it counts sinks that failed':
       flow.failedSinkCount === (flow.outcomeRule === 'sinks' ? failedSinks(members, edges).length : 0),
+    'it counts failures that an edge ignores': (flow.ignoredCount ?? 0) === ignored(members, edges).length,
     'a sealed flow ends with its last member': state.phase !== 'sealed' || walk !== undefined || live > 0,
     'what has ended has no member that lives': state.phase !== 'ended' || live === 0,
     'it ends as its members did': state.phase !== 'ended' || state.outcome === outcome,
@@ -102,13 +110,25 @@ function bucketBy(state: Execution['state']): keyof MemberCounts {
     case 'suspended':
       return state.phase
     case 'ended':
-      return state.by === 'flow' && state.reason === 'sibling_quorum_satisfied' ? 'superseded' : state.outcome
+      return state.by === 'flow' && SUPERSEDED.includes(state.reason ?? '') ? 'superseded' : state.outcome
   }
 }
 
 function failedSinks(members: readonly Execution[], edges: readonly Edge[]): Execution[] {
   const feeding = new Set(edges.map((edge) => edge.upstreamId))
-  return members.filter(({ id, state }) => !feeding.has(id) && state.phase === 'ended' && state.outcome !== 'completed')
+  return members.filter(({ id, state }) => {
+    if (feeding.has(id) || state.phase !== 'ended' || state.outcome === 'completed') return false
+    // A branch that was not taken because of a condition is no failure.
+    return state.outcome !== 'skipped' || !CONDITIONS.includes(state.reason ?? '')
+  })
+}
+
+/** Members that did not complete, without being skipped or superseded, and from which an edge leads that ignores it. */
+function ignored(members: readonly Execution[], edges: readonly Edge[]): Execution[] {
+  const ignoring = new Set(edges.filter(({ onFailure }) => onFailure === 'ignore').map(({ upstreamId }) => upstreamId))
+  return members.filter(({ id, state }) => {
+    return ignoring.has(id) && ['failed', 'expired', 'cancelled'].includes(bucketBy(state))
+  })
 }
 
 function outcomeOf(
@@ -120,7 +140,7 @@ function outcomeOf(
   const failures =
     flow.outcomeRule === 'sinks'
       ? failedSinks(members, edges).length
-      : counts.failed + counts.expired + counts.cancelled
+      : counts.failed + counts.expired + counts.cancelled - ignored(members, edges).length
   return failures > 0 ? 'failed' : 'completed'
 }
 

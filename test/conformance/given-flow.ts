@@ -13,7 +13,7 @@ import type {
 import type { TestFabric } from './fabric.ts'
 import { RETENTION_MS } from './given.ts'
 import type { Draft, Given } from './given.ts'
-import { Graph, handoverOf, upstreamName } from './graph.ts'
+import { Graph, handoverOf, toleranceOf, upstreamName } from './graph.ts'
 import type { Upstream } from './graph.ts'
 
 /** Nodes in an order in which every edge leads forward, each with what it waits for. */
@@ -21,6 +21,8 @@ export type Shape = Readonly<Record<string, readonly Upstream[]>>
 
 export interface GraphOptions {
   readonly policies?: Readonly<Record<string, PolicyInput>>
+  /** Nodes whose condition decides whether they run. */
+  readonly conditions?: readonly string[]
   readonly drafts?: Readonly<Record<string, Draft>>
   /** One class for all nodes, for graphs whose members are not claimed by name. */
   readonly class?: string
@@ -37,6 +39,8 @@ export interface Drawing {
 
 /** Nodes or edges that go into one of several calls. */
 const CHUNK_COUNT = 90
+/** The same for edges that ignore a failure: each also writes its upstream. */
+const IGNORING_CHUNK_COUNT = 60
 /** Due passes after which a partition that is still not at rest never will be. */
 const DRAIN_LIMIT = 500
 
@@ -50,6 +54,13 @@ export function quorum(need: number, losers: 'cancel' | 'let_run' = 'cancel'): P
 export function input(from: string, name = from): Upstream {
   return { from, hands: { as: 'input', name } }
 }
+
+/** An upstream whose end is enough, and whose outcome is an input. */
+export function tolerated(from: string, onFailure: 'continue' | 'ignore' = 'continue'): Upstream {
+  return { from, hands: { as: 'input', name: from }, onFailure }
+}
+
+export const ended: PolicyInput = { policy: 'ended' }
 
 export function payload(from: string): Upstream {
   return { from, hands: { as: 'payload' } }
@@ -119,7 +130,8 @@ export class GivenFlow {
     const members = Object.keys(shape).map((name) => this.#node(graph, name, options, blobs))
     const edges = Object.entries(shape).flatMap(([name, after]) =>
       after.map((from): EdgeInput => {
-        return { upstreamId: graph.id(upstreamName(from)), downstreamId: graph.id(name), hands: handoverOf(from) }
+        const ends = { upstreamId: graph.id(upstreamName(from)), downstreamId: graph.id(name) }
+        return { ...ends, hands: handoverOf(from), onFailure: toleranceOf(from) }
       }),
     )
     const { hold: _, ...flow } = this.createInput({ flowId: graph.flowId })
@@ -175,9 +187,15 @@ export class GivenFlow {
     const { bytes, ...draft } = options.drafts?.[name] ?? {}
     const create = this.#given.createInput({ executionId: graph.id(name), class: graph.classOf(name), ...draft })
     const policy = options.policies?.[name]
-    if (bytes === undefined) return { name, create, policy }
+    const hasCondition = options.conditions?.includes(name) === true ? true : undefined
+    if (bytes === undefined) return { name, create, policy, hasCondition }
     const blob = blobs.push(bytes) - 1
-    return { name, create: { ...create, payload: { blob, size: bytes.byteLength, encoding: 'bytes' } }, policy }
+    return {
+      name,
+      create: { ...create, payload: { blob, size: bytes.byteLength, encoding: 'bytes' } },
+      policy,
+      hasCondition,
+    }
   }
 }
 
@@ -197,12 +215,13 @@ function nodeCalls(whole: SubmitFlowInput): SubmitFlowInput[] {
 
 function edgeCalls(whole: SubmitFlowInput): SubmitFlowInput[] {
   const nodesBefore = whole.nodes.length
-  return starts(whole.edges.length).map((edgesBefore) => {
-    const edges = whole.edges.slice(edgesBefore, edgesBefore + CHUNK_COUNT)
+  const count = whole.edges.some(({ onFailure }) => onFailure === 'ignore') ? IGNORING_CHUNK_COUNT : CHUNK_COUNT
+  return starts(whole.edges.length, count).map((edgesBefore) => {
+    const edges = whole.edges.slice(edgesBefore, edgesBefore + count)
     return { ...whole, nodesBefore, nodes: [], edgesBefore, edges }
   })
 }
 
-function starts(count: number): number[] {
-  return Array.from({ length: Math.ceil(count / CHUNK_COUNT) }, (_, i) => i * CHUNK_COUNT)
+function starts(count: number, chunk = CHUNK_COUNT): number[] {
+  return Array.from({ length: Math.ceil(count / chunk) }, (_, i) => i * chunk)
 }

@@ -55,7 +55,12 @@ function edgeRules(edge: Edge, upstream: Execution | undefined, downstream: Exec
     'it is open exactly as long as it is not resolved': (edge.state === 'open') === (edge.resolvedAt === undefined),
     'it is open only if its upstream lives, or knows that it owes it':
       edge.state !== 'open' || !hasEnded || above.owesEdges,
-    'it is satisfied by what completed': edge.state !== 'satisfied' || hasCompleted || wasReplayed,
+    'it is satisfied by what completed, or by any end that it tolerates':
+      edge.state !== 'satisfied' || hasCompleted || wasReplayed || (hasEnded && edge.outcome === state.outcome),
+    'it records an outcome only if it tolerates it':
+      edge.outcome === undefined ||
+      (edge.state === 'satisfied' && (edge.onFailure !== undefined || below.group?.policy === 'ended')),
+    'its upstream knows that its failure is ignored': edge.onFailure !== 'ignore' || above.mayFail === true,
     'it is impossible by what ended otherwise':
       edge.state !== 'impossible' || (hasEnded && !hasCompleted) || wasReplayed,
     'only what is satisfied has a result': edge.result === undefined || edge.state === 'satisfied',
@@ -81,7 +86,14 @@ function memberRules(flow: Flow, execution: Execution, member: Membership, inbou
       'who is held back is so by its flow': !isHeldBack || flow.state.phase === 'held' || flow.walk !== undefined,
       'what a held flow has not begun is blocked': flow.state.phase !== 'held' || isBegun || !isRunnable,
       'who was skipped could not be satisfied':
-        state.phase !== 'ended' || state.outcome !== 'skipped' || group?.verdict === 'impossible',
+        state.phase !== 'ended' ||
+        state.outcome !== 'skipped' ||
+        state.reason === 'condition' ||
+        group?.verdict === 'impossible',
+      'only a member with a condition is skipped by it':
+        state.phase !== 'ended' ||
+        state.reason !== 'condition' ||
+        (member.hasCondition === true && (mayRun || isStill)),
       'who cannot be satisfied ends, unless it has begun':
         group?.verdict !== 'impossible' || state.phase === 'ended' || isStill || isBegun,
       'only what has ended owes edges': !member.owesEdges || state.phase === 'ended',
@@ -102,23 +114,29 @@ function groupRules(flow: Flow, group: EdgeGroup | undefined, inbound: readonly 
   const expected = verdictBy(group, flow.state.phase === 'open' || flow.state.phase === 'held')
   const isDecided = group.verdict !== 'pending'
   // A group that can grow no more is judged for the sake of a member that waits; of any other it may stay too small.
-  const isIdle = phase !== 'blocked' && group.policy !== 'all_of' && group.total < group.need
+  const waitsForAll = group.policy === 'all_of' || group.policy === 'ended'
+  const isIdle = phase !== 'blocked' && !waitsForAll && group.total < group.need
+  const tolerated = inbound.filter((edge) => edge.outcome !== undefined).length
   const mayLag = isStopped(flow) || flow.walk !== undefined || isIdle
   return broken({
     'a group has as many edges as lead to its member': group.total === inbound.length,
     'each edge is counted once':
-      group.completed === inState('satisfied') && group.failed + group.skipped === inState('impossible'),
+      group.completed + tolerated === inState('satisfied') &&
+      group.failed + group.skipped === inState('impossible') + tolerated,
+    'it counts upstreams whose failure it tolerates': (group.tolerated ?? 0) === tolerated,
+    'what is excused was skipped': (group.excused ?? 0) <= group.skipped,
     'a verdict follows from the edges': group.verdict === expected || (!isDecided && mayLag),
     'a decision has a time': isDecided === (group.decidedAt !== undefined),
     'only what is decided or has ended owes cancels': group.owedFrom === undefined || isDecided || phase === 'ended',
-    'only a group that chooses has a number': group.policy === 'all_of' ? group.losers === 'let_run' : group.need >= 1,
+    'only a group that chooses has a number': waitsForAll ? group.losers === 'let_run' : group.need >= 1,
   })
 }
 
 /** The table of verdicts: satisfied is tested first, and what may still grow is not impossible while it is too small. */
 function verdictBy(group: EdgeGroup, mayGrow: boolean): GroupVerdict {
-  const { policy, need, total, completed, failed, skipped } = group
-  const lost = failed + skipped
+  const { policy, need, total, failed, skipped, tolerated = 0 } = group
+  const lost = failed + skipped - tolerated
+  const completed = group.completed + tolerated
   switch (policy) {
     case 'all_of':
       if (lost > 0) return 'impossible'
@@ -129,6 +147,8 @@ function verdictBy(group: EdgeGroup, mayGrow: boolean): GroupVerdict {
     case 'quorum':
       if (completed >= need) return 'satisfied'
       return lost > total - need && !(mayGrow && total < need) ? 'impossible' : 'pending'
+    case 'ended':
+      return total > 0 && completed === total ? 'satisfied' : 'pending'
   }
 }
 
@@ -137,6 +157,9 @@ function handoverRules(member: Membership, inbound: readonly Edge[]): string[] {
   const giver = handing('payload').find((edge) => edge.upstreamId === member.payloadFrom)
   return broken({
     'its named inputs are counted': member.inputCount === handing('input').length,
+    'it knows whether it takes outcomes':
+      (member.takesOutcomes === true) ===
+      handing('input').some(({ onFailure }) => onFailure !== undefined || member.group?.policy === 'ended'),
     'its payload edges are counted': member.payloadEdgeCount === handing('payload').length,
     'its payload comes from an edge that is satisfied':
       member.payloadFrom === undefined || giver?.state === 'satisfied',

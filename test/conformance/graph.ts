@@ -9,6 +9,7 @@ import type {
   Claimed,
   EdgeGroup,
   EdgeState,
+  EdgeTolerance,
   Execution,
   ExecutionId,
   FlowId,
@@ -24,11 +25,14 @@ import { LANE, heldOf, permanentFailure } from './given.ts'
 import type { Draft, Given, Held } from './given.ts'
 
 /** What a node waits for: a name, or a name whose result is handed on. */
-export type Upstream = string | { readonly from: string; readonly hands: Handover }
+export type Upstream =
+  string | { readonly from: string; readonly hands?: Handover | undefined; readonly onFailure?: EdgeTolerance }
 
 export const upstreamName = (upstream: Upstream): string => (typeof upstream === 'string' ? upstream : upstream.from)
 export const handoverOf = (upstream: Upstream): Handover | undefined =>
   typeof upstream === 'string' ? undefined : upstream.hands
+export const toleranceOf = (upstream: Upstream): EdgeTolerance | undefined =>
+  typeof upstream === 'string' ? undefined : upstream.onFailure
 
 /** What a test changes of an otherwise ordinary new member. */
 export interface NewMember extends Partial<Omit<AddExecutionInput, 'after' | 'create'>> {
@@ -77,7 +81,9 @@ export class Graph {
     const executionId = changes.executionId ?? this.#ids.get(name) ?? this.#given.newId()
     this.#ids.set(name, executionId)
     const create = this.#given.createInput({ executionId, class: this.classOf(name), ...draft })
-    const edges = after.map((from) => ({ upstreamId: this.id(upstreamName(from)), hands: handoverOf(from) }))
+    const edges = after.map((from) => {
+      return { upstreamId: this.id(upstreamName(from)), hands: handoverOf(from), onFailure: toleranceOf(from) }
+    })
     return this.#fabric.run('addExecutionToFlow', {
       flowId: this.flowId,
       executionId,
@@ -95,6 +101,7 @@ export class Graph {
       upstreamId: this.id(upstreamName(from)),
       downstreamId: this.id(to),
       hands: handoverOf(from),
+      onFailure: toleranceOf(from),
       ...changes,
     })
   }
@@ -164,6 +171,14 @@ export class Graph {
     for (const name of names) {
       const { kind } = await this.#fabric.run('failExecution', { ...(await this.holderOf(name)), ...permanentFailure })
       if (kind !== 'failed') throw new Error(`the test cannot fail ${name}`)
+    }
+  }
+
+  /** The condition of a member is not met. */
+  async skip(...names: string[]): Promise<void> {
+    for (const name of names) {
+      const { kind } = await this.#fabric.run('skipExecution', await this.holderOf(name))
+      if (kind !== 'skipped') throw new Error(`the test cannot skip ${name}`)
     }
   }
 

@@ -144,7 +144,7 @@ conforms('an input that a worker refuses', ({ fabric, given, flows, clock }) => 
 
       expect(await execution.describe()).toMatchObject({ failureCount: 0, refusals: { builds: ['old'] } })
       await working.until(worker.close())
-      expect((await working.until(execution.why())).text).toContain('Workers refused its input')
+      expect((await working.until(execution.why())).text).toContain('Workers refused it')
       working.work([current.handle(({ box }) => `${box} in the new build`)], { build: 'new' })
 
       expect(await working.until(execution.result())).toBe('3x4 in the new build')

@@ -1,5 +1,12 @@
 /** Judges what a store is left with: every sentence it returns names a promise that was broken. */
-import { entriesOf, payloadKey, resultKey, signalPayloadKey, stepValueKey } from '../../src/kernel/index.ts'
+import {
+  entriesOf,
+  flowInputKey,
+  payloadKey,
+  resultKey,
+  signalPayloadKey,
+  stepValueKey,
+} from '../../src/kernel/index.ts'
 import type { Execution, IndexEntry } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 
@@ -42,6 +49,7 @@ function faultsOfBlobs(dump: PartitionDump): string[] {
     if (result !== undefined) named.add(resultKey(id))
   }
   for (const record of dump.records) {
+    if (record.type === 'flow' && record.input !== undefined) named.add(flowInputKey(record.id))
     if (record.type === 'signal' && record.payload !== undefined) named.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
     if (record.state.value !== undefined) named.add(stepValueKey(record.id))

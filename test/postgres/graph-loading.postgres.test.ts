@@ -61,6 +61,9 @@ function memberOf(rank: number): Membership {
     payloadEdgeCount: 0,
     payloadFrom: undefined,
     owesEdges: false,
+    hasCondition: undefined,
+    takesOutcomes: undefined,
+    mayFail: undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 /** What can be done to flows, as words: each names one of the few flows and executions in play. See commands.ts. */
 import fc from 'fast-check'
-import { anyGraph, anyHands, anyPolicy } from './flow-graphs.ts'
+import { anyGraph, anyHands, anyPolicy, anyTolerance } from './flow-graphs.ts'
 
 /** How many flows, and how many nodes each has when it is submitted; their executions have numbers of their own. */
 export interface FlowScale {
@@ -73,17 +73,22 @@ export function flowCommandsOver({ flows, nodes, executions }: FlowScale) {
       isNew: mostly,
       run: anyRun,
       policy: fc.option(anyPolicy, { nil: undefined, freq: 2 }),
-      after: fc.uniqueArray(fc.record({ member, hands: anyHands }), { maxLength: 3, selector: (one) => one.member }),
+      after: fc.uniqueArray(fc.record({ member, hands: anyHands, onFailure: anyTolerance }), {
+        maxLength: 3,
+        selector: (one) => one.member,
+      }),
       /** On behalf of the holder of this lease, which then waits for it or does not. */
       holder: fc.option(anyLease(executions), { nil: undefined }),
       isAwaited: mostly,
       hands: anyHands,
+      onFailure: anyTolerance,
     }),
     add_dependency: command('add_dependency', {
       flow,
       upstream: member,
       downstream: member,
       hands: anyHands,
+      onFailure: anyTolerance,
       isAgainstRevision: rarely,
       /** The holder of the downstream asks for it. */
       lease: fc.option(anyLease(executions), { nil: undefined, freq: 2 }),
@@ -103,6 +108,8 @@ export function flowCommandsOver({ flows, nodes, executions }: FlowScale) {
       }),
       remove: fc.subarray(['colour', 'team']),
     }),
+    /** Its condition is not met, if it has one. */
+    skip_execution: command('skip_execution', { lease: anyLease(executions) }),
     wait_for_children: command('wait_for_children', { lease: anyLease(executions) }),
     replay_subtree: command('replay_subtree', { flow, member, isRepeated: rarely }),
     read_inputs: command('read_inputs', { flow, member, isContinued: rarely }),
@@ -144,6 +151,7 @@ const weights: Partial<Record<keyof FlowCommands, number>> = {
   add_execution: 6,
   add_dependency: 6,
   seal_flow: 2,
+  skip_execution: 5,
   wait_for_children: 6,
   replay_subtree: 5,
 }

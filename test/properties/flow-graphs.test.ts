@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyGraph, anyWideGraph } from './flow-graphs.ts'
 import type { Graph } from './flow-graphs.ts'
-import { closureProblems, loserProblems, modelOf, restProblems } from './flow-model.ts'
+import { closureProblems, loserProblems, modelOf, outcomeIn, restProblems } from './flow-model.ts'
 import { FlowRun, endsOf } from './flow-run.ts'
 import type { NodeEnd, RunOptions } from './flow-run.ts'
 import { runs } from './random-runs.ts'
@@ -20,6 +20,12 @@ const small = anyGraph(NODES, 3)
 
 function endOf(failing: readonly number[]): (node: number) => NodeEnd {
   return (node) => (failing[node % failing.length] === 4 ? 'failed' : 'completed')
+}
+
+/** Also, the conditions of about as many nodes are not met. */
+function endOrSkipOf(failing: readonly number[]): (node: number) => NodeEnd {
+  const ends = endOf(failing)
+  return (node) => (failing[node % failing.length] === 3 ? 'unmet' : ends(node))
 }
 
 function lettingRun({ policies, edges }: Graph): Graph {
@@ -49,12 +55,15 @@ test.each(sizes)(
       fc.asyncProperty(graphs, failures, outcomeRule, choices, async (drawn, failing, rule, chosen) => {
         const graph = lettingRun(drawn)
         await running({ graph, outcomeRule: rule, choices: chosen, looksEvery }, async (run) => {
-          run.endOf = endOf(failing)
+          run.endOf = endOrSkipOf(failing)
           const dump = await run.comeToRest()
 
           expect([...run.problems, ...restProblems(dump, run.fabric.runtime.now())]).toEqual([])
           const ends = [...endsOf(run, dump)].sort(([a], [b]) => a - b).map(([, end]) => end)
-          expect(ends).toEqual(modelOf(graph, run.endOf))
+          const expected = modelOf(graph, run.endOf)
+          expect(ends).toEqual(expected)
+          if (rule === 'sinks') return
+          expect(run.flowIn(dump).state).toMatchObject({ phase: 'ended', outcome: outcomeIn(graph, expected) })
         })
       }),
       runs(numRuns),
@@ -68,7 +77,7 @@ test.each(sizes)(
     await fc.assert(
       fc.asyncProperty(graphs, failures, outcomeRule, choices, async (graph, failing, rule, chosen) => {
         await running({ graph, outcomeRule: rule, choices: chosen, looksEvery }, async (run) => {
-          run.endOf = endOf(failing)
+          run.endOf = endOrSkipOf(failing)
           run.alsoLook = loserProblems
           const dump = await run.comeToRest()
 

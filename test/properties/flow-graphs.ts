@@ -1,6 +1,6 @@
 /** Random graphs: nodes by number, edges from lower numbers to higher ones, a policy for who has something to wait for. */
 import fc from 'fast-check'
-import type { GroupPolicy, Losers } from '../../src/kernel/index.ts'
+import type { EdgeTolerance, GroupPolicy, Losers } from '../../src/kernel/index.ts'
 
 export interface GraphPolicy {
   readonly policy: GroupPolicy
@@ -12,6 +12,7 @@ export interface GraphEdge {
   readonly from: number
   readonly to: number
   readonly hands: 'nothing' | 'input' | 'payload'
+  readonly onFailure?: EdgeTolerance | undefined
 }
 
 export interface Graph {
@@ -21,9 +22,15 @@ export interface Graph {
 }
 
 export const anyPolicy: fc.Arbitrary<GraphPolicy> = fc.record({
-  policy: fc.constantFrom('all_of' as const, 'any_of' as const, 'quorum' as const),
+  policy: fc.constantFrom('all_of' as const, 'any_of' as const, 'quorum' as const, 'ended' as const),
   need: fc.integer({ min: 1, max: 3 }),
   losers: fc.constantFrom('cancel' as const, 'let_run' as const),
+})
+
+/** Most edges need an upstream that completes. */
+export const anyTolerance = fc.option(fc.constantFrom('continue' as const, 'ignore' as const), {
+  freq: 3,
+  nil: undefined,
 })
 
 export const anyHands = fc.constantFrom('nothing' as const, 'nothing' as const, 'input' as const, 'payload' as const)
@@ -38,7 +45,7 @@ export function anyGraph(maxNodes: number, minNodes = 1): fc.Arbitrary<Graph> {
         maxLength: maxNodes,
         size: 'max',
       }),
-      edges: fc.array(fc.record({ from: anyNode, to: anyNode, hands: anyHands }), {
+      edges: fc.array(fc.record({ from: anyNode, to: anyNode, hands: anyHands, onFailure: anyTolerance }), {
         maxLength: 2 * maxNodes,
         size: 'max',
       }),
@@ -49,9 +56,9 @@ export function anyGraph(maxNodes: number, minNodes = 1): fc.Arbitrary<Graph> {
 /** Leaves out what a submit would refuse: loops, second edges, quorums that are never reached, ambiguous payloads. */
 function fitted(policies: readonly (GraphPolicy | undefined)[], edges: readonly GraphEdge[]): Graph {
   const pairs = new Map<string, GraphEdge>()
-  for (const { from, to, hands } of edges) {
+  for (const { from, to, ...passing } of edges) {
     const [low, high] = [from % policies.length, to % policies.length].sort((a, b) => a - b) as [number, number]
-    if (low !== high) pairs.set(`${low} ${high}`, { from: low, to: high, hands })
+    if (low !== high) pairs.set(`${low} ${high}`, { from: low, to: high, ...passing })
   }
   const kept = [...pairs.values()]
   const fits = policies.map((policy, node) => {
@@ -65,6 +72,7 @@ function fitted(policies: readonly (GraphPolicy | undefined)[], edges: readonly 
 /** One result can stand in for the payload where all are waited for, any where one is enough, none where several are. */
 function withFittingHands(edge: GraphEdge, earlier: readonly GraphEdge[], policy: GraphPolicy | undefined): GraphEdge {
   if (edge.hands !== 'payload') return edge
+  if (edge.onFailure !== undefined || policy?.policy === 'ended') return { ...edge, hands: 'input' }
   const isFirst = !earlier.some(({ to, hands }) => to === edge.to && hands === 'payload')
   const mayHand = policy === undefined || policy.policy === 'all_of' ? isFirst : neededBy(policy) === 1
   return mayHand ? edge : { ...edge, hands: 'input' }

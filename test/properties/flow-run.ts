@@ -21,11 +21,11 @@ import type { Graph } from './flow-graphs.ts'
 import { handover } from './flow-script.ts'
 import { repairsOf } from './step-rules.ts'
 
-/** How a node ends when it is run to its end. */
-export type NodeEnd = 'completed' | 'failed'
+/** How a node ends when it is run to its end; `unmet` if its condition is not met. */
+export type NodeEnd = 'completed' | 'failed' | 'unmet'
 
 /** Nodes and edges that one call brings. */
-const PART = 80
+const PART = 60
 const LEASE_TTL_MS = 1_000
 const CLAIM_COUNT = 7
 /** Steps after which a run that is not at rest never will be, per node. */
@@ -112,11 +112,13 @@ export class FlowRun {
       name: `n${node}`,
       create: this.#createInput(node),
       policy,
+      hasCondition: true as const,
     }))
-    const edges = graph.edges.map(({ from, to, hands }) => ({
+    const edges = graph.edges.map(({ from, to, hands, onFailure }) => ({
       upstreamId: this.idOf(from),
       downstreamId: this.idOf(to),
       hands: handover(hands, from),
+      onFailure,
     }))
     const about = { flowId: this.flowId, requestId: 'submit', namespace: 'acme', name: 'graph', tags: [], outcomeRule }
     const counts = { retentionMs: 60_000, digest: 'graph', nodeCount: nodes.length, edgeCount: edges.length }
@@ -236,9 +238,16 @@ export class FlowRun {
   }
 
   async #end(held: Held): Promise<void> {
-    const failure = { category: 'permanent', message: 'no' }
-    if (this.endOf(this.nodeOf(held.executionId)) === 'completed') await this.send('completeExecution', held)
-    else await this.send('failExecution', { ...held, failure, seed: 1 })
+    switch (this.endOf(this.nodeOf(held.executionId))) {
+      case 'completed':
+        await this.send('completeExecution', held)
+        return
+      case 'unmet':
+        await this.send('skipExecution', held)
+        return
+      case 'failed':
+        await this.send('failExecution', { ...held, failure: { category: 'permanent', message: 'no' }, seed: 1 })
+    }
   }
 
   /** A worker is gone: its lease runs out. */

@@ -31,6 +31,8 @@ interface Submission {
   readonly blobs: readonly Uint8Array[]
 }
 
+const DEFINITION_INPUT = new TextEncoder().encode('{}')
+
 const NAMESPACE = 'acme'
 /** Nodes beside which a call brings edges too. */
 const EDGES_BESIDE_NODES = 12
@@ -83,6 +85,8 @@ export class FlowScript {
         const set = command.set.map((tag) => ({ ...tag, indexed: tag.name === 'team' }))
         return call('setFlowTags', { flowId: this.#to.flowId(command.flow), set, remove: command.remove })
       }
+      case 'skip_execution':
+        return call('skipExecution', this.#to.lease(command.lease))
       case 'wait_for_children':
         return call('waitForChildren', this.#to.lease(command.lease))
       case 'replay_subtree':
@@ -120,13 +124,24 @@ export class FlowScript {
     const blobs: Uint8Array[] = []
     const nodes = graph.policies.map((policy, i): NodeInput => {
       const number = first + i
-      return { name: `n${number}`, create: this.#createInput(number, runs[i]!, blobs), policy }
+      return {
+        name: `n${number}`,
+        create: this.#createInput(number, runs[i]!, blobs),
+        policy,
+        hasCondition: i % 2 === 0 ? true : undefined,
+      }
     })
     const edges = graph.edges.map((edge): EdgeInput => ({
       upstreamId: this.#to.id(first + edge.from),
       downstreamId: this.#to.id(first + edge.to),
       hands: handover(edge.hands, edge.from),
+      onFailure: edge.onFailure,
     }))
+    const info = {
+      blob: blobs.push(DEFINITION_INPUT) - 1,
+      size: DEFINITION_INPUT.byteLength,
+      encoding: 'json' as const,
+    }
     const input = {
       flowId,
       requestId: this.#to.mint('flow'),
@@ -136,6 +151,7 @@ export class FlowScript {
       outcomeRule,
       retentionMs,
       digest: JSON.stringify(graph),
+      input: info,
       nodeCount: nodes.length,
       edgeCount: edges.length,
       nodesBefore: 0,
@@ -174,15 +190,16 @@ export class FlowScript {
   }
 
   #add(command: CommandOf<'add_execution'>): Call {
-    const { execution, isNew, run, policy, after, isAwaited, hands } = command
+    const { execution, isNew, run, policy, after, isAwaited, hands, onFailure } = command
     const holder = command.holder === undefined ? undefined : this.#to.lease(command.holder)
     const flowId = this.#flowOf(holder) ?? this.#to.flowId(command.flow)
     const blobs: Uint8Array[] = []
     const upstreams = after
       .filter(({ member }) => member < 0 || this.#members.has(flowId))
-      .map(({ member, hands: handed }) => ({
+      .map(({ member, hands: handed, onFailure: tolerance }) => ({
         upstreamId: this.#member(flowId, member),
         hands: handover(handed, member),
+        onFailure: tolerance,
       }))
     const input: OperationInput<'addExecutionToFlow'> = {
       flowId,
@@ -192,7 +209,7 @@ export class FlowScript {
       policy,
       after: upstreams,
       holder,
-      awaited: holder !== undefined && isAwaited ? { hands: handover(hands, execution) } : undefined,
+      awaited: holder !== undefined && isAwaited ? { hands: handover(hands, execution), onFailure } : undefined,
     }
     return call('addExecutionToFlow', input, blobs)
   }
@@ -205,6 +222,7 @@ export class FlowScript {
       upstreamId: this.#member(flowId, command.upstream),
       downstreamId: held?.executionId ?? this.#member(flowId, command.downstream),
       hands: handover(command.hands, command.upstream),
+      onFailure: command.onFailure,
       expectedRevision: command.isAgainstRevision ? this.#looks.revision : undefined,
       fence: held?.fence,
     })

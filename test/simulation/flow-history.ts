@@ -123,7 +123,7 @@ function chanceProblems(
   upstreams: ReadonlySet<string>,
   events: readonly StoredEvent[],
 ): string[] {
-  const needed = { all_of: group.total, any_of: 1, quorum: group.need }[group.policy]
+  const needed = { all_of: group.total, any_of: 1, quorum: group.need, ended: group.total }[group.policy]
   const completed = new Set<string>()
   const failed = new Set<string>()
   const problems: string[] = []

@@ -310,6 +310,7 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     node: execution.member?.name,
     inputs: [],
     inputsFrom: undefined,
+    condition: undefined,
     journal: undefined,
     unwinding: undefined,
   }

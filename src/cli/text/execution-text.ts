@@ -46,7 +46,8 @@ function identityRows({ description }: ShownExecution): Row[] {
 function dependenciesText(group: ExecutionDescription['dependencies']): string | undefined {
   if (group === undefined || group.total === 0) return undefined
   const { policy, need, total, completed, verdict } = group
-  const wanted = policy === 'all_of' ? `all of ${total}` : `${need} of ${total}`
+  const all = policy === 'ended' ? `the end of ${total}` : `all of ${total}`
+  const wanted = policy === 'all_of' || policy === 'ended' ? all : `${need} of ${total}`
   const lost = group.failed + group.skipped
   return `${wanted} others: ${completed} completed${lost === 0 ? '' : `, ${lost} did not`} (${verdict})`
 }

@@ -1,5 +1,5 @@
 /** Members of a flow as a listing answers them, from a few words for each. */
-import { ALL_OF, groupBucket, newGroup, nextRank, unpackRecord, verdictOf } from '../../kernel/index.ts'
+import { ALL_OF, countEffect, edgeEffect, newGroup, nextRank, unpackRecord, verdictOf } from '../../kernel/index.ts'
 import type {
   CancelRequest,
   Execution,
@@ -21,6 +21,7 @@ export interface DrawnNode {
   readonly state?: Execution['state']
   readonly after?: readonly string[]
   readonly policy?: PolicyInput
+  readonly hasCondition?: true
   readonly startedAt?: Instant
   readonly rest?: Partial<Execution>
 }
@@ -56,7 +57,10 @@ export function membersOf(nodes: readonly DrawnNode[]): MemberView[] {
     group.total = upstreams.length
     for (const name of node.after ?? []) {
       const state = stateOf.get(name)
-      if (state?.phase === 'ended') group[groupBucket(state.outcome)]++
+      if (state?.phase === 'ended') {
+        const isExcusedSkip = state.reason === 'condition' || state.reason === 'upstream_condition'
+        countEffect(group, state.outcome, edgeEffect(group.policy, undefined, state.outcome, isExcusedSkip))
+      }
     }
     group.verdict = verdictOf(group, false)
     const execution = executionOf(node)
@@ -71,6 +75,9 @@ export function membersOf(nodes: readonly DrawnNode[]): MemberView[] {
       payloadEdgeCount: 0,
       payloadFrom: undefined,
       owesEdges: false,
+      hasCondition: node.hasCondition,
+      takesOutcomes: undefined,
+      mayFail: undefined,
     }
     return { execution, upstreams }
   })

@@ -217,6 +217,20 @@ describe('a large graph', () => {
   })
 })
 
+test('conditions, and joins of ends, are described', () => {
+  const nodes = [
+    completed('measure', 1),
+    { name: 'shrink', state: ended('skipped', 2, { reason: 'condition' }), after: ['measure'], hasCondition: true },
+    { name: 'publish', state: activeOn('vm'), after: ['measure'] },
+    { name: 'report', state: WAITS_FOR_OTHERS, after: ['shrink', 'publish'], policy: { policy: 'ended' } },
+  ] as const
+  const text = drawn(nodes)
+  expect(text).toContain('after measure, if its condition is met')
+  expect(text).toContain('its condition was not met')
+  expect(text).toContain('after the end of shrink, publish')
+  expect(text).toContain('waits for the end of publish')
+})
+
 test('colours are for terminals', () => {
   const styled = graphText(membersOf([completed('build', 1)]), {
     at: LOOKED_AT,

@@ -1,5 +1,5 @@
 /** Formats a member of a flow as one line: mark, name, state, duration, id, dependencies and a note. */
-import { bucketOf } from '../../kernel/index.ts'
+import { CONDITION_NOT_MET, bucketOf } from '../../kernel/index.ts'
 import type {
   EdgeGroup,
   Execution,
@@ -70,7 +70,9 @@ function afterText(view: MemberView, graph: Graph, painter: Painter): string {
   const group = view.execution.member?.group
   if (group === undefined || view.upstreams.length === 0) return ''
   const names = namesText(view.upstreams, graph)
-  return painter.style('dim', view.upstreams.length === 1 ? `after ${names}` : `after ${policyText(group)} ${names}`)
+  const isPlain = view.upstreams.length === 1 && group.policy !== 'ended'
+  const condition = view.execution.member?.hasCondition === true ? ', if its condition is met' : ''
+  return painter.style('dim', `after ${isPlain ? '' : `${policyText(group)} `}${names}${condition}`)
 }
 
 function policyText({ policy, need, total }: EdgeGroup): string {
@@ -81,6 +83,8 @@ function policyText({ policy, need, total }: EdgeGroup): string {
       return 'any of'
     case 'quorum':
       return `${need} of ${total}:`
+    case 'ended':
+      return 'the end of'
   }
 }
 
@@ -118,6 +122,7 @@ function waitText(view: MemberView, graph: Graph): string {
   const open = view.upstreams.filter(({ isOpen }) => isOpen)
   if (group === undefined || open.length === view.upstreams.length) return ''
   if (group.policy === 'all_of') return `waits for ${namesText(open, graph)}`
+  if (group.policy === 'ended') return `waits for the end of ${namesText(open, graph)}`
   const lost = group.failed + group.skipped
   return `${group.completed} of ${group.need} completed${lost === 0 ? '' : `, ${lost} did not`}, ${open.length} open`
 }
@@ -155,6 +160,7 @@ function endText(
     case 'cancelled':
       return bucket === 'superseded' ? 'others were enough' : `${foreign(reason ?? '')} (${printable(by ?? '')})`
     case 'skipped':
+      if (reason === CONDITION_NOT_MET) return 'its condition was not met'
       return by === undefined ? '' : `because ${decidedBy(by, graph)}${quorumText(member?.group)}`
   }
 }

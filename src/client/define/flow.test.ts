@@ -5,7 +5,8 @@ import { flow } from './flow.ts'
 import type { FlowBuilder, FlowReturn } from './flow.ts'
 import type { FlowNode } from './flow-node.ts'
 import { task } from './task.ts'
-import { allOf, anyOf, quorum } from './upstreams.ts'
+import type { UpstreamOutcome } from './upstream-outcome.ts'
+import { allOf, anyOf, ended, quorum, upstream } from './upstreams.ts'
 
 const plain = task('plain')
 const build = task<{ sha: string }, { image: string }>('build')
@@ -222,4 +223,65 @@ test('schemas determine which results upstreams must pass, and which may be miss
     // @ts-expect-error -- a number is not what the schema takes
     f.node('merge-2', merge, { after: allOf({ count: f.node('n', check, { input: { kind: 'x' } }) }) })
   })
+})
+
+test('a node that runs whatever the outcome gets outcomes, and its types say so', () => {
+  const tell = task<undefined, string, { build: UpstreamOutcome<{ image: string }>; ok: UpstreamOutcome<boolean> }>(
+    'tell',
+  )
+  const drawn = flow('told', (f) => {
+    const image = f.node('build', build, { input: { sha: 'f00' } })
+    const ok = f.node('ok', check, { input: { kind: 'unit' } })
+    const ignored = upstream(ok, { onFailure: 'ignore' })
+    const outcomes = ended({ image, ok: ignored })
+    expectTypeOf<NonNullable<typeof outcomes.types>['inputs']>().toEqualTypeOf<{
+      readonly image: UpstreamOutcome<{ image: string }>
+      readonly ok: UpstreamOutcome<boolean>
+    }>()
+    f.node('all', tell, { after: ended(image, ignored) })
+    // @ts-expect-error -- a result is not an outcome
+    f.node('none', tell, { after: allOf(image, ok) })
+    f.node('some', plain, { after: allOf(upstream(image, { onFailure: 'fail' }), ignored) })
+  }).draw(undefined)
+
+  const edges = (i: number) => drawn.nodes[i]?.edges.map(({ upstream: { node }, onFailure }) => [node, onFailure])
+  expect(drawn.nodes[2]?.policy).toEqual({ policy: 'ended' })
+  expect(edges(2)).toEqual([
+    ['build', undefined],
+    ['ok', 'ignore'],
+  ])
+  expect(edges(4)).toEqual([
+    ['build', undefined],
+    ['ok', 'ignore'],
+  ])
+})
+
+test('a condition sees the inputs of its node, with their types', () => {
+  flow('typed', (f, input: { limit: number }) => {
+    const image = f.node('build', build, { input: { sha: 'f00' } })
+    f.node('plain', plain, {
+      after: allOf({ image }),
+      when: (inputs) => {
+        expectTypeOf(inputs).toEqualTypeOf<{ readonly image: { image: string } }>()
+        return inputs.image.image.length > input.limit
+      },
+    })
+    f.node('deploy', deploy, {
+      after: allOf(image),
+      input: { env: 'x' },
+      when: ({ build: { image: name } }) => name !== '',
+    })
+    // @ts-expect-error -- a condition is synchronous
+    f.node('slow', plain, { when: () => Promise.resolve(true) })
+  }).draw({ limit: 1 })
+})
+
+test('a condition that is no function, or that has no inputs to decide by, is refused', () => {
+  expect(drawing((f) => f.node('a', plain, { when: true }))).toThrow('must be a function')
+  expect(
+    drawing((f) => f.node('b', plain, { after: allOf(f.node('a', plain)), inputs: false, when: () => true })),
+  ).toThrow("Node 'b' has a condition, which decides by its inputs")
+  expect(drawing((f) => f.node('b', plain, { after: allOf(upstream(f.node('a', plain), {} as never)) }))).toThrow(
+    'onFailure',
+  )
 })

@@ -19,10 +19,10 @@ import { checkSchema } from './validation.ts'
 
 export interface FlowBuilder<FlowInput> {
   /** Adds a node. Ids, inputs and replays refer to it by its name. */
-  node<const Name extends string, Input, Parsed, Returned, Output, Inputs, Given>(
+  node<const Name extends string, Input, Parsed, Returned, Output, Inputs, Given, Passed extends NoInfer<Given>>(
     name: Name,
     task: Task<Input, Parsed, Returned, Output, Inputs, Given>,
-    ...detail: NodeArguments<FlowInput, NoInfer<Input>, NoInfer<Given>>
+    ...detail: NodeArguments<FlowInput, NoInfer<Input>, NoInfer<Given>, NoInfer<Inputs>, Passed>
   ): FlowNode<Output, Name, Jsonify<Returned>>
 }
 

@@ -9,7 +9,7 @@ import { checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkTask } from './task.ts'
 import type { AnyTask } from './task.ts'
 import { UPSTREAM_MARK, checkUpstreams } from './upstreams.ts'
-import type { NamedUpstream, NoInputs, Upstream, Upstreams } from './upstreams.ts'
+import type { AnyInputs, NamedUpstream, NoInputs, Upstream, Upstreams } from './upstreams.ts'
 
 export interface DeclaredNode {
   readonly name: string
@@ -19,7 +19,12 @@ export interface DeclaredNode {
   readonly policy: PolicyInput | undefined
   readonly edges: readonly NamedUpstream[]
   readonly passesInputs: boolean
+  /** Decides whether the node runs. */
+  readonly when: Condition | undefined
 }
+
+/** The condition of a node. Whatever a caller passed, so its answer is checked. */
+export type Condition = (inputs: AnyInputs) => unknown
 
 /** The nodes whose results are the result of the flow: one, an object of several, or none. */
 export type FlowResults = string | Readonly<Record<string, string>> | undefined
@@ -35,6 +40,7 @@ const nodeOptions = shape<NodeOptions<unknown, NoInputs>>()("{ after: allOf(buil
   input: unchecked(),
   after: unchecked(),
   inputs: boolean,
+  when: checkCondition,
 })
 
 export class GraphBuilder {
@@ -97,12 +103,19 @@ export class GraphBuilder {
   #declare(name: string, task: AnyTask, detail: unknown): DeclaredNode {
     if (typeof detail === 'function') {
       const input: unknown = (detail as (scope: { input: unknown }) => unknown)({ input: this.#input })
-      return { name, task, input, settings: {}, policy: undefined, edges: [], passesInputs: true }
+      return { name, task, input, settings: {}, policy: undefined, edges: [], passesInputs: true, when: undefined }
     }
-    const { input, after, inputs = true, ...settings } = nodeOptions(detail, `the options of node '${name}'`)
+    const { input, after, inputs = true, when, ...settings } = nodeOptions(detail, `the options of node '${name}'`)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     for (const { upstream } of waits?.edges ?? []) this.#checkOwn(upstream, name)
-    return { name, task, input, settings, policy: policyOf(waits), edges: waits?.edges ?? [], passesInputs: inputs }
+    if (when !== undefined && !inputs) {
+      throw invalidInput(
+        'when',
+        `Node '${name}' has a condition, which decides by its inputs: leave out inputs: false.`,
+      )
+    }
+    const edges = waits?.edges ?? []
+    return { name, task, input, settings, policy: policyOf(waits), edges, passesInputs: inputs, when }
   }
 
   #checkOwn(upstream: Upstream, name: string): void {
@@ -132,6 +145,11 @@ export class GraphBuilder {
       `What draws flow '${this.#flowName}' returns ${show(value)}, but must return one of its nodes, an object of them, or nothing.`,
     )
   }
+}
+
+function checkCondition(when: unknown, field: string): Condition {
+  if (typeof when === 'function') return when as Condition
+  throw invalidInput(field, `${field} must be a function from the inputs to a boolean, and is ${show(when)}.`)
 }
 
 /** A node that waits for all its upstreams, or has none, needs no policy. */

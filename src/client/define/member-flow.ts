@@ -3,7 +3,7 @@ import type { ExecutionId, FlowId } from '../../kernel/model/base-records.ts'
 import type { PublicState } from '../../kernel/model/public-state.ts'
 import type { Jsonify } from './jsonify.ts'
 import type { NodeSettings } from './flow-node.ts'
-import type { AfterOption, AnyInputs, NoInputs, Upstream } from './upstreams.ts'
+import type { AfterOption, AnyInputs, NoInputs, OnFailure, Upstream } from './upstreams.ts'
 
 /** A task that can be started; only its types matter here. */
 export interface StartableTask<Input, Returned, Given> {
@@ -41,6 +41,8 @@ export type AddArguments<Input, Given, Options> = NoInputs extends Given
 export interface DependOptions {
   /** The name of the result in `inputs`: the member's own unless given, none if false. An id alone has no name. */
   readonly as?: string | false
+  /** What happens to this execution if the member does not complete. Unless `fail`, the input is an outcome. */
+  readonly onFailure?: OnFailure
 }
 
 /**

@@ -1,10 +1,11 @@
-/** The upstreams of a node, and how many of them it needs: all, any, or a quorum. */
-import { oneOf, shape } from '../../options/shape.ts'
+/** The upstreams of a node, and how many of them it needs: all, any, a quorum, or the end of all. */
+import { oneOf, required, shape } from '../../options/shape.ts'
 import { IN_DEGREE_MAX } from '../../kernel/limits.ts'
-import type { Losers } from '../../kernel/model/records.ts'
+import type { EdgeTolerance, Losers } from '../../kernel/model/records.ts'
 import type { PolicyInput } from '../../kernel/rules/edge-group.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkTaskName, invalidInput, show } from '../checks/names.ts'
+import type { UpstreamOutcome } from './upstream-outcome.ts'
 
 /** The inputs of a task that declares none. */
 export type AnyInputs = Readonly<Record<string, unknown>>
@@ -20,11 +21,20 @@ export interface Upstream<Result = unknown, Name extends string = string> {
 /** Marks upstreams. The same symbol in every copy of the library. */
 export const UPSTREAM_MARK = Symbol.for('flowfabric.upstream')
 const UPSTREAMS_MARK = Symbol.for('flowfabric.upstreams')
+/** The node and the option behind an upstream that `upstream(…)` made. */
+const TOLERANT = Symbol.for('flowfabric.tolerant')
+
+/**
+ * What happens to the downstream if the upstream does not complete. `fail` (the default): it counts as lost. `continue`: the
+ * downstream runs as if it had completed, and receives its outcome. `ignore`: the same, and the failure does not make the flow fail.
+ */
+export type OnFailure = 'fail' | EdgeTolerance
 
 export interface NamedUpstream {
   readonly upstream: Upstream
   /** The name of its result among the downstream's inputs. */
   readonly input: string
+  readonly onFailure?: EdgeTolerance | undefined
 }
 
 /** Upstreams and their group policy. `Inputs` is what they pass on. */
@@ -40,13 +50,13 @@ export interface Upstreams<Inputs = AnyInputs> {
 export type NoInputs = {}
 
 /** The upstreams of a member. Required if the member's task declares inputs. */
-export type AfterOption<Given> = NoInputs extends Given
+export type AfterOption<Given, Passed = Given> = NoInputs extends Given
   ? {
-      readonly after?: Upstreams<Given>
+      readonly after?: Upstreams<Passed>
       /** False waits without passing results. */
       readonly inputs?: boolean
     }
-  : { readonly after: Upstreams<Given>; readonly inputs?: true }
+  : { readonly after: Upstreams<Passed>; readonly inputs?: true }
 
 type Named = Readonly<Record<string, Upstream>>
 /** Upstreams whose inputs are named after their nodes, or an object that names them. */
@@ -75,6 +85,11 @@ type Together<U> = [U] extends [never]
   : (U extends unknown ? (each: U) => void : never) extends (all: infer All) => void
     ? All
     : never
+
+/** Results as the outcomes of their upstreams. One that is an outcome already stays as it is. */
+type AsOutcomes<Inputs> = {
+  readonly [K in keyof Inputs]: [Inputs[K]] extends [UpstreamOutcome] ? Inputs[K] : UpstreamOutcome<Inputs[K]>
+}
 
 /** What happens to upstreams that still run once the group is decided. */
 export interface RaceOptions {
@@ -119,6 +134,55 @@ export function quorum<const S extends UpstreamSource>(
   return upstreams({ policy: 'quorum', need, losers: losersOf(options) }, [source])
 }
 
+/**
+ * Waits until all upstreams have ended, whatever their outcomes. The inputs are the outcomes: for a report, a cleanup, or a node
+ * that handles a failure.
+ *
+ * @example
+ * f.node('report', report, { after: ended({ build, tests }) }) // ctx.inputs.build.outcome
+ */
+export function ended<const S extends readonly UpstreamSource[]>(
+  ...sources: S
+): Upstreams<AsOutcomes<Together<InputsOf<S[number]>>>> {
+  return upstreams({ policy: 'ended' }, sources)
+}
+
+export interface UpstreamOptions<F extends OnFailure = OnFailure> {
+  readonly onFailure: F
+}
+
+export const checkOnFailure = oneOf<OnFailure>({ fail: true, continue: true, ignore: true })
+
+const upstreamOptions = shape<UpstreamOptions>()("{ onFailure: 'continue' }", { onFailure: required(checkOnFailure) })
+
+/** Returns the tolerance of an edge; undefined if it needs an upstream that completes. */
+export function toleranceOf(onFailure: OnFailure | undefined): EdgeTolerance | undefined {
+  return onFailure === 'fail' ? undefined : onFailure
+}
+
+/**
+ * An upstream whose failure the downstream survives. Unless `onFailure` is `fail`, the input is an outcome instead of a result.
+ *
+ * @example
+ * f.node('deploy', deploy, { after: allOf(build, upstream(lint, { onFailure: 'ignore' })) })
+ */
+export function upstream<Result, Name extends string, const F extends OnFailure>(
+  node: Upstream<Result, Name>,
+  options: UpstreamOptions<F>,
+): Upstream<F extends 'fail' ? Result : UpstreamOutcome<Result>, Name> {
+  const original = originalOf(checkUpstream(node)).upstream
+  const onFailure = toleranceOf(upstreamOptions(options).onFailure)
+  return Object.defineProperties(
+    { node: original.node as Name },
+    { [UPSTREAM_MARK]: { value: true }, [TOLERANT]: { value: { upstream: original, onFailure } } },
+  )
+}
+
+/** Returns the node behind an upstream, and how the edge tolerates its failure. */
+function originalOf(given: Upstream): Pick<NamedUpstream, 'upstream' | 'onFailure'> {
+  return TOLERANT in given ? (given[TOLERANT] as Pick<NamedUpstream, 'upstream' | 'onFailure'>) : { upstream: given }
+}
+
 function losersOf(options: RaceOptions): Losers {
   return raceOptions(options).losers ?? 'cancel'
 }
@@ -129,18 +193,18 @@ function upstreams<Inputs>(policy: PolicyInput, sources: readonly UpstreamSource
 }
 
 function edgesOf(source: UpstreamSource): NamedUpstream[] {
-  if (isUpstream(source)) return [{ upstream: source, input: source.node }]
+  if (isUpstream(source)) return [{ ...originalOf(source), input: source.node }]
   if (Array.isArray(source)) return source.map((each: unknown) => namedByNode(each))
   if (typeof (source as unknown) !== 'object' || (source as unknown) === null) throw notAnUpstream(source)
-  return Object.entries(source as Named).map(([input, upstream]) => ({
-    upstream: checkUpstream(upstream),
+  return Object.entries(source as Named).map(([input, each]) => ({
+    ...originalOf(checkUpstream(each)),
     input: checkTaskName(input, 'input name'),
   }))
 }
 
 function namedByNode(value: unknown): NamedUpstream {
-  const upstream = checkUpstream(value)
-  return { upstream, input: upstream.node }
+  const given = checkUpstream(value)
+  return { ...originalOf(given), input: given.node }
 }
 
 function isUpstream(value: unknown): value is Upstream {
@@ -164,7 +228,7 @@ export function checkUpstreams(given: unknown, node: string): Upstreams {
   if (!isUpstreams(given)) {
     throw invalidInput(
       'after',
-      `after of node '${node}' is ${show(given)}, but must be what allOf(…), anyOf(…) or quorum(…) made.`,
+      `after of node '${node}' is ${show(given)}, but must be what allOf(…), anyOf(…), quorum(…) or ended(…) made.`,
     )
   }
   const { policy, edges } = given
@@ -190,12 +254,12 @@ function isUpstreams(value: unknown): value is Upstreams {
 function refuseDuplicates(node: string, edges: readonly NamedUpstream[]): void {
   const inputs = new Set<string>()
   const seen = new Set<Upstream>()
-  for (const { upstream, input } of edges) {
-    if (seen.has(upstream)) throw invalidInput('after', `Node '${node}' waits for '${upstream.node}' twice.`)
+  for (const { upstream: waited, input } of edges) {
+    if (seen.has(waited)) throw invalidInput('after', `Node '${node}' waits for '${waited.node}' twice.`)
     if (inputs.has(input)) {
       throw invalidInput('after', `Node '${node}' has two inputs of the name '${input}': name one of them otherwise.`)
     }
-    seen.add(upstream)
+    seen.add(waited)
     inputs.add(input)
   }
 }

@@ -15,7 +15,7 @@ import type {
   Progress,
   PublicState,
 } from '../../kernel/index.ts'
-import { SEPARATOR, bucketOf, publicState, unwindingUntil } from '../../kernel/index.ts'
+import { SEPARATOR, bucketOf, isExcused, isFailure, publicState, unwindingUntil } from '../../kernel/index.ts'
 import { tagsToObject } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
@@ -63,6 +63,8 @@ export interface ExecutionSummary {
   readonly dependencies: Dependencies | undefined
   /** Whether it was cancelled because its race was decided without it. */
   readonly isSuperseded: boolean
+  /** Whether it did not complete and that does not make its flow fail: an edge ignores it, or a condition skipped it. */
+  readonly isExcused: boolean
 }
 
 export interface Suspension {
@@ -139,6 +141,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     node: member?.name,
     dependencies: dependenciesOf(member?.group),
     isSuperseded: bucketOf(execution) === 'superseded',
+    isExcused: isExcused(execution) || (member?.mayFail === true && isFailure(bucketOf(execution))),
   }
 }
 

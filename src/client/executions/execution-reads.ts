@@ -5,6 +5,7 @@ import type { Session } from '../session.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import { describe, summarise } from './description.ts'
 import type { ExecutionDescription } from './description.ts'
+import { inputValue } from '../define/upstream-outcome.ts'
 import { describeExecution, explainExecution, readInputs } from './execution-calls.ts'
 import type { DescribedParts } from './execution-calls.ts'
 import { explanationText, unwindingText } from './explanation-text.ts'
@@ -29,7 +30,9 @@ async function readUpstreamResults(session: Session, idOrKey: string): Promise<R
   do {
     const { result, blobs } = await readInputs(session, idOrKey, from)
     const { page } = unwrap(result)
-    for (const { name, result: info, blob } of page.inputs) values.push([name, decodeValue(info, blobs[blob ?? -1])])
+    for (const { name, result: info, blob, end } of page.inputs) {
+      values.push([name, inputValue(end, () => decodeValue(info, blobs[blob ?? -1]))])
+    }
     from = page.from
   } while (from !== undefined)
   return Object.fromEntries(values)

@@ -83,6 +83,8 @@ const group: EdgeGroup = {
   verdict: 'pending',
   decidedAt: undefined,
   owedFrom: undefined,
+  tolerated: undefined,
+  excused: undefined,
 }
 
 test.each<[Explanation, string]>([
@@ -102,11 +104,11 @@ test.each<[Explanation, string]>([
       cause: 'worker',
       refusals: { count: 2, builds: ['a1', 'b2'], reason: 'input.box: Required', at: AT },
     },
-    'Workers refused its input 2 times (build a1, b2), because it does not fit their schema: input.box: Required. Another build may accept it. It may run from',
+    'Workers refused it 2 times (build a1, b2), because it does not fit their program: input.box: Required. Another build may accept it. It may run from',
   ],
   [
     { ...waiting, refusals: { count: 1, builds: ['a1'], reason: 'Rejected.', at: AT } },
-    'Workers refused its input once (build a1), because it does not fit their schema: Rejected. Another build',
+    'Workers refused it once (build a1), because it does not fit their program: Rejected. Another build',
   ],
   [
     { ...delayed, cause: 'retry', failureCount: 1, failure },
@@ -181,6 +183,15 @@ test.each<[Explanation, string]>([
   [
     { ...ended, outcome: 'skipped', by: '0-a', reason: 'dependency_impossible' },
     'skipped, since what it depended on did not complete: 0-a.',
+  ],
+  [{ ...ended, outcome: 'skipped', reason: 'condition' }, 'skipped, since its condition was not met.'],
+  [
+    { ...ended, outcome: 'skipped', by: '0-a', reason: 'upstream_condition' },
+    'skipped, since a condition was not met before it: 0-a (skipped).',
+  ],
+  [
+    { ...ended, outcome: 'cancelled', by: 'flow', reason: 'sibling_quorum_skipped' },
+    'cancelled, since conditions skipped too many others of its race.',
   ],
   [{ ...ended, outcome: 'completed' }, 'It ended at 2026-01-02T03:04:05.000Z: completed.'],
 ])('%j', (explanation, text) => {

@@ -1,5 +1,14 @@
 /** Formats an explanation as one or two sentences: why is this execution not running? */
-import { BY_FLOW, DEPENDENCY_IMPOSSIBLE, LOST_TO_FAILURE, LOST_TO_SIBLING, isMailbox } from '../../kernel/index.ts'
+import {
+  BY_FLOW,
+  CONDITION_NOT_MET,
+  DEPENDENCY_IMPOSSIBLE,
+  LOST_TO_CONDITION,
+  LOST_TO_FAILURE,
+  LOST_TO_SIBLING,
+  UPSTREAM_CONDITION_NOT_MET,
+  isMailbox,
+} from '../../kernel/index.ts'
 import type {
   BlockCause,
   EdgeGroup,
@@ -64,6 +73,7 @@ function goalText(group: EdgeGroup | undefined, open: number): string {
     const total = Math.max(open, group?.total ?? 0)
     return total === 1 ? 'for the one that it depends on' : `for all ${total} that it depends on`
   }
+  if (group.policy === 'ended') return `until all ${group.total} that it depends on have ended, whatever their outcome`
   return `until ${group.need} of ${group.total} have completed; ${group.completed} ${group.completed === 1 ? 'has' : 'have'} so far`
 }
 
@@ -86,10 +96,10 @@ function waitingText(explanation: Extract<Explanation, { why: 'waits_for_worker'
   return `It has been ready since ${instant(since)} and waits for a worker. ${queue}. ${workers}${refused}`
 }
 
-/** Names the builds, so that an operator knows which program has another schema. */
+/** Names the builds, so that an operator knows which program lacks the schema or the definition. */
 function refusalText({ count, builds, reason }: InputRefusals): string {
   const times = count === 1 ? 'once' : `${count} times`
-  return `Workers refused its input ${times} (build ${builds.join(', ')}), because it does not fit their schema: ${reason.replace(/\.$/, '')}. Another build may accept it.`
+  return `Workers refused it ${times} (build ${builds.join(', ')}), because it does not fit their program: ${reason.replace(/\.$/, '')}. Another build may accept it.`
 }
 
 function delayedText(explanation: Extract<Explanation, { why: 'delayed' }>): string {
@@ -192,7 +202,13 @@ function endedText(explanation: Ended, skippedBy: SkippedBy | undefined): string
 }
 
 function skipText({ outcome, reason, by }: Ended, skippedBy: SkippedBy | undefined): string | undefined {
-  if (outcome !== 'skipped' || reason !== DEPENDENCY_IMPOSSIBLE || by === undefined) return undefined
+  if (outcome !== 'skipped') return undefined
+  if (reason === CONDITION_NOT_MET) return ', since its condition was not met'
+  if (by === undefined) return undefined
+  if (reason === UPSTREAM_CONDITION_NOT_MET) {
+    return `, since a condition was not met before it: ${nodeText(skippedBy?.node, by)} (skipped)`
+  }
+  if (reason !== DEPENDENCY_IMPOSSIBLE) return undefined
   const how = skippedBy?.outcome === undefined ? '' : ` (${skippedBy.outcome})`
   return `, since what it depended on did not complete: ${nodeText(skippedBy?.node, by)}${how}`
 }
@@ -201,6 +217,7 @@ function cancelText({ outcome, reason, by }: Ended): string | undefined {
   if (outcome !== 'cancelled') return undefined
   if (by === BY_FLOW && reason === LOST_TO_SIBLING) return ', since enough others of its race had completed'
   if (by === BY_FLOW && reason === LOST_TO_FAILURE) return ', since too few others of its race could still complete'
+  if (by === BY_FLOW && reason === LOST_TO_CONDITION) return ', since conditions skipped too many others of its race'
   return ` by ${by ?? 'an unnamed caller'} (${reason ?? 'no reason given'})`
 }
 

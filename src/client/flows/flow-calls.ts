@@ -1,6 +1,7 @@
 /** The calls that concern flows, as unions: what the kernel returned, refusals included. */
 import { CANCEL_GRACE_DEFAULT_MS, MEMBER_PAGE_MAX } from '../../kernel/index.ts'
 import type {
+  AddDependencyInput,
   AddDependencyResult,
   AddExecutionResult,
   CancelFlowResult,
@@ -9,7 +10,6 @@ import type {
   ExecutionId,
   FlowId,
   FlowInput,
-  Handover,
   ListEdgesResult,
   ListMembersResult,
   PolicyInput,
@@ -60,10 +60,10 @@ export async function submitFlow(
   const policy = overrideFlowPolicy(flow.policy, settings)
   const graph = await drawFlow(flow, input)
   const head = flowInputOf(session, id, flow.name, policy)
-  const prepared = await prepareGraph(graph, head.flowId, submitSettingOf(session))
+  const prepared = await prepareGraph(graph, head.flowId, submitSettingOf(session), input)
   // A minted id is unique, so there is no other graph to compare with.
   const identity = { name: flow.name, outcomeRule: policy.outcomeRule }
-  const digest = id === undefined ? '' : digestOf(graph, prepared, identity)
+  const digest = id === undefined ? '' : digestOf(graph, prepared, identity, prepared.input?.bytes)
   onPlaced(partitionOf(head.flowId))
   const send: Parameters<typeof sendGraph>[2] = async (call, blobs) => {
     return (await session.run(call.flowId, 'submitFlow', call, blobs)).result
@@ -130,7 +130,7 @@ async function addDependency(
   flowIdOrKey: string,
   upstreamId: ExecutionId,
   downstreamId: ExecutionId,
-  options: { readonly hands?: Handover | undefined; readonly expectedRevision?: number | undefined } = {},
+  options: Pick<AddDependencyInput, 'hands' | 'onFailure' | 'expectedRevision'> = {},
 ): Promise<AddDependencyResult> {
   const flowId = session.resolveFlow(flowIdOrKey)
   return (await session.run(flowId, 'addDependency', { flowId, upstreamId, downstreamId, ...options })).result

@@ -1,9 +1,12 @@
 /** Builds the input of `submitFlow` from a declared graph: members with ids and payloads, edges, and a digest. */
 import { createHash } from 'node:crypto'
+import { PAYLOAD_BYTES } from '../../kernel/index.ts'
 import type { CreateInput, EdgeInput, ExecutionId, FlowId, NodeInput } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
 import { memberIdOf } from '../transport/ids.ts'
+import { encodeValue } from '../checks/payload.ts'
+import type { EncodedValue } from '../checks/payload.ts'
 import { prepareSubmit } from '../executions/submit.ts'
 import type { PreparedSubmit, SubmitSetting } from '../executions/submit.ts'
 
@@ -17,6 +20,8 @@ export interface PreparedGraph {
   /** In an order in which every edge leads forward. */
   readonly nodes: readonly PreparedNode[]
   readonly edges: readonly EdgeInput[]
+  /** The input of the definition, if it has conditions: workers draw the graph again to evaluate them. */
+  readonly input: EncodedValue | undefined
 }
 
 /** The parts of a flow's identity besides its graph. */
@@ -29,6 +34,7 @@ export async function prepareGraph(
   graph: DeclaredGraph,
   flowId: FlowId,
   setting: SubmitSetting,
+  input: unknown,
 ): Promise<PreparedGraph> {
   const nodes: PreparedNode[] = []
   const edges: EdgeInput[] = []
@@ -39,25 +45,35 @@ export async function prepareGraph(
     const prepared = prepareNode(node, id, setting)
     // Awaiting every node would cost more than preparing most of them.
     nodes.push(prepared instanceof Promise ? await prepared : prepared)
-    for (const { upstream, input } of node.edges) {
+    for (const { upstream, input, onFailure } of node.edges) {
       const upstreamId = ids.get(upstream.node) ?? memberIdOf(flowId, upstream.node)
-      edges.push({ upstreamId, downstreamId: id, hands: node.passesInputs ? { as: 'input', name: input } : undefined })
+      const hands = node.passesInputs ? ({ as: 'input', name: input } as const) : undefined
+      edges.push({ upstreamId, downstreamId: id, hands, onFailure })
     }
   }
-  return { nodes, edges }
+  const hasConditions = graph.nodes.some(({ when }) => when !== undefined)
+  return { nodes, edges, input: hasConditions ? encodeValue(input, 'input', PAYLOAD_BYTES) : undefined }
 }
 
 /** Hashes a graph. The same graph has the same digest in every process. */
-export function digestOf(graph: DeclaredGraph, prepared: PreparedGraph, identity: FlowIdentity): string {
+/** `input` is that of the definition, if its conditions depend on it. */
+export function digestOf(
+  graph: DeclaredGraph,
+  prepared: PreparedGraph,
+  identity: FlowIdentity,
+  input: Uint8Array | undefined,
+): string {
   const hash = createHash('sha256').update(canonicalText([identity.name, identity.outcomeRule]))
   prepared.nodes.forEach(({ input, payload }, i) => {
     const node = graph.nodes[i]
     if (node !== undefined) hash.update(nodeText(node, input.create)).update(payload ?? '')
   })
+  if (input !== undefined) hash.update(input)
   return hash.digest('hex')
 }
 
-type NodeToPrepare = Pick<DeclaredNode, 'name' | 'task' | 'input' | 'settings' | 'policy'>
+type NodeToPrepare = Pick<DeclaredNode, 'name' | 'task' | 'input' | 'settings' | 'policy'> &
+  Partial<Pick<DeclaredNode, 'when'>>
 
 /** Prepares one node. Errors name the node. Returns a promise only if the task has a schema. */
 export function prepareNode(
@@ -65,9 +81,10 @@ export function prepareNode(
   executionId: ExecutionId,
   setting: SubmitSetting,
 ): PreparedNode | Promise<PreparedNode> {
-  const { name, task, input, settings, policy } = node
+  const { name, task, input, settings, policy, when } = node
+  const hasCondition = when === undefined ? undefined : true
   const finish = (prepared: PreparedSubmit): PreparedNode => {
-    return { input: { name, create: prepared.input, policy }, payload: prepared.blobs[0] }
+    return { input: { name, create: prepared.input, policy, hasCondition }, payload: prepared.blobs[0] }
   }
   try {
     const ids = { executionId, requestId: undefined }
@@ -91,8 +108,12 @@ function refusalOf(name: string, error: unknown): unknown {
 /** Serializes a node without its id, which follows from its name, and without its bytes, which are hashed separately. */
 function nodeText(node: DeclaredNode, create: CreateInput): string {
   const { executionId: _id, ...settings } = create
-  const edges = node.edges.map(({ upstream, input }) => [upstream.node, input])
-  return canonicalText([node.name, settings, node.policy ?? null, edges, node.passesInputs])
+  // What a graph does not use adds nothing, so that the digest of such a graph is that of earlier versions.
+  const edges = node.edges.map(({ upstream, input, onFailure }) => {
+    return onFailure === undefined ? [upstream.node, input] : [upstream.node, input, onFailure]
+  })
+  const condition = node.when === undefined ? [] : ['condition']
+  return canonicalText([node.name, settings, node.policy ?? null, edges, node.passesInputs, ...condition])
 }
 
 /** Serializes a value with sorted keys: equal values have equal texts in every process. */

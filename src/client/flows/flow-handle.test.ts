@@ -70,7 +70,9 @@ test('a handle from an id or a key knows the result if it is given the definitio
   await t.advance(0)
 
   expect(await t.flow('r', release, 'f00').result()).toBe('deployed image-f00')
-  await expect(t.flow(submitted.id).result()).resolves.toBeUndefined()
+  const sinks = t.flow(submitted.id).result()
+  expectTypeOf(sinks).toEqualTypeOf<Promise<Readonly<Record<string, unknown>>>>()
+  expect(await sinks).toEqual({ deploy: 'deployed image-f00' })
   await expect(t.flow('unknown').result()).rejects.toMatchObject({ code: 'flow_not_found' })
   expect(() => t.flow(submitted.member('build').id)).toThrow('is the id of an execution')
   expect(() => t.execution(submitted.id)).toThrow('is the id of a flow')

@@ -53,6 +53,12 @@ export type FlowCreated = 'created' | 'joined'
 /** The graph that names the flow's result nodes: drawn by the submit, or drawn again when needed. */
 export type GraphSource = DeclaredGraph | (() => Promise<DeclaredGraph>)
 
+/** The results of the members without dependants, by the names of their nodes. A member that a condition skipped has none. */
+export type SinkResults = Readonly<Record<string, unknown>>
+
+/** Results that are read concurrently. */
+const CONCURRENT_READ_COUNT = 32
+
 /** Results that are read together with the end of the flow, to save a round trip. */
 const READ_AHEAD_COUNT = 8
 
@@ -74,8 +80,9 @@ export class FlowHandle<Output = unknown> {
   }
 
   /**
-   * Waits for the end. Resolves with the results of the nodes that the flow's function returned; rejects with
-   * `flow_failed`, which names the first member that failed, or `flow_cancelled`.
+   * Waits for the end. Resolves with the results of the nodes that the flow's function returned, or, if the handle does not know
+   * the definition, with those of all nodes that no other node waits for, by name. A node that a condition skipped has no result.
+   * Rejects with `flow_failed`, which names the first member that failed, or `flow_cancelled`.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
     const ahead = this.#resultMembers()
@@ -89,13 +96,39 @@ export class FlowHandle<Output = unknown> {
       return description
     })
     if (ended.outcome !== 'completed') throw await this.#failure(ended)
+    if (this.#graph === undefined) return (await this.#sinkResults()) as Output
     const known = new Map(ahead.map((member, i) => [member.node, { member, description: read[i] }]))
     const output = async (name: string, task: AnyTask | undefined) => {
       const { member, description } = known.get(name) ?? {}
-      if (member === undefined || description?.outcome !== 'completed') return await this.#output(name, task, options)
-      return await member.resultOf(description)
+      if (member !== undefined && description?.outcome === 'completed') return await member.resultOf(description)
+      return await this.#resultUnlessExcused(this.#member(name, task))
     }
     return (await resultsOf(await this.#drawn(), output)) as Output
+  }
+
+  /** Returns the result of a member of a flow that has completed; undefined if a condition skipped it. */
+  async #resultUnlessExcused(member: FlowMember): Promise<unknown> {
+    const description = await member.describeResult()
+    return description.outcome === 'skipped' && description.isExcused ? undefined : await member.resultOf(description)
+  }
+
+  async #sinkResults(): Promise<SinkResults> {
+    const completed = new Map<ExecutionId, MemberSummary>()
+    // The members are listed in the order of the graph, so every upstream is listed before its downstreams.
+    for await (const member of this.members({ edges: true })) {
+      for (const { id } of member.upstreams) completed.delete(id)
+      if (member.outcome === 'completed') completed.set(member.id, member)
+    }
+    const results: [string, unknown][] = []
+    const sinks = [...completed.values()]
+    for (let i = 0; i < sinks.length; i += CONCURRENT_READ_COUNT) {
+      const reading = sinks.slice(i, i + CONCURRENT_READ_COUNT).map(async ({ id, node = id }) => {
+        const { result } = await this.client.describe(id, { result: true })
+        return [node, result] as [string, unknown]
+      })
+      results.push(...(await Promise.all(reading)))
+    }
+    return Object.fromEntries(results)
   }
 
   /** Waits for the end, with any outcome. Members of a cancelled flow may still be running. */
@@ -221,6 +254,7 @@ export class FlowHandle<Output = unknown> {
   async #firstFailed(): Promise<MemberSummary | undefined> {
     let skipped: MemberSummary | undefined
     for await (const member of this.members()) {
+      if (member.isExcused) continue
       if (member.outcome === 'failed' || member.outcome === 'expired') return member
       if (member.outcome === 'cancelled' && !member.isSuperseded) return member
       if (member.outcome === 'skipped') skipped ??= member

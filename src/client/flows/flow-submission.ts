@@ -17,6 +17,8 @@ export interface FlowProgress {
 
 /** Nodes or edges per piece. Each may write its queue or its downstream too, within the work limit of one call. */
 const PIECE_COUNT = 90
+/** The same for edges if some of them ignore a failure, which is marked on their upstream. */
+const IGNORING_PIECE_COUNT = 60
 /** Bytes of payloads per call. A single payload may be larger. */
 const PIECE_BYTES = 16 * BATCH_BYTES
 /** Calls without progress after which the submit gives up. */
@@ -37,13 +39,18 @@ export async function sendGraph(
 ): Promise<SubmitFlowResult> {
   const totalNodes = graph.nodes.length
   const totalEdges = graph.edges.length
+  const { input: definitionInput } = graph
   const whole = { ...flow, nodeCount: totalNodes, edgeCount: totalEdges }
   let nodes = 0
   let edges = 0
   for (let idle = 0; idle < IDLE_CALLS_MAX; idle++) {
     const piece = isAtomic(graph) ? graph : nextPiece(graph, nodes, edges)
     const { inputs, blobs } = numberBlobs(piece.nodes)
-    const input = { ...whole, nodesBefore: nodes, nodes: inputs, edgesBefore: edges, edges: piece.edges }
+    const part = { nodesBefore: nodes, nodes: inputs, edgesBefore: edges, edges: piece.edges }
+    // The first call stores the input of the definition with the flow.
+    const first = nodes === 0 && edges === 0 ? definitionInput : undefined
+    const input = { ...whole, ...part, input: first && { ...first.input, blob: blobs.length } }
+    if (first !== undefined) blobs.push(first.bytes)
     const result = await send(input, blobs)
     if (result.kind === 'refused') return result
     onProgress({ nodes: result.nodes, edges: result.edges, totalNodes, totalEdges })
@@ -79,13 +86,15 @@ function nextPiece(graph: PreparedGraph, nodesBefore: number, edgesBefore: numbe
     nodes.push(node)
   }
   if (nodes.length > 0) return { nodes, edges: [] }
-  return { nodes, edges: graph.edges.slice(edgesBefore, edgesBefore + PIECE_COUNT) }
+  const edges = graph.edges.slice(edgesBefore, edgesBefore + PIECE_COUNT)
+  const hasIgnored = edges.some(({ onFailure }) => onFailure === 'ignore')
+  return { nodes, edges: hasIgnored ? edges.slice(0, IGNORING_PIECE_COUNT) : edges }
 }
 
 /** Numbers the payloads of a call in order. */
 function numberBlobs(nodes: readonly PreparedNode[]): {
   readonly inputs: readonly NodeInput[]
-  readonly blobs: readonly Uint8Array[]
+  readonly blobs: Uint8Array[]
 } {
   const blobs: Uint8Array[] = []
   const inputs = nodes.map(({ input, payload }) => {

@@ -6,6 +6,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import type { ExecutionHandle } from '../executions/execution-handle.ts'
 import { FlowHandle } from './flow-handle.ts'
+import type { SinkResults } from './flow-handle.ts'
 import { FlowMember } from './flow-member.ts'
 import type { Jsonify } from '../define/jsonify.ts'
 import type { AddArguments } from '../define/member-flow.ts'
@@ -14,8 +15,8 @@ import type { NodeSettings } from '../define/flow-node.ts'
 import { isExecutionId, memberIdOf } from '../transport/ids.ts'
 import { checkTaskName, invalidInput } from '../checks/names.ts'
 import type { AnyTask, Task } from '../define/task.ts'
-import { checkLosers, checkUpstreams } from '../define/upstreams.ts'
-import type { AfterOption, NoInputs, Upstream } from '../define/upstreams.ts'
+import { checkLosers, checkOnFailure, checkUpstreams, toleranceOf } from '../define/upstreams.ts'
+import type { AfterOption, NoInputs, OnFailure, Upstream } from '../define/upstreams.ts'
 
 export type AddOptions<Given> = NodeSettings & AfterOption<Given>
 
@@ -30,6 +31,8 @@ export interface DependencyOptions {
   readonly as?: string | false
   /** True passes the result as the payload, replacing the one that the member was added with. */
   readonly payload?: boolean
+  /** What happens to the downstream if the upstream does not complete. Unless `fail`, the input is an outcome. */
+  readonly onFailure?: OnFailure
   /** Refuses the edge if the graph has changed since this revision. */
   readonly expectedRevision?: number
 }
@@ -37,12 +40,13 @@ export interface DependencyOptions {
 const dependencyOptions = shape<DependencyOptions>()("{ as: 'parsed' }", {
   as: (as, field) => as !== false && checkTaskName(as, field),
   payload: boolean,
+  onFailure: checkOnFailure,
   expectedRevision: wholeNumber(0),
 })
 
 const quorumNeed = wholeNumber(1)
 const policyInput = shape<PolicyInput>()("{ policy: 'quorum', need: 2 }", {
-  policy: required(oneOf<PolicyInput['policy']>({ all_of: true, any_of: true, quorum: true })),
+  policy: required(oneOf<PolicyInput['policy']>({ all_of: true, any_of: true, quorum: true, ended: true })),
   need: quorumNeed,
   losers: checkLosers,
 })
@@ -50,7 +54,7 @@ const policyInput = shape<PolicyInput>()("{ policy: 'quorum', need: 2 }", {
 /** A member by its handle, its name or its id. */
 export type MemberRef = ExecutionHandle | string
 
-export class OpenFlow extends FlowHandle<undefined> {
+export class OpenFlow extends FlowHandle<SinkResults> {
   /**
    * Adds a member together with its upstreams, atomically. Idempotent per name.
    *
@@ -78,9 +82,9 @@ export class OpenFlow extends FlowHandle<undefined> {
     const { after, inputs = true, ...settings } = addOptions(options)
     const waits = after === undefined ? undefined : checkUpstreams(after, name)
     refuseTooMany(name, waits?.edges.length ?? 0)
-    const upstreams = (waits?.edges ?? []).map(({ upstream, input: as }) => {
+    const upstreams = (waits?.edges ?? []).map(({ upstream, input: as, onFailure }) => {
       const hands: Handover | undefined = inputs ? { as: 'input', name: as } : undefined
-      return { upstreamId: this.#idOf(upstream, name), hands }
+      return { upstreamId: this.#idOf(upstream, name), hands, onFailure }
     })
     const executionId = memberIdOf(this.id, name)
     const policy = waits === undefined || upstreams.length === 0 ? undefined : waits.policy
@@ -101,11 +105,12 @@ export class OpenFlow extends FlowHandle<undefined> {
 
   /** Makes one member wait for another. An upstream that has ended counts at once. */
   async depend(upstream: MemberRef, downstream: MemberRef, options: DependencyOptions = {}): Promise<void> {
-    const { expectedRevision, ...passed } = dependencyOptions(options)
+    const { expectedRevision, onFailure: given, ...passed } = dependencyOptions(options)
+    const onFailure = toleranceOf(given)
     const hands = handoverOf(upstream, passed)
     const up = this.#resolve(upstream)
     const down = this.#resolve(downstream)
-    const result = await this.client.try.addDependency(this.id, up, down, { hands, expectedRevision })
+    const result = await this.client.try.addDependency(this.id, up, down, { hands, onFailure, expectedRevision })
     if (result.kind === 'refused' && result.code === 'invalid_input') {
       throw new EngineError(result.code, { ...result.detail, field: 'payload', message: ONE_PAYLOAD })
     }
@@ -146,7 +151,7 @@ export class OpenFlow extends FlowHandle<undefined> {
 }
 
 const ONE_PAYLOAD =
-  'One result can be the payload of a member that waits for all of its upstreams, or for any of them, and not of a quorum.'
+  'One result can be the payload of a member that waits until all of its upstreams, or any of them, have completed. An edge with onFailure passes an outcome, which cannot be the payload.'
 
 /** A member and its edges are added in one operation, which limits their number. */
 function refuseTooMany(name: string, count: number): void {

@@ -4,8 +4,8 @@ import type { Execution, Flow } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 import { enterFlowEnded } from './flow-phases.ts'
 import { needsMore } from '../rules/edge-group.ts'
-import { bucketOf, liveCount } from '../rules/flow-state.ts'
-import type { MemberBucket } from '../rules/flow-state.ts'
+import { bucketIn, isFailure, liveCount, standingOf } from '../rules/flow-state.ts'
+import type { Standing } from '../rules/flow-state.ts'
 
 /** Returns the flow of a member, and undefined for other executions. */
 export function flowOf(tx: Tx, execution: Execution): Flow | undefined {
@@ -15,16 +15,18 @@ export function flowOf(tx: Tx, execution: Execution): Flow | undefined {
 }
 
 /** Moves a member from one count of its flow to another, after its state has changed. */
-export function shiftCount(tx: Tx, flow: Flow, execution: Execution, before: MemberBucket): void {
-  const after = bucketOf(execution)
-  flow.counts[before] = flow.counts[before] - 1
-  flow.counts[after] = flow.counts[after] + 1
-  if (flow.counts[before] < 0) tx.fault('a flow has a negative member count', flow.id)
+export function shiftCount(tx: Tx, flow: Flow, execution: Execution, before: Standing): void {
+  const after = standingOf(execution)
+  const [left, entered] = [bucketIn(before), bucketIn(after)]
+  flow.counts[left] = flow.counts[left] - 1
+  flow.counts[entered] = flow.counts[entered] + 1
+  if (flow.counts[left] < 0) tx.fault('a flow has a negative member count', flow.id)
   const hasEnded = isEnd(after) ? 1 : 0
   const hadEnded = isEnd(before) ? 1 : 0
   if (hasEnded !== hadEnded && needsMore(execution.member?.group)) {
     flow.shortGroupCount = flow.shortGroupCount + hadEnded - hasEnded
   }
+  if (execution.member?.mayFail === true) countIgnored(flow, Number(isFailure(after)) - Number(isFailure(before)))
   if (flow.outcomeRule !== 'sinks') return
   const failedBefore = isFailedEnd(before) ? 1 : 0
   const failedAfter = isFailedEnd(after) ? 1 : 0
@@ -33,16 +35,22 @@ export function shiftCount(tx: Tx, flow: Flow, execution: Execution, before: Mem
   }
 }
 
+/** Changes the count of failures that an edge ignores. */
+export function countIgnored(flow: Flow, change: number): void {
+  if (change !== 0) flow.ignoredCount = (flow.ignoredCount ?? 0) + change
+}
+
 /** Counts a new member. */
 export function countNew(flow: Flow, execution: Execution): void {
-  const bucket = bucketOf(execution)
+  const standing = standingOf(execution)
+  const bucket = bucketIn(standing)
   flow.counts[bucket] = flow.counts[bucket] + 1
   flow.memberCount = flow.memberCount + 1
-  if (flow.outcomeRule === 'sinks' && isFailedEnd(bucket)) flow.failedSinkCount = flow.failedSinkCount + 1
+  if (flow.outcomeRule === 'sinks' && isFailedEnd(standing)) flow.failedSinkCount = flow.failedSinkCount + 1
 }
 
 /** Counts a changed member in its flow, and puts the flow. */
-export function countChange(tx: Tx, execution: Execution, before: MemberBucket): void {
+export function countChange(tx: Tx, execution: Execution, before: Standing): void {
   const flow = flowOf(tx, execution)
   if (flow === undefined) return
   shiftCount(tx, flow, execution, before)
@@ -63,12 +71,13 @@ export function isSink(tx: Tx, execution: Execution): boolean {
   return tx.countUpTo({ index: outboundIndex(execution.id), from: { score: OPEN_EDGES }, limit: 1 }) === 0
 }
 
-function isEnd(bucket: MemberBucket): boolean {
-  return bucket === 'completed' || isFailedEnd(bucket)
+function isEnd(standing: Standing): boolean {
+  return standing === 'completed' || standing === 'excused' || isFailedEnd(standing)
 }
 
-export function isFailedEnd(bucket: MemberBucket): boolean {
-  switch (bucket) {
+/** Whether a member ended in a way that makes a flow fail if it is a sink. */
+export function isFailedEnd(standing: Standing): boolean {
+  switch (standing) {
     case 'failed':
     case 'cancelled':
     case 'expired':

@@ -42,6 +42,10 @@ export interface FailureInput {
   readonly stack?: string | undefined
 }
 
+export const outcome = word(['completed', 'failed', 'cancelled', 'expired', 'skipped'])
+
+export type Outcome = Infer<typeof outcome>
+
 const tag = object({
   name: text,
   value: text,

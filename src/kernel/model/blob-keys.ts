@@ -9,6 +9,11 @@ export function resultKey(executionId: string): string {
   return joinName('r', executionId)
 }
 
+/** The input of a flow's definition. */
+export function flowInputKey(flowId: string): string {
+  return joinName('f', flowId)
+}
+
 export function stepValueKey(stepId: string): string {
   return joinName('s', stepId)
 }

@@ -1,5 +1,5 @@
 /** Executions, their attempts and their queues, as they are stored. New fields, words and variants go to the end. */
-import { blobInfo, delayCause, executionId, failure, tagList } from './base-records.ts'
+import { blobInfo, delayCause, executionId, failure, outcome, tagList } from './base-records.ts'
 import {
   flag,
   frozen,
@@ -18,10 +18,6 @@ import {
 import type { Infer, InferRecord } from './field-kinds.ts'
 import { membership } from './flow-schema.ts'
 import { journal } from './journal-schema.ts'
-
-export const outcome = word(['completed', 'failed', 'cancelled', 'expired', 'skipped'])
-
-export type Outcome = Infer<typeof outcome>
 
 const lease = object({
   id: text,

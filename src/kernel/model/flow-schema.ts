@@ -1,11 +1,14 @@
 /** Flows, their edges and memberships, as they are stored. New fields, words and variants go to the end. */
-import { blobInfo, delayCause, executionId, flowId, tagList } from './base-records.ts'
+import { blobInfo, delayCause, executionId, flowId, outcome, tagList } from './base-records.ts'
 import { flag, list, maybe, object, rare, record, text, union, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
-const groupPolicy = word(['all_of', 'any_of', 'quorum'])
+const groupPolicy = word(['all_of', 'any_of', 'quorum', 'ended'])
 
-/** How many upstreams must complete: all of them, one, or the number of a quorum. */
+/**
+ * How many upstreams must complete: all of them, one, or the number of a quorum. `ended` waits until all have ended, whatever
+ * their outcomes.
+ */
 export type GroupPolicy = Infer<typeof groupPolicy>
 
 const losers = word(['cancel', 'let_run'])
@@ -32,6 +35,10 @@ const edgeGroup = object({
   decidedAt: maybe(whole),
   /** While losing upstreams are still to be cancelled: the last one handled, in the order of ids; first ''. */
   owedFrom: rare(text),
+  /** Of `failed` and `skipped`: upstreams whose edge is satisfied by any end. */
+  tolerated: rare(whole),
+  /** Of `skipped`: upstreams that a condition skipped, directly or through their own upstreams. */
+  excused: rare(whole),
 })
 
 /** All inbound edges of one member, decided together. */
@@ -64,6 +71,12 @@ export const membership = object({
   payloadFrom: rare(executionId),
   /** The member has ended, and some of its outbound edges are not resolved yet. */
   owesEdges: flag,
+  /** The definition of its flow decides, after the claim and before the handler, whether it runs. */
+  hasCondition: rare(flag),
+  /** Some of its inputs are outcomes of upstreams instead of their results. */
+  takesOutcomes: rare(flag),
+  /** An edge from it ignores its failure, so the failure does not make the flow fail. */
+  mayFail: rare(flag),
 })
 
 /** What makes an execution part of a flow. */
@@ -73,6 +86,11 @@ const handover = union('as', { input: { name: text }, payload: {} })
 
 /** Passes an upstream's result on: under a name, or as the payload. */
 export type Handover = Infer<typeof handover>
+
+const edgeTolerance = word(['continue', 'ignore'])
+
+/** Satisfies an edge by any end of its upstream. `ignore`: also, a failure of the upstream does not make the flow fail. */
+export type EdgeTolerance = Infer<typeof edgeTolerance>
 
 const edgeState = word(['open', 'satisfied', 'impossible'])
 
@@ -90,6 +108,10 @@ export const edge = record('edge', {
   result: maybe(blobInfo),
   createdAt: whole,
   resolvedAt: maybe(whole),
+  /** Absent: the edge is satisfied by a completed upstream alone. */
+  onFailure: rare(edgeTolerance),
+  /** How the upstream ended, if it satisfied the edge without completing. */
+  outcome: rare(outcome),
 })
 
 /** One dependency. */
@@ -185,6 +207,10 @@ export const flow = record('flow', {
   walk: rare(flowWalk),
   /** Rises with every change, so that a count over several calls can detect a concurrent change. */
   version: whole,
+  /** Members that failed, expired or were cancelled, and whose failure an edge ignores. */
+  ignoredCount: rare(whole),
+  /** The input of its definition. Stored if the definition has conditions, which are evaluated by workers. */
+  input: rare(blobInfo),
 })
 
 export interface Flow extends InferRecord<typeof flow> {}

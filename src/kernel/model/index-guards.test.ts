@@ -122,6 +122,9 @@ describe('what a record brings', () => {
       payloadEdgeCount: 0,
       payloadFrom: undefined,
       owesEdges: false,
+      hasCondition: undefined,
+      takesOutcomes: undefined,
+      mayFail: undefined,
       ...more,
     }
     return { ...unpackRecord('execution', []), id: EXECUTION, state, member: membership }

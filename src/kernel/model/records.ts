@@ -17,6 +17,7 @@ export type {
   FailureInput,
   FlowId,
   Instant,
+  Outcome,
   PayloadEncoding,
   Tag,
 } from './base-records.ts'
@@ -34,7 +35,6 @@ export type {
   Lease,
   LeaseEnd,
   NextAttempt,
-  Outcome,
   Phase,
   Queue,
   RetryPolicy,
@@ -44,6 +44,7 @@ export type {
   Edge,
   EdgeGroup,
   EdgeState,
+  EdgeTolerance,
   Flow,
   FlowCancelPolicy,
   FlowOutcome,

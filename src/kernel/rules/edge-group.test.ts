@@ -1,11 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { EdgeGroup, GroupVerdict } from '../model/records.ts'
-import { hasPolicy, needsMore, newGroup, reasonToCancel, verdictOf } from './edge-group.ts'
-import type { PolicyInput } from './edge-group.ts'
+import type { EdgeGroup, EdgeTolerance, GroupPolicy, GroupVerdict, Outcome } from '../model/records.ts'
+import {
+  countEffect,
+  edgeEffect,
+  hasPolicy,
+  isExcusedGroup,
+  needsMore,
+  newGroup,
+  reasonToCancel,
+  uncountEffect,
+  verdictOf,
+} from './edge-group.ts'
+import type { EdgeEffect, PolicyInput } from './edge-group.ts'
 
 const allOf: PolicyInput = { policy: 'all_of' }
 const anyOf: PolicyInput = { policy: 'any_of' }
+
+const ended: PolicyInput = { policy: 'ended' }
 
 function quorum(need: number): PolicyInput {
   return { policy: 'quorum', need }
@@ -61,6 +73,88 @@ describe('a group that waits for any', () => {
     [{ total: 1, skipped: 1 }, 'impossible'],
   ])('%j: %s', (buckets, verdict) => {
     expect(verdictOf(group(anyOf, buckets), true)).toBe(verdict)
+  })
+})
+
+describe('a group that waits for the end of all', () => {
+  test.each<[Buckets, GroupVerdict]>([
+    [{ total: 0 }, 'pending'],
+    [{ total: 3, completed: 2 }, 'pending'],
+    [{ total: 3, failed: 1, skipped: 1 }, 'pending'],
+    [{ total: 3, completed: 3 }, 'satisfied'],
+    [{ total: 3, completed: 1, failed: 1, skipped: 1 }, 'satisfied'],
+    [{ total: 2, skipped: 2 }, 'satisfied'],
+  ])('%j: %s', (buckets, verdict) => {
+    const tolerated = (buckets.failed ?? 0) + (buckets.skipped ?? 0)
+    expect(verdictOf({ ...group(ended, buckets), tolerated }, true)).toBe(verdict)
+  })
+})
+
+describe('the end of an upstream', () => {
+  const lost: readonly Outcome[] = ['failed', 'cancelled', 'expired', 'skipped']
+
+  test.each<[GroupPolicy, EdgeTolerance | undefined, EdgeEffect]>([
+    ['all_of', undefined, 'lost'],
+    ['all_of', 'continue', 'tolerated'],
+    ['all_of', 'ignore', 'tolerated'],
+    ['any_of', undefined, 'lost'],
+    ['any_of', 'continue', 'tolerated'],
+    ['quorum', undefined, 'lost'],
+    ['quorum', 'ignore', 'tolerated'],
+    ['ended', undefined, 'tolerated'],
+    ['ended', 'ignore', 'tolerated'],
+  ])('in %s with onFailure %s is %s unless it completed', (policy, onFailure, effect) => {
+    expect(lost.map((outcome) => edgeEffect(policy, onFailure, outcome, false))).toEqual(lost.map(() => effect))
+    expect(edgeEffect(policy, onFailure, 'completed', false)).toBe('met')
+  })
+
+  test('is excused if a condition skipped it and the edge does not tolerate it', () => {
+    expect(edgeEffect('all_of', undefined, 'skipped', true)).toBe('excused')
+    expect(edgeEffect('all_of', 'continue', 'skipped', true)).toBe('tolerated')
+    expect(edgeEffect('ended', undefined, 'skipped', true)).toBe('tolerated')
+  })
+
+  test('counts once, and not at all once it is reverted', () => {
+    const one = group(allOf, { total: 3 })
+    countEffect(one, 'completed', 'met')
+    countEffect(one, 'failed', 'tolerated')
+    countEffect(one, 'skipped', 'excused')
+    expect(one).toMatchObject({ completed: 1, failed: 1, skipped: 1, tolerated: 1, excused: 1 })
+    expect(verdictOf(one, false)).toBe('impossible')
+    uncountEffect(one, 'skipped', 'excused')
+    expect(one).toMatchObject({ skipped: 0, excused: 0 })
+    expect(verdictOf(one, false)).toBe('pending')
+  })
+})
+
+describe('a group that cannot be satisfied', () => {
+  test.each<[string, [Outcome, EdgeEffect][], boolean]>([
+    ['by conditions alone', [['skipped', 'excused']], true],
+    ['by a failure', [['failed', 'lost']], false],
+    [
+      'by both',
+      [
+        ['skipped', 'excused'],
+        ['failed', 'lost'],
+      ],
+      false,
+    ],
+    [
+      'by a condition, beside a failure that it tolerates',
+      [
+        ['failed', 'tolerated'],
+        ['skipped', 'excused'],
+      ],
+      true,
+    ],
+  ])('%s', (_, ends, isExcused) => {
+    const one = group(quorum(3), { total: 3 })
+    for (const [outcome, effect] of ends) countEffect(one, outcome, effect)
+    one.verdict = verdictOf(one, false)
+
+    expect(one.verdict).toBe('impossible')
+    expect(isExcusedGroup(one)).toBe(isExcused)
+    expect(reasonToCancel(one)).toBe(isExcused ? 'sibling_quorum_skipped' : 'sibling_quorum_impossible')
   })
 })
 

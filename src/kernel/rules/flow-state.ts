@@ -14,6 +14,18 @@ export const LOST_TO_SIBLING = 'sibling_quorum_satisfied'
 /** The reason of upstreams that a group no longer needs because it cannot be satisfied. */
 export const LOST_TO_FAILURE = 'sibling_quorum_impossible'
 
+/** The reason of upstreams that a group no longer needs because conditions have skipped the others. They count as superseded. */
+export const LOST_TO_CONDITION = 'sibling_quorum_skipped'
+
+/** The reason of members whose group cannot be satisfied any more. `by` names the upstream that decided it. */
+export const DEPENDENCY_IMPOSSIBLE = 'dependency_impossible'
+
+/** The reason of members whose own condition was not met. */
+export const CONDITION_NOT_MET = 'condition'
+
+/** The reason of members whose group cannot be satisfied because of the conditions of upstreams alone. */
+export const UPSTREAM_CONDITION_NOT_MET = 'upstream_condition'
+
 /** The `by` of members that end because of their flow. */
 export const BY_FLOW = 'flow'
 
@@ -38,9 +50,35 @@ export function noMembers(): MemberCounts {
 export function bucketOf(execution: Execution): MemberBucket {
   const state = execution.state
   if (state.phase === 'ended' && state.outcome === 'cancelled') {
-    return state.by === BY_FLOW && state.reason === LOST_TO_SIBLING ? 'superseded' : 'cancelled'
+    return state.by === BY_FLOW && isSupersededBy(state.reason) ? 'superseded' : 'cancelled'
   }
   return publicState(state)
+}
+
+function isSupersededBy(reason: string | undefined): boolean {
+  return reason === LOST_TO_SIBLING || reason === LOST_TO_CONDITION
+}
+
+/** Whether a member was skipped because of a condition: its own, or those of its upstreams alone. */
+export function isExcused({ state }: Execution): boolean {
+  if (state.phase !== 'ended' || state.outcome !== 'skipped') return false
+  return state.reason === CONDITION_NOT_MET || state.reason === UPSTREAM_CONDITION_NOT_MET
+}
+
+/** The standing of a member in its flow: its count, or `excused` if it counts as skipped and is no failure of a sink. */
+export type Standing = MemberBucket | 'excused'
+
+export function standingOf(execution: Execution): Standing {
+  return isExcused(execution) ? 'excused' : bucketOf(execution)
+}
+
+export function bucketIn(standing: Standing): MemberBucket {
+  return standing === 'excused' ? 'skipped' : standing
+}
+
+/** Whether a member ended in a way that makes a flow fail, unless an edge ignores it. */
+export function isFailure(standing: Standing): boolean {
+  return standing === 'failed' || standing === 'expired' || standing === 'cancelled'
 }
 
 /** Members that have not ended. */
@@ -73,7 +111,7 @@ export function flowDueAt(flow: Flow): Instant | undefined {
 export function flowOutcome(flow: Flow): FlowOutcome {
   if (flow.outcomeRule === 'sinks') return flow.failedSinkCount > 0 ? 'failed' : 'completed'
   const counts = flow.counts
-  return counts.failed + counts.expired + counts.cancelled > 0 ? 'failed' : 'completed'
+  return counts.failed + counts.expired + counts.cancelled > (flow.ignoredCount ?? 0) ? 'failed' : 'completed'
 }
 
 export function publicFlowState(flow: Flow): PublicFlowState {

@@ -118,6 +118,8 @@ describe('a member of a flow stands', () => {
     verdict: 'satisfied',
     decidedAt: 400,
     owedFrom: undefined,
+    tolerated: undefined,
+    excused: undefined,
   }
 
   function entriesOfMember(state: ExecutionState, fields: Partial<Membership> = {}) {
@@ -132,6 +134,9 @@ describe('a member of a flow stands', () => {
       payloadEdgeCount: 0,
       payloadFrom: undefined,
       owesEdges: false,
+      hasCondition: undefined,
+      takesOutcomes: undefined,
+      mayFail: undefined,
       ...fields,
     }
     return entriesOf({ ...execution(state), member }).filter(

@@ -27,6 +27,8 @@ export type HandlerOutcome =
   | { readonly kind: 'release'; readonly reason: string }
   /** The input does not fit the schemas of this worker, so another worker may run the execution. */
   | { readonly kind: 'refuse'; readonly reason: string }
+  /** The condition of the node is not met, so the handler has not run. */
+  | { readonly kind: 'skip' }
   /** The store has already ended the run. */
   | { readonly kind: 'exited_early'; readonly earlyExit: EarlyExit }
   /** Nothing is reported: the lease is lost, or the attempt timed out and the due pass decides. */

@@ -3,7 +3,7 @@ import type { InputRefusal } from '../../kernel/index.ts'
 import { randomSeed } from '../../runtime/index.ts'
 import type { Batcher, Reply } from '../../stores/batcher.ts'
 import type { Claimer } from '../claim/claimer.ts'
-import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
+import type { EarlyExit, LeaseLoss, LeasedExecution } from '../lease/leased-execution.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { RetryServices } from '../store/retry-until-answered.ts'
 import type { HandlerOutcome } from './handler-outcome.ts'
@@ -12,7 +12,8 @@ import type { HandlerOutcome } from './handler-outcome.ts'
 export type Settled =
   'completed' | 'failed' | 'retry_scheduled' | 'postponed' | 'released' | EarlyExit | 'left' | 'lost'
 
-type FinalOperation = 'completeExecution' | 'failExecution' | 'delayExecution' | 'cancelExecution' | 'releaseExecution'
+type FinalOperation =
+  'completeExecution' | 'failExecution' | 'delayExecution' | 'cancelExecution' | 'releaseExecution' | 'skipExecution'
 
 const SETTLED: Readonly<Record<Exclude<Reply<FinalOperation>['result']['kind'], 'refused'>, Settled>> = {
   completed: 'completed',
@@ -28,6 +29,10 @@ const SETTLED: Readonly<Record<Exclude<Reply<FinalOperation>['result']['kind'], 
   unwound: 'cancelled',
   already_unwound: 'cancelled',
   cancel_requested: 'cancelled',
+  skipped: 'skipped',
+  already_skipped: 'skipped',
+  // The lease expires, and another run undoes the steps.
+  unwinding: 'left',
   released: 'released',
   already_released: 'released',
 }
@@ -50,8 +55,19 @@ export async function reportOutcome(
   const result =
     outcome.kind === 'complete' ? await complete(services, leased, outcome) : await report(services, leased, outcome)
   if (result.kind !== 'refused') return SETTLED[result.kind]
-  leased.lose(result.code === 'execution_ended' ? 'execution_not_active' : result.code)
+  leased.lose(lossBy(result.code))
   return 'lost'
+}
+
+function lossBy(code: Extract<Reply<FinalOperation>['result'], { kind: 'refused' }>['code']): LeaseLoss {
+  switch (code) {
+    case 'execution_ended':
+    case 'execution_not_in_flow':
+    case 'invalid_input':
+      return 'execution_not_active'
+    default:
+      return code
+  }
 }
 
 /**
@@ -120,6 +136,8 @@ async function report(
             graceMs: 0,
           })
         ).result
+      case 'skip':
+        return (await batcher.run(partition, 'skipExecution', { ...fenced, flowId: leased.claimed.flowId })).result
       case 'release':
         return (
           await batcher.run(partition, 'releaseExecution', {

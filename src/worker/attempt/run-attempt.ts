@@ -35,6 +35,12 @@ async function runHandler(leased: LeasedExecution, context: HandlerContext): Pro
     // Not retryable: the same input fails in the same way.
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
   }
+  try {
+    const condition = context.meetsCondition()
+    if (condition !== undefined && !(await condition)) return { kind: 'skip' }
+  } catch (error) {
+    return outcomeOfThrown(leased, error)
+  }
   let value: unknown
   try {
     value = await leased.raceEarlyExit(leased.task.run(input, context))

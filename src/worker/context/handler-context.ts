@@ -11,12 +11,14 @@ import { DurableContext } from '../steps/durable-context.ts'
 import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.ts'
 import { NO_INPUTS, readRemainingInputs, decodeInputs, readCurrentInputs } from './upstream-results.ts'
 import { MemberFlowCalls } from './member-flow-calls.ts'
+import type { FlowConditions } from './flow-conditions.ts'
 import { ProgressReporter, parseProgress } from './progress.ts'
 import { HandlerRun } from '../steps/handler-run.ts'
 import type { WaitServices } from '../steps/wait-runner.ts'
 
 export interface ContextServices extends WaitServices {
   readonly log: Log
+  readonly conditions: FlowConditions
   /** Stores progress. Rejects once the execution is refused. */
   readonly sendProgress: (leased: LeasedExecution, report: ProgressReport) => Promise<void>
 }
@@ -115,8 +117,10 @@ export class HandlerContext implements TaskContext {
   get flow(): MemberFlow {
     return (this.#flow ??= new MemberFlowCalls(this.#leased, this.#services, this.#handlerRun, {
       log: this.log,
-      isGiven: (name, upstreamId) =>
-        this.#inputSources.findLast((input) => input.name === name)?.upstreamId === upstreamId,
+      givenOutcome: (name, upstreamId) => {
+        const source = this.#inputSources.findLast((input) => input.name === name)
+        return source?.upstreamId === upstreamId ? (source.end?.outcome ?? 'completed') : undefined
+      },
       inputsIncluding: (names) => this.#inputsIncluding(names),
     }))
   }
@@ -173,6 +177,12 @@ export class HandlerContext implements TaskContext {
   loadInputs(): Promise<void> | undefined {
     const { inputs, claimed } = this.#leased
     return claimed.inputsFrom === undefined ? this.#accept(inputs) : this.#loadRest(claimed.inputsFrom)
+  }
+
+  /** Whether the condition of the node is met. Undefined without a condition. Call after the inputs are loaded. */
+  meetsCondition(): Promise<boolean> | undefined {
+    if (this.#leased.claimed.condition === undefined) return undefined
+    return this.#services.conditions.isMet(this.#leased, this.#inputs)
   }
 
   async #loadRest(behind: ExecutionId): Promise<void> {

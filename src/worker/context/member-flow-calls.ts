@@ -15,13 +15,15 @@ import type {
 import { boolean, shape, unchecked } from '../../options/shape.ts'
 import { checkTaskName } from '../../client/checks/names.ts'
 import type { AnyTask } from '../../client/define/task.ts'
-import { UPSTREAM_MARK, checkUpstreams } from '../../client/define/upstreams.ts'
+import { UPSTREAM_MARK, checkOnFailure, checkUpstreams, toleranceOf } from '../../client/define/upstreams.ts'
 import type { AnyInputs, Upstream } from '../../client/define/upstreams.ts'
 import type {
   ExecutionId,
   FlowId,
   Handover,
+  EdgeTolerance,
   OperationInput,
+  Outcome,
   PublicState,
   Refused,
   UpstreamInput,
@@ -42,7 +44,10 @@ const addOptions = shape<AddMemberOptions>()("{ after: allOf(parsed), as: 'pages
   awaited: boolean,
   as: unchecked<string | false>(),
 })
-const dependOptions = shape<DependOptions>()("{ as: 'parsed' }", { as: unchecked<string | false>() })
+const dependOptions = shape<DependOptions>()("{ as: 'parsed' }", {
+  as: unchecked<string | false>(),
+  onFailure: checkOnFailure,
+})
 
 type GraphOperation = 'addExecutionToFlow' | 'addDependency'
 type Accepted<N extends GraphOperation> = Exclude<Reply<N>['result'], Refused>
@@ -50,8 +55,8 @@ type Accepted<N extends GraphOperation> = Exclude<Reply<N>['result'], Refused>
 /** The parts of the handler context that `ctx.flow` uses. */
 export interface MemberFlowSetting {
   readonly log: Log
-  /** Whether the input of this name is available and comes from this upstream, which has therefore completed. */
-  readonly isGiven: (name: string, upstreamId: ExecutionId) => boolean
+  /** The outcome of this upstream, if the input of this name is available and comes from it. */
+  readonly givenOutcome: (name: string, upstreamId: ExecutionId) => Outcome | undefined
   /** Returns the inputs, reading them again unless all of these names are available. */
   readonly inputsIncluding: (names: ReadonlySet<string>) => Promise<AnyInputs>
 }
@@ -132,9 +137,10 @@ export class MemberFlowCalls implements MemberFlow {
     const executionId = memberIdOf(flowId, name)
     const hands = handoverAs(as, name)
     // After a wait the handler runs again: a member whose result is available needs no call.
-    if (awaited && this.#isGiven(executionId, hands)) return addedMember(executionId, name, 'completed')
-    const upstreams = (waits?.edges ?? []).map(({ upstream, input: as }): UpstreamInput => {
-      return { upstreamId: this.#idOf(upstream), hands: inputs ? { as: 'input', name: as } : undefined }
+    const given = awaited ? this.#givenOutcome(executionId, hands) : undefined
+    if (given !== undefined) return addedMember(executionId, name, given)
+    const upstreams = (waits?.edges ?? []).map(({ upstream, input: as, onFailure }): UpstreamInput => {
+      return { upstreamId: this.#idOf(upstream), hands: inputs ? { as: 'input', name: as } : undefined, onFailure }
     })
     const policy = upstreams.length === 0 ? undefined : waits?.policy
     const setting = { namespace: leased.claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
@@ -155,32 +161,37 @@ export class MemberFlowCalls implements MemberFlow {
       prepared.payload === undefined ? [] : [prepared.payload],
     )
     // An earlier call may have come from another member, or without `awaited`.
-    if (awaited && kind === 'already_member') await this.#depend(executionId, hands)
+    if (awaited && kind === 'already_member') await this.#depend(executionId, hands, undefined)
     else if (awaited) this.#expectResult(hands)
     return addedMember(executionId, name, state)
   }
 
   async #dependOn(member: MemberReference | string, options: DependOptions): Promise<void> {
-    const { as } = dependOptions(options)
+    const { as, onFailure } = dependOptions(options)
     const { id, node } = this.#resolve(member)
     const hands = handoverAs(as, node)
-    if (!this.#isGiven(id, hands)) await this.#depend(id, hands)
+    if (this.#givenOutcome(id, hands) === undefined) await this.#depend(id, hands, toleranceOf(onFailure))
   }
 
-  async #depend(upstreamId: ExecutionId, hands: Handover | undefined): Promise<void> {
+  async #depend(
+    upstreamId: ExecutionId,
+    hands: Handover | undefined,
+    onFailure: EdgeTolerance | undefined,
+  ): Promise<void> {
     const { id: downstreamId, claimed } = this.#leased
     await this.#callFlow('addDependency', {
       flowId: this.#flowId(),
       upstreamId,
       downstreamId,
       hands,
+      onFailure,
       fence: claimed.fence,
     })
     this.#expectResult(hands)
   }
 
-  #isGiven(upstreamId: ExecutionId, hands: Handover | undefined): boolean {
-    return hands?.as === 'input' && this.#setting.isGiven(hands.name, upstreamId)
+  #givenOutcome(upstreamId: ExecutionId, hands: Handover | undefined): Outcome | undefined {
+    return hands?.as === 'input' ? this.#setting.givenOutcome(hands.name, upstreamId) : undefined
   }
 
   #expectResult(hands: Handover | undefined): void {

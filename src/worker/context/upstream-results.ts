@@ -4,6 +4,7 @@
  */
 import type { InputSchemas } from '../../client/define/task.ts'
 import { decodeValue } from '../../client/checks/payload.ts'
+import { inputValue } from '../../client/define/upstream-outcome.ts'
 import type { AnyInputs } from '../../client/define/upstreams.ts'
 import type { ExecutionId } from '../../kernel/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
@@ -81,7 +82,11 @@ export function decodeInputs(
 ): AnyInputs | Promise<AnyInputs> {
   if (inputs.length === 0 && schemas === undefined) return NO_INPUTS
   const values = new Map<string, unknown>()
-  for (const input of inputs) values.set(input.name, decodeInput(input))
+  for (const input of inputs)
+    values.set(
+      input.name,
+      inputValue(input.end, () => decodeResult(input)),
+    )
   return schemas === undefined ? Object.fromEntries(values) : validateInputs(values, schemas)
 }
 
@@ -93,7 +98,7 @@ async function validateInputs(values: Map<string, unknown>, schemas: InputSchema
   return Object.fromEntries(values)
 }
 
-function decodeInput({ name, info, bytes }: UpstreamResult): unknown {
+function decodeResult({ name, info, bytes }: UpstreamResult): unknown {
   try {
     return decodeValue(info, bytes)
   } catch (cause) {

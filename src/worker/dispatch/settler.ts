@@ -51,7 +51,7 @@ export class Settler {
       void this.#settle(leased, outcome)
       reported.set(leased.partition, (reported.get(leased.partition) ?? 0) + 1)
       // Members released by this completion are claimed in the same batch, after all outcomes of this turn.
-      if (leased.claimed.flowId !== undefined && outcome.kind === 'complete') {
+      if (leased.claimed.flowId !== undefined && (outcome.kind === 'complete' || outcome.kind === 'skip')) {
         this.#services.claimer.sweepPartition(leased.partition)
       }
     }

@@ -11,6 +11,7 @@ import type {
   LeaseRefusal,
   MemberInput,
   RenewResult,
+  UpstreamEnd,
 } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { Partition } from '../../stores/store.ts'
@@ -37,6 +38,8 @@ export interface UpstreamResult {
   readonly upstreamId: ExecutionId
   readonly info: BlobInfo | undefined
   readonly bytes: Uint8Array | undefined
+  /** Set if the handler receives the outcome of the upstream instead of its result alone. */
+  readonly end: UpstreamEnd | undefined
 }
 
 const NO_INPUTS: readonly UpstreamResult[] = []
@@ -67,6 +70,8 @@ export class LeasedExecution {
   readonly payload: Uint8Array | undefined
   /** The upstream results that came with the claim; there may be more in the store. */
   readonly inputs: readonly UpstreamResult[]
+  /** The input of the definition of its flow, if that has a condition for it. */
+  readonly conditionInput: Uint8Array | undefined
   readonly task: ServedTask
   readonly #leaseTtlMs: number
   readonly claimedAt: number
@@ -116,6 +121,7 @@ export class LeasedExecution {
     this.partition = partition
     this.payload = blobs[claimed.payloadBlob ?? -1]
     this.inputs = claimed.inputs.length === 0 ? NO_INPUTS : upstreamResultsOf(claimed.inputs, blobs)
+    this.conditionInput = blobs[claimed.condition?.inputBlob ?? -1]
     this.task = task
     this.#leaseTtlMs = times.leaseTtlMs
     this.claimedAt = times.sentAt
@@ -263,7 +269,7 @@ export class LeasedExecution {
 }
 
 export function upstreamResultsOf(inputs: readonly MemberInput[], blobs: readonly Uint8Array[]): UpstreamResult[] {
-  return inputs.map(({ name, upstreamId, result, blob }) => {
-    return { name, upstreamId, info: result, bytes: blobs[blob ?? -1] }
+  return inputs.map(({ name, upstreamId, result, blob, end }) => {
+    return { name, upstreamId, info: result, bytes: blobs[blob ?? -1], end }
   })
 }

@@ -73,6 +73,10 @@ const calls: readonly FencedCall[] = [
     blobs: [],
     with: (fence) => ({ operation: 'waitForChildren', input: { executionId, fence } }),
   },
+  {
+    blobs: [],
+    with: (fence) => ({ operation: 'skipExecution', input: { executionId, fence } }),
+  },
 ]
 
 function fencedTrials(): Trial[] {

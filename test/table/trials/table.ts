@@ -2,6 +2,7 @@
 import type { FabricEvent, Phase } from '../../../src/kernel/index.ts'
 import { callerTrials } from './caller-trials.ts'
 import { canonicalText } from './canonical-text.ts'
+import { conditionalMembers } from './conditional-members.ts'
 import { engineTrials } from './engine-trials.ts'
 import { besideSituations, memberSituations } from './flow-situations.ts'
 import { flowTrials } from './flow-trials.ts'
@@ -26,7 +27,7 @@ export const trials: readonly Trial[] = callerTrials
   .concat(graphTrials)
   .concat(journalTrials)
 
-const members = memberSituations.concat(waitingMembers)
+const members = memberSituations.concat(waitingMembers).concat(conditionalMembers)
 const alone = situations.concat(journalSituations).concat(members)
 const remembering = situations.concat(journalSituations).concat(furtherSituations).concat(waitingMembers)
 const withFlows = situations.slice(0, 1).concat(besideSituations).concat(members)

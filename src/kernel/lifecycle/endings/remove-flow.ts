@@ -1,4 +1,5 @@
 /** Removes a finished flow with its members and their edges, as far as the operation has room. */
+import { flowInputKey } from '../../model/blob-keys.ts'
 import { flowSubject } from '../../model/events.ts'
 import { OPEN_EDGES, edgeId, inboundIndex, membersIndex } from '../../model/indexes.ts'
 import { RESOLVE_PAGE_COUNT } from '../../limits.ts'
@@ -26,6 +27,7 @@ export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
     removed.push(execution)
   }
   if (tx.room() < FLOW_RESERVE) return false
+  if (flow.input !== undefined) tx.forget(flowInputKey(flow.id))
   tx.remove('flow', flow.id)
   tx.emit('flow_purged', flowSubject(flow), {})
   return true

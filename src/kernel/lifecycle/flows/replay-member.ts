@@ -2,35 +2,47 @@
 import { prepareReplay } from '../prepare-replay.ts'
 import type { ReplayRequest } from '../prepare-replay.ts'
 import { REPLAY_CAP, RESOLVE_RESERVE } from '../../limits.ts'
-import type { Edge, EdgeGroup, Execution, ExecutionId, Flow, FlowWalk } from '../../model/records.ts'
+import type { Edge, EdgeGroup, Execution, ExecutionId, Flow, FlowWalk, Outcome } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
-import { newGroup, verdictOf } from '../../rules/edge-group.ts'
+import { countEffect, edgeEffect, newGroup, uncountEffect, verdictOf } from '../../rules/edge-group.ts'
+import type { EdgeEffect } from '../../rules/edge-group.ts'
 import { shiftCount } from '../flow-counts.ts'
 import { reopenFlow } from '../flow-phases.ts'
 import { reviveMember } from '../phases.ts'
-import { bucketOf, groupBucket, mayGrow } from '../../rules/flow-state.ts'
+import { CONDITION_NOT_MET, isExcused, mayGrow, standingOf } from '../../rules/flow-state.ts'
 import { inboundEdges } from './inbound.ts'
 import { enterEdgeState } from './resolve-edges.ts'
 import { memberOf } from './rank-order.ts'
 
+/** An edge to write, and how it counted before. */
+interface ChangedEdge {
+  readonly edge: Edge
+  readonly outcome: Outcome
+  readonly effect: EdgeEffect
+}
+
 /** The group of a member recomputed from its edges, and the edges to write for it. */
 export interface RecomputedGroup {
   readonly group: EdgeGroup | undefined
-  readonly changed: Edge[]
+  readonly changed: ChangedEdge[]
   readonly payloadFrom: ExecutionId | undefined
   readonly failedUpstream: ExecutionId | undefined
   /** Whether an upstream was replayed by the same request. */
   readonly isReached: boolean
 }
 
-/** Recomputes a group. Impossible edges are checked again: their upstream may have been replayed. Writes nothing. */
+/**
+ * Recomputes a group. Edges of upstreams that did not complete are checked again: their upstream may have been replayed. So are
+ * the other edges of a member whose condition was not met: the condition may be met by the new results. Writes nothing.
+ */
 export function recomputeGroup(tx: Tx, flow: Flow, execution: Execution, requestId: string): RecomputedGroup {
   const member = memberOf(tx, execution)
   const old = member.group
-  const changed: Edge[] = []
-  if (old === undefined || old.total === 0 || old.verdict === 'satisfied') {
+  const changed: ChangedEdge[] = []
+  const isByCondition = wasConditionUnmet(execution)
+  if (old === undefined || old.total === 0 || (old.verdict === 'satisfied' && !isByCondition)) {
     return { group: old, changed, payloadFrom: member.payloadFrom, failedUpstream: undefined, isReached: false }
   }
   const group = newGroup({ policy: old.policy, need: old.need, losers: old.losers })
@@ -39,32 +51,44 @@ export function recomputeGroup(tx: Tx, flow: Flow, execution: Execution, request
   let failedUpstream: ExecutionId | undefined = undefined
   let isReached = false
   for (const edge of inboundEdges(tx, execution.id)) {
-    if (edge.state === 'impossible') refreshEdge(tx, edge, changed)
-    if (edge.state === 'satisfied') {
-      group.completed = group.completed + 1
-      if (edge.hands?.as === 'payload' && edge.result !== undefined) payloadFrom = payloadFrom ?? edge.upstreamId
-    }
     const upstream = tx.get('execution', edge.upstreamId)
-    if (upstream?.lastReplay?.requestId === requestId) isReached = true
-    if (edge.state !== 'impossible') continue
-    failedUpstream = failedUpstream ?? edge.upstreamId
-    const outcome = upstream?.state.phase === 'ended' ? upstream.state.outcome : 'failed'
-    const bucket = groupBucket(outcome)
-    group[bucket] = group[bucket] + 1
+    if (upstream === undefined) return tx.fault('the upstream of an edge does not exist', execution.id)
+    const isReplayed = upstream.lastReplay?.requestId === requestId
+    if (isReplayed) isReached = true
+    const isMet = edge.state === 'satisfied' && edge.outcome === undefined
+    const mayChange = edge.state !== 'open' && (!isMet || (isByCondition && isReplayed))
+    if (mayChange) refreshEdge(tx, group, edge, upstream, changed)
+    if (edge.state === 'open') continue
+    const { outcome, effect } = countedAs(group, edge, upstream)
+    countEffect(group, outcome, effect)
+    if (edge.state === 'impossible') failedUpstream = failedUpstream ?? edge.upstreamId
+    else if (edge.hands?.as === 'payload' && edge.result !== undefined) payloadFrom = payloadFrom ?? edge.upstreamId
   }
   group.verdict = verdictOf(group, mayGrow(flow))
   group.decidedAt = group.verdict === 'pending' ? undefined : tx.now
+  if (group.verdict === old.verdict) group.owedFrom = old.owedFrom
   return { group, changed, payloadFrom, failedUpstream, isReached }
 }
 
-function refreshEdge(tx: Tx, edge: Edge, changed: Edge[]): void {
-  const upstream = tx.get('execution', edge.upstreamId)
-  if (upstream === undefined) return tx.fault('the upstream of an edge does not exist', edge.downstreamId)
+function wasConditionUnmet({ state }: Execution): boolean {
+  return state.phase === 'ended' && state.outcome === 'skipped' && state.reason === CONDITION_NOT_MET
+}
+
+/** Returns how a resolved edge counts in its group. */
+function countedAs(group: EdgeGroup, edge: Edge, upstream: Execution): Omit<ChangedEdge, 'edge'> {
+  const { state } = upstream
+  const lost = state.phase === 'ended' ? state.outcome : 'failed'
+  const outcome = edge.state === 'satisfied' ? (edge.outcome ?? 'completed') : lost
+  return { outcome, effect: edgeEffect(group.policy, edge.onFailure, outcome, isExcused(upstream)) }
+}
+
+function refreshEdge(tx: Tx, group: EdgeGroup, edge: Edge, upstream: Execution, changed: ChangedEdge[]): void {
   const state = upstream.state
   const isCompleted = state.phase === 'ended' && state.outcome === 'completed'
   if (state.phase === 'ended' && !isCompleted) return
+  const before = countedAs(group, edge, upstream)
   enterEdgeState(tx, edge, isCompleted ? 'satisfied' : 'open', upstream)
-  changed.push(edge)
+  changed.push({ edge, ...before })
 }
 
 export interface MemberReplay {
@@ -107,8 +131,8 @@ const REPLAY_RESERVE = 6
 export function replayMember(tx: Tx, flow: Flow, execution: Execution, replay: MemberReplay): void {
   const { recomputed, request, isSubtree } = replay
   const member = memberOf(tx, execution)
-  const before = bucketOf(execution)
-  for (const edge of recomputed.changed) tx.put(edge)
+  const before = standingOf(execution)
+  for (const { edge } of recomputed.changed) tx.put(edge)
   member.group = recomputed.group
   member.payloadFrom = recomputed.payloadFrom
   // From now on upstream results are looked up when the member is claimed: they may have changed.
@@ -146,17 +170,30 @@ export function replaySkipped(tx: Tx, flow: Flow, execution: Execution, walk: Fl
   return true
 }
 
-/** Opens some edges of a member. It stays skipped, and its group impossible, until the last edge is open. */
-function reopenSome(tx: Tx, execution: Execution, edges: readonly Edge[], count: number): void {
+/**
+ * Opens some edges of a member. The member stays skipped until the last of them is open, and so does a group that cannot be
+ * satisfied. The group of a member whose condition was not met is undecided meanwhile.
+ */
+function reopenSome(tx: Tx, execution: Execution, changed: readonly ChangedEdge[], count: number): void {
   const group = memberOf(tx, execution).group
   if (group === undefined) return tx.fault('a member with inbound edges has no group', execution.id)
   for (let i = 0; i < count; i++) {
-    const edge = edges[i]
-    if (edge === undefined) break
-    tx.put(edge)
-    if (group.failed > 0) group.failed = group.failed - 1
-    else group.skipped = group.skipped - 1
-    if (edge.state === 'satisfied') group.completed = group.completed + 1
+    const change = changed[i]
+    if (change === undefined) break
+    tx.put(change.edge)
+    uncount(group, change)
+    if (change.edge.state === 'satisfied') countEffect(group, 'completed', 'met')
+  }
+  if (wasConditionUnmet(execution)) {
+    group.verdict = 'pending'
+    group.decidedAt = undefined
   }
   tx.put(execution)
+}
+
+function uncount(group: EdgeGroup, { outcome, effect }: ChangedEdge): void {
+  // The upstream of a lost edge lives again, so its former outcome is unknown. Only the sum matters until the last edge is open.
+  const isUnknown = effect === 'lost' && group.failed === 0
+  uncountEffect(group, isUnknown ? 'skipped' : outcome, effect)
+  if ((group.excused ?? 0) > group.skipped) group.excused = group.skipped
 }

@@ -16,13 +16,20 @@ import { hasStepsToUndo } from '../../rules/execution-state.ts'
 import { enterEnded, unblock, wakeToUnwind } from '../phases.ts'
 import type { Edge, EdgeGroup, EdgeState, Execution, ExecutionId, Flow } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
-import { reasonToCancel, verdictOf } from '../../rules/edge-group.ts'
+import { countEffect, edgeEffect, isExcusedGroup, reasonToCancel, verdictOf } from '../../rules/edge-group.ts'
 import { flowOf, putFlow, shiftCount } from '../flow-counts.ts'
-import { BY_FLOW, LOST_TO_SIBLING, bucketOf, groupBucket, mayGrow, movesMembers } from '../../rules/flow-state.ts'
+import {
+  BY_FLOW,
+  CONDITION_NOT_MET,
+  DEPENDENCY_IMPOSSIBLE,
+  LOST_TO_SIBLING,
+  UPSTREAM_CONDITION_NOT_MET,
+  bucketOf,
+  isExcused,
+  mayGrow,
+  movesMembers,
+} from '../../rules/flow-state.ts'
 import type { MemberBucket } from '../../rules/flow-state.ts'
-
-/** The reason of members whose group cannot be satisfied any more. `by` names the upstream that decided it. */
-export const DEPENDENCY_IMPOSSIBLE = 'dependency_impossible'
 
 /** Applies the end of a member to its flow. `before` is the count that the member has left. */
 export function resolveMember(tx: Tx, execution: Execution, before: MemberBucket): void {
@@ -153,12 +160,13 @@ export function countEdge(tx: Tx, upstream: Execution, edge: Edge, downstream: E
   if (group.completed + group.failed + group.skipped >= group.total) {
     return tx.fault('a group counts more edges than it has', downstream.id)
   }
-  const bucket = groupBucket(state.outcome)
-  const isSatisfied = bucket === 'completed'
-  enterEdgeState(tx, edge, isSatisfied ? 'satisfied' : 'impossible', upstream)
+  const effect = edgeEffect(group.policy, edge.onFailure, state.outcome, isExcused(upstream))
+  enterEdgeState(tx, edge, effect === 'met' || effect === 'tolerated' ? 'satisfied' : 'impossible', upstream)
   tx.put(edge)
-  group[bucket] = group[bucket] + 1
-  if (isSatisfied && edge.hands?.as === 'input' && member.inputCount <= GIVEN_INPUT_MAX) {
+  countEffect(group, state.outcome, effect)
+  // Outcomes are looked up when the member is claimed.
+  const mayNote = member.inputCount <= GIVEN_INPUT_MAX && member.takesOutcomes !== true
+  if (effect === 'met' && mayNote && edge.hands?.as === 'input') {
     member.given.push({ name: edge.hands.name, upstreamId: upstream.id, result: upstream.result })
   }
   const handsPayload = edge.hands?.as === 'payload' && edge.result !== undefined
@@ -169,7 +177,10 @@ export function countEdge(tx: Tx, upstream: Execution, edge: Edge, downstream: E
 export function enterEdgeState(tx: Tx, edge: Edge, state: EdgeState, upstream: Execution): void {
   edge.state = state
   edge.resolvedAt = state === 'open' ? undefined : tx.now
-  edge.result = state === 'satisfied' ? upstream.result : undefined
+  const end = upstream.state
+  const outcome = state === 'satisfied' && end.phase === 'ended' ? end.outcome : undefined
+  edge.result = outcome === 'completed' ? upstream.result : undefined
+  edge.outcome = outcome === 'completed' ? undefined : outcome
 }
 
 /** Decides a pending group and applies the verdict to its member. Puts the member in any case. */
@@ -213,12 +224,24 @@ function applyVerdict(tx: Tx, { flow, ended }: Cascade, downstream: Execution, c
   shiftCount(tx, flow, downstream, before)
 }
 
+/** Skips a member whose group cannot be satisfied. `cause` is the upstream that decided it. */
 export function enterSkipped(tx: Tx, execution: Execution, cause: ExecutionId): void {
+  const group = execution.member?.group
+  const isByCondition = group !== undefined && isExcusedGroup(group)
+  skip(tx, execution, isByCondition ? UPSTREAM_CONDITION_NOT_MET : DEPENDENCY_IMPOSSIBLE, cause)
+}
+
+/** Skips a member whose own condition is not met. The caller counts it and resolves its edges. */
+export function enterSkippedByCondition(tx: Tx, execution: Execution): void {
+  skip(tx, execution, CONDITION_NOT_MET, undefined)
+}
+
+function skip(tx: Tx, execution: Execution, reason: string, by: ExecutionId | undefined): void {
   enterEnded(tx, execution, {
     outcome: 'skipped',
     how: 'skipped',
-    reason: DEPENDENCY_IMPOSSIBLE,
-    by: cause,
+    reason,
+    by,
     failure: undefined,
     attemptOutcome: 'cancelled',
   })
@@ -285,6 +308,8 @@ function reasonForLoser(tx: Tx, sibling: Execution, decided: Execution): string 
     const fed = entry.id === decided.id ? decided : tx.get('execution', entry.id)
     const group = fed?.member?.group
     if (fed === undefined || group === undefined) return tx.fault('the downstream of an edge has no group', sibling.id)
+    // A member that waits for the end of all its upstreams needs none of them to complete.
+    if (group.policy === 'ended') continue
     if (group.verdict === 'pending' && fed.state.phase !== 'ended') return undefined
     // Losing to a satisfied group takes precedence: it is not a failure.
     if (reason !== LOST_TO_SIBLING) reason = reasonToCancel(group) ?? reason

@@ -6,6 +6,7 @@ import { block, waitForDependencies } from '../../lifecycle/phases.ts'
 import type {
   Edge,
   EdgeState,
+  EdgeTolerance,
   Execution,
   ExecutionId,
   Fence,
@@ -17,12 +18,12 @@ import type {
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
-import { ALL_OF } from '../../rules/edge-group.ts'
+import { ALL_OF, waitsForAll } from '../../rules/edge-group.ts'
 import { putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { findFlow, flowNotFound, notInFlow, refuseUnlessOpen, revisionOf } from '../../lifecycle/flows/flow-guards.ts'
 import { bucketOf, movesMembers } from '../../rules/flow-state.ts'
 import { orderEdge } from '../../lifecycle/flows/rank-order.ts'
-import { link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/attach-member.ts'
+import { isAmbiguous, link, mayHandPayload, refuseTooMany, sameHandover } from '../../lifecycle/flows/attach-member.ts'
 import type { Link } from '../../lifecycle/flows/attach-member.ts'
 import { decideGroup, followEnds } from '../../lifecycle/flows/resolve-edges.ts'
 
@@ -31,6 +32,7 @@ export interface AddDependencyInput {
   readonly upstreamId: ExecutionId
   readonly downstreamId: ExecutionId
   readonly hands?: Handover | undefined
+  readonly onFailure?: EdgeTolerance | undefined
   /** If given, the edge is added only to this revision of the graph. */
   readonly expectedRevision?: number | undefined
   /** The fence of the holder of the downstream, which may add to its own dependencies. */
@@ -81,7 +83,7 @@ export function addDependency(tx: Tx, input: AddDependencyInput): AddDependencyR
   if (downstream.member?.flowId !== flow.id) return notInFlow(flow, downstream.id)
   const existing = tx.get('edge', edgeId(upstream.id, downstream.id))
   if (existing !== undefined) {
-    if (!sameHandover(existing.hands, input.hands)) {
+    if (!sameHandover(existing.hands, input.hands) || existing.onFailure !== input.onFailure) {
       return refused('dependency_already_exists', { executionId: downstream.id, flowId: flow.id })
     }
     return answer('already_added', flow, existing, downstream)
@@ -92,7 +94,7 @@ export function addDependency(tx: Tx, input: AddDependencyInput): AddDependencyR
   if (order.kind === 'refused') return order
 
   for (const moved of order.moved) if (moved.id !== downstream.id) tx.put(moved)
-  addEdge(tx, { flow, upstream, downstream, hands: input.hands })
+  addEdge(tx, { flow, upstream, downstream, hands: input.hands, onFailure: input.onFailure })
   const edge = tx.get('edge', edgeId(upstream.id, downstream.id))
   if (edge === undefined) return tx.fault('an edge is missing after it was added', downstream.id)
   return answer('added', flow, edge, downstream)
@@ -144,10 +146,13 @@ function refuseEdge(
     return refusedFor('not_runnable', downstream)
   const group = downstream.member?.group
   if (group !== undefined && group.verdict !== 'pending') {
-    // An `all_of` group may get another edge while its member has not started, or from the member itself.
-    const mayReopen = group.policy === 'all_of' && group.verdict === 'satisfied'
+    // A group that waits for all may get another edge while its member has not started, or from the member itself.
+    const mayReopen = waitsForAll(group.policy) && group.verdict === 'satisfied'
     const hasBegun = downstream.attempt !== undefined && fence === undefined
     if (!mayReopen || hasBegun) return refusedFor('edge_group_already_fired', downstream)
+  }
+  if (isAmbiguous({ hands: input.hands, onFailure: input.onFailure })) {
+    return refused('invalid_input', { executionId: downstream.id })
   }
   const payloadEdges = (downstream.member?.payloadEdgeCount ?? 0) + (input.hands?.as === 'payload' ? 1 : 0)
   if (!mayHandPayload(group ?? ALL_OF, group?.need ?? 0, payloadEdges)) {

@@ -8,14 +8,14 @@ import type { CreateInput } from '../../lifecycle/new-execution.ts'
 import { FLOW_MEMBER_MAX, IN_DEGREE_MAX, RESOLVE_PAGE_COUNT, RESOLVE_RESERVE } from '../../limits.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { block } from '../../lifecycle/phases.ts'
-import type { Execution, ExecutionId, Flow, FlowId, Handover } from '../../model/records.ts'
+import type { EdgeTolerance, Execution, ExecutionId, Flow, FlowId, Handover } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
 import { addEdge, decideGrownGroup } from './add-dependency.ts'
-import { ALL_OF, newGroup } from '../../rules/edge-group.ts'
+import { ALL_OF, newGroup, waitsForAll } from '../../rules/edge-group.ts'
 import type { PolicyInput } from '../../rules/edge-group.ts'
 import { countNew, putFlow } from '../../lifecycle/flow-counts.ts'
 import {
@@ -28,11 +28,12 @@ import {
 } from '../../lifecycle/flows/flow-guards.ts'
 import type { HolderInput } from '../../lifecycle/flows/flow-guards.ts'
 import { memberOf, nextRank, raiseRank } from '../../lifecycle/flows/rank-order.ts'
-import { attachMember, link, mayHandPayload, refuseTooMany } from '../../lifecycle/flows/attach-member.ts'
+import { attachMember, isAmbiguous, link, mayHandPayload, refuseTooMany } from '../../lifecycle/flows/attach-member.ts'
 
 export interface UpstreamInput {
   readonly upstreamId: ExecutionId
   readonly hands?: Handover | undefined
+  readonly onFailure?: EdgeTolerance | undefined
 }
 
 export interface AddExecutionInput {
@@ -47,7 +48,7 @@ export interface AddExecutionInput {
   /** The running member that adds it. */
   readonly holder?: HolderInput | undefined
   /** Whether the holder waits for it, and the name under which it receives the result. */
-  readonly awaited?: { readonly hands?: Handover | undefined } | undefined
+  readonly awaited?: Pick<UpstreamInput, 'hands' | 'onFailure'> | undefined
 }
 
 export type AddExecutionResult =
@@ -104,7 +105,8 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
   if (existing === undefined) tx.emit('execution_created', execution, { until: delayOf(execution) })
   linkUpstreams(tx, flow, execution, upstreams)
   if (holder !== undefined && input.awaited !== undefined) {
-    addEdge(tx, { flow, upstream: execution, downstream: holder, hands: input.awaited.hands })
+    const { hands, onFailure } = input.awaited
+    addEdge(tx, { flow, upstream: execution, downstream: holder, hands, onFailure })
   }
   return answer('added', flow, execution)
 }
@@ -112,6 +114,7 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
 interface Upstream {
   readonly execution: Execution
   readonly hands: Handover | undefined
+  readonly onFailure: EdgeTolerance | undefined
 }
 
 function findUpstreams(
@@ -120,12 +123,13 @@ function findUpstreams(
   after: readonly UpstreamInput[],
   upstreams: Upstream[],
 ): Refused<'execution_not_found' | 'execution_not_in_flow' | 'invalid_input'> | undefined {
-  for (const { upstreamId: id, hands } of after) {
+  for (const { upstreamId: id, hands, onFailure } of after) {
     const upstream = tx.get('execution', id)
     if (upstream === undefined) return refused('execution_not_found', { executionId: id })
     if (upstream.member?.flowId !== flow.id) return notInFlow(flow, id)
     for (const other of upstreams) if (other.execution.id === id) return refused('invalid_input', { executionId: id })
-    upstreams.push({ execution: upstream, hands })
+    if (isAmbiguous({ hands, onFailure })) return refused('invalid_input', { executionId: id })
+    upstreams.push({ execution: upstream, hands, onFailure })
   }
   return undefined
 }
@@ -160,12 +164,14 @@ function refuseMember(
   if (awaits === 0) return undefined
   const group = holder?.member?.group
   const handed = (holder?.member?.payloadEdgeCount ?? 0) + (input.awaited?.hands?.as === 'payload' ? 1 : 0)
+  const { hands, onFailure } = input.awaited ?? {}
+  if (isAmbiguous({ hands, onFailure })) return refused('invalid_input', { executionId: input.executionId })
   if (holder === undefined || !mayHandPayload(group ?? ALL_OF, group?.need ?? 0, handed)) {
     return refused('invalid_input', { executionId: input.executionId })
   }
   if (group === undefined) return undefined
   if (group.total >= IN_DEGREE_MAX) return refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX })
-  const mayGrow = group.verdict === 'pending' || (group.policy === 'all_of' && group.verdict === 'satisfied')
+  const mayGrow = group.verdict === 'pending' || (waitsForAll(group.policy) && group.verdict === 'satisfied')
   return mayGrow ? undefined : refusedFor('edge_group_already_fired', holder)
 }
 
@@ -183,8 +189,9 @@ function linkUpstreams(tx: Tx, flow: Flow, execution: Execution, upstreams: read
   const isFree = phase === 'eligible' || phase === 'delayed'
   if (isFree && upstreams.length > 0) block(tx, execution, 'dependencies')
   else if (isFree && flow.state.phase === 'held') block(tx, execution, 'hold')
-  for (const upstream of upstreams)
-    link(tx, { flow, upstream: upstream.execution, downstream: execution, hands: upstream.hands })
+  for (const { execution: upstream, hands, onFailure } of upstreams) {
+    link(tx, { flow, upstream, downstream: execution, hands, onFailure })
+  }
   countNew(flow, execution)
   const last = upstreams[upstreams.length - 1]
   if (last === undefined) tx.put(execution)

@@ -74,6 +74,8 @@ export function newFlow(tx: Tx, input: FlowInput, state: FlowState, submission: 
     hasReplays: false,
     walk: undefined,
     version: 0,
+    ignoredCount: undefined,
+    input: undefined,
   }
 }
 

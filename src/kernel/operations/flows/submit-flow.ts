@@ -5,13 +5,14 @@
 import { registerQueue } from '../../lifecycle/queues.ts'
 import { newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
+import { flowInputKey } from '../../model/blob-keys.ts'
 import { flowSubject } from '../../model/events.ts'
 import { edgeId, queueId } from '../../model/indexes.ts'
 import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
-import type { Execution, ExecutionId, Flow, FlowId, Handover, Instant } from '../../model/records.ts'
+import type { EdgeTolerance, Execution, ExecutionId, Flow, FlowId, Handover, Instant } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
-import type { Tx } from '../../tx.ts'
+import type { BlobInput, Tx } from '../../tx.ts'
 import { newFlow } from './create-flow.ts'
 import type { FlowInput } from './create-flow.ts'
 import { isShort } from '../../rules/edge-group.ts'
@@ -23,24 +24,36 @@ import { bucketOf, newWalk, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 import { memberOf, nextRank } from '../../lifecycle/flows/rank-order.ts'
-import { attachMember, countNewEdge, mayHandPayload, writeEdge } from '../../lifecycle/flows/attach-member.ts'
+import {
+  allowFailure,
+  attachMember,
+  countNewEdge,
+  isAmbiguous,
+  mayHandPayload,
+  writeEdge,
+} from '../../lifecycle/flows/attach-member.ts'
 import type { Link } from '../../lifecycle/flows/attach-member.ts'
 
 export interface NodeInput {
   readonly name: string
   readonly create: CreateInput
   readonly policy?: PolicyInput | undefined
+  /** Whether the definition of the flow has a condition for it. */
+  readonly hasCondition?: true | undefined
 }
 
 export interface EdgeInput {
   readonly upstreamId: ExecutionId
   readonly downstreamId: ExecutionId
   readonly hands?: Handover | undefined
+  readonly onFailure?: EdgeTolerance | undefined
 }
 
 export interface SubmitFlowInput extends FlowInput {
   /** The digest of the whole graph. A second submission with the same digest joins the first. */
   readonly digest: string
+  /** The input of the definition, if it has conditions. The call that creates the flow stores it. */
+  readonly input?: BlobInput | undefined
   /** The size of the whole graph. */
   readonly nodeCount: number
   readonly edgeCount: number
@@ -77,6 +90,8 @@ interface Graph {
   readonly byId: Record<string, Execution>
   readonly touched: Execution[]
   readonly created: Execution[]
+  /** Upstreams of earlier calls whose failure a new edge ignores. */
+  readonly marked: Execution[]
   readonly links: Link[]
 }
 
@@ -93,7 +108,7 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   const flow = existing ?? newSubmission(tx, input)
   // Earlier nodes are stored already, or missing: the caller continues from the counts of the answer.
   if (input.nodesBefore > flow.memberCount || input.edgesBefore > flow.edgeCount) return answer('accepted', flow)
-  const graph: Graph = { flow, byId: {}, touched: [], created: [], links: [] }
+  const graph: Graph = { flow, byId: {}, touched: [], created: [], marked: [], links: [] }
   const nodes = input.nodes.slice(flow.memberCount - input.nodesBefore)
   const edges = input.edges.slice(flow.edgeCount - input.edgesBefore)
   const refusal = addNodes(tx, graph, nodes) ?? checkEdges(tx, graph, edges)
@@ -107,6 +122,7 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   if (workOf(tx, graph) > limit) return refused('graph_limit_exceeded', { flowId: flow.id, limit })
 
   if (existing === undefined) tx.emit('flow_created', flowSubject(flow), {})
+  if (existing === undefined && input.input !== undefined) tx.keep(flowInputKey(flow.id), input.input.blob)
   writeGraph(tx, graph, nodes, isWhole)
   return answer(flow.state.phase === 'held' ? 'accepted' : 'submitted', flow)
 }
@@ -119,7 +135,9 @@ function refuseTooLarge(input: SubmitFlowInput): Refused<'graph_limit_exceeded'>
 
 function newSubmission(tx: Tx, input: SubmitFlowInput): Flow {
   const submission = { digest: input.digest, nodeCount: input.nodeCount, edgeCount: input.edgeCount }
-  return newFlow(tx, input, awaitingSubmission(tx), submission)
+  const flow = newFlow(tx, input, awaitingSubmission(tx), submission)
+  if (input.input !== undefined) flow.input = { size: input.input.size, encoding: input.input.encoding }
+  return flow
 }
 
 /** Creates the members of this call. Writes nothing. */
@@ -135,6 +153,7 @@ function addNodes(tx: Tx, graph: Graph, nodes: readonly NodeInput[]): Refused<'e
       name: node.name,
       rank: nextRank(flow.memberCount + i),
       policy: node.policy,
+      hasCondition: node.hasCondition,
     })
     graph.byId[id] = execution
     graph.created.push(execution)
@@ -162,9 +181,11 @@ function checkEdges(
       return refused('invalid_input', { nodes: [above.name, below.name] })
     }
     pairs[id] = true
-    const link: Link = { flow: graph.flow, upstream, downstream, hands: edge.hands }
+    const link: Link = { flow: graph.flow, upstream, downstream, hands: edge.hands, onFailure: edge.onFailure }
+    if (isAmbiguous(link)) return refused('invalid_input', { nodes: [below.name] })
     const group = countNewEdge(tx, link)
     graph.links.push(link)
+    if (allowFailure(tx, link) && !graph.created.includes(upstream)) graph.marked.push(upstream)
     if (group.total > IN_DEGREE_MAX) {
       return refused('graph_limit_exceeded', { limit: IN_DEGREE_MAX, nodes: [below.name] })
     }
@@ -188,7 +209,7 @@ function find(tx: Tx, graph: Graph, id: ExecutionId): Execution | undefined {
 /** Returns how many records this call would put. */
 function workOf(tx: Tx, graph: Graph): number {
   const queues: Record<string, boolean> = {}
-  let work = graph.created.length + graph.touched.length + graph.links.length + 1
+  let work = graph.created.length + graph.touched.length + graph.marked.length + graph.links.length + 1
   for (const execution of graph.created) {
     const id = queueId(execution.lane, execution.class)
     if (queues[id] === true) continue
@@ -223,6 +244,7 @@ function writeGraph(tx: Tx, graph: Graph, nodes: readonly NodeInput[], isWhole: 
     tx.emit('execution_created', execution, { until: delayUntil(execution) })
     countNew(flow, execution)
   }
+  for (const execution of graph.marked) tx.put(execution)
   for (const execution of graph.touched) {
     const before = bucketOf(execution)
     // The member may have been cancelled or have expired before the rest of the graph arrived.

@@ -1,5 +1,5 @@
 /** Claims executions: takes leases and returns what the handlers need. The only way to lease an execution. */
-import { payloadKey, resultKey } from '../../model/blob-keys.ts'
+import { flowInputKey, payloadKey, resultKey } from '../../model/blob-keys.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { stopsMembers } from '../../rules/flow-state.ts'
@@ -79,10 +79,21 @@ export interface Claimed {
   readonly inputs: MemberInput[]
   /** The upstream after which further inputs are read. */
   readonly inputsFrom: ExecutionId | undefined
+  /** Set if the definition of its flow decides whether it runs. */
+  readonly condition: ClaimedCondition | undefined
   /** Absent until the first step, wait or signal. */
   readonly journal: ClaimedJournal | undefined
   /** Set if the handler runs to undo its steps. */
   readonly unwinding: Unwinding | undefined
+}
+
+/** What a worker needs to evaluate the condition of a member. */
+export interface ClaimedCondition {
+  /** The name of the definition of its flow. */
+  readonly flow: string
+  /** The input of the definition, and its position among the blobs of the reply. */
+  readonly input: BlobInfo | undefined
+  readonly inputBlob: number | undefined
 }
 
 /** The part of the journal that a worker needs before it reads the rest. */
@@ -153,7 +164,7 @@ function takeLeases(tx: Tx, input: ClaimInput, candidates: readonly Execution[],
     }
     const payload = claimPayloadOf(tx, flow, execution)
     payloadBytes = payloadBytes + payload.bytes
-    blobCount = blobCount + payload.inputs.inputs.length + 1
+    blobCount = blobCount + payload.inputs.inputs.length + (payload.conditionOf === undefined ? 1 : 2)
     if (claimed.length > 0 && (payloadBytes > CLAIM_PAYLOAD_BYTES || blobCount > CLAIM_BLOB_MAX)) return
     activate(tx, execution, {
       id: input.requestId,
@@ -205,6 +216,8 @@ export function recoverClaim(tx: Tx, input: ClaimInput): ClaimResult {
 interface ClaimPayload {
   readonly handed: HandedPayload | undefined
   readonly inputs: FoundInputs
+  /** The flow of a member that has a condition and has recorded no step, so that the condition is still to be evaluated. */
+  readonly conditionOf: Flow | undefined
   readonly bytes: number
 }
 
@@ -212,7 +225,21 @@ function claimPayloadOf(tx: Tx, flow: Flow | undefined, execution: Execution): C
   const handed = handedPayload(tx, execution)
   const inputs = findInputs(tx, flow, execution)
   const payload = handed === undefined ? execution.payload : handed.info
-  return { handed, inputs, bytes: (payload?.size ?? 0) + inputs.bytes }
+  const isConditional = execution.member?.hasCondition === true && !hasBegun(execution)
+  const conditionOf = isConditional ? flow : undefined
+  const bytes = (payload?.size ?? 0) + inputs.bytes + (conditionOf?.input?.size ?? 0)
+  return { handed, inputs, conditionOf, bytes }
+}
+
+/** Whether the handler has recorded something. Its condition was met then, and a skip would lose the steps. */
+function hasBegun({ journal, unwinding }: Execution): boolean {
+  return unwinding !== undefined || (journal !== undefined && journal.stepCount > 0)
+}
+
+function claimedCondition(tx: Tx, flow: Flow | undefined): ClaimedCondition | undefined {
+  if (flow === undefined) return undefined
+  const { name, input } = flow
+  return { flow: name, input, inputBlob: input === undefined ? undefined : tx.send(flowInputKey(flow.id), input.size) }
 }
 
 function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed {
@@ -246,6 +273,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     node: execution.member?.name,
     inputs: inputs.inputs,
     inputsFrom: inputs.from,
+    condition: claimedCondition(tx, payload.conditionOf),
     journal: claimedJournal(execution.journal),
     unwinding: execution.unwinding,
   }

@@ -11,7 +11,7 @@ import { publicStates } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
 import type { Position } from '../../model/order.ts'
 import { isShort } from '../../rules/edge-group.ts'
-import { bucketOf, liveCount, noMembers } from '../../rules/flow-state.ts'
+import { bucketOf, isFailure, liveCount, noMembers } from '../../rules/flow-state.ts'
 import type { MemberBucket } from '../../rules/flow-state.ts'
 
 /** The counts of one flow so far. */
@@ -21,6 +21,7 @@ export interface FlowTally {
   readonly members: number
   readonly edges: number
   readonly shortGroups: number
+  readonly ignored: number
   readonly position: Position
 }
 
@@ -37,7 +38,7 @@ export interface AuditFlowsInput {
 
 export interface FlowDrift {
   readonly flowId: FlowId
-  readonly what: MemberBucket | 'members' | 'edges' | 'short_groups' | 'not_ended'
+  readonly what: MemberBucket | 'members' | 'edges' | 'short_groups' | 'ignored' | 'not_ended'
   readonly recorded: number
   readonly counted: number
 }
@@ -59,6 +60,7 @@ interface Count {
   members: number
   edges: number
   shortGroups: number
+  ignored: number
 }
 
 /** Counts one page of a flow's members. */
@@ -78,6 +80,7 @@ export function auditFlows(tx: Tx, input: AuditFlowsInput): AuditFlowsResult {
     members: tally?.members ?? 0,
     edges: tally?.edges ?? 0,
     shortGroups: tally?.shortGroups ?? 0,
+    ignored: tally?.ignored ?? 0,
   }
   const range = { index: membersIndex(flow.id), from: tally?.position, limit: MEMBER_PAGE_MAX }
   const page = tx.scan(range, 'execution')
@@ -103,6 +106,7 @@ function countMember(count: Count, execution: Execution): void {
   count.members = count.members + 1
   count.edges = count.edges + (group?.total ?? 0)
   if (isShort(execution)) count.shortGroups = count.shortGroups + 1
+  if (execution.member?.mayFail === true && isFailure(bucket)) count.ignored = count.ignored + 1
 }
 
 function compare(flow: Flow, count: Count): FlowDrift[] {
@@ -114,6 +118,7 @@ function compare(flow: Flow, count: Count): FlowDrift[] {
   add('members', flow.memberCount, count.members)
   add('edges', flow.edgeCount, count.edges)
   add('short_groups', flow.shortGroupCount, count.shortGroups)
+  add('ignored', flow.ignoredCount ?? 0, count.ignored)
   const hasToEnd = flow.state.phase === 'sealed' && flow.walk === undefined && liveCount(count.counts) === 0
   add('not_ended', 0, hasToEnd ? 1 : 0)
   return drifts
