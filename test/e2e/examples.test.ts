@@ -51,6 +51,15 @@ test.each([
       '  live: completed\n  announce: completed\n',
     ],
   ],
+  [
+    'nightly-import',
+    [
+      'orders.csv: the flow completed\n  report: load completed, merge skipped (condition), publish completed\n',
+      '  results: release, report\n',
+      'broken.csv: the flow failed\n  report: load failed (permanent), merge skipped',
+      '  release: disk-7 is free again\n',
+    ],
+  ],
   ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the flow has 6 members and 5 edges']],
 ])('the example %s prints its results and exits, also on a given store', async (name, texts) => {
   const place = await workplace()
