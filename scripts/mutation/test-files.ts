@@ -3,26 +3,33 @@ import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { root } from '../run.ts'
 
-/** Suites that run in one process on the memory store. Those of servers, processes and random walks would take too long. */
-const ORDER = [
+/**
+ * The tests of the kernel that run in one process on the memory store. Suites of servers, processes and random walks would take too
+ * long, and tests of the programs around the kernel reach all of it and kill nothing there that these leave.
+ */
+const OF_KERNEL = [
   'src/kernel/**/*.test.ts',
-  'test/mutation/*.test.ts',
+  'test/conformance/!(table).test.ts',
   'test/table/{claiming,listing,looking,purging,reconciling,reconciling-journals,time}.test.ts',
-  'test/conformance/*.test.ts',
   'src/engine/scanners/*.test.ts',
   'test/properties/conditions.test.ts',
+  'test/mutation/*.test.ts',
 ]
 
-/** Tests of programs around the kernel: they reach the whole kernel, and kill nothing there that the others leave. */
-const AROUND = ['src/client/**/*.test.ts', 'src/fabric/*.test.ts', 'src/worker/*.test.ts']
+/** The tests of the code around the kernel. */
+const OF_CLIENT = ['src/client/**/*.test.ts', 'src/fabric/*.test.ts', 'test/conformance/retired-keys.test.ts']
 
 const SERVER_TEST = /(^|[./])(valkey|postgres)\.test\.ts$/
 
 /** The tests beside the mutated sources come before all others. Only tests that import a mutated source are used. */
 export function testFilesFor(sources: readonly string[]): string[] {
   const folders = [...new Set(sources.map((source) => path.dirname(source)))]
-  const isKernel = sources.every((source) => source.startsWith('src/kernel/'))
-  const patterns = [...folders.map((folder) => `${folder}/*.test.ts`), ...ORDER, ...(isKernel ? [] : AROUND)]
+  const inKernel = sources.filter((source) => source.startsWith('src/kernel/')).length
+  const patterns = [
+    ...folders.map((folder) => `${folder}/*.test.ts`),
+    ...(inKernel > 0 ? OF_KERNEL : []),
+    ...(inKernel < sources.length ? OF_CLIENT : []),
+  ]
   const files = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
   const imports = new Imports()
   return [...new Set(files)].filter((file) => {

@@ -9,8 +9,9 @@ import { PLAN_VARIABLE } from '../../test/mutation/plan.ts'
 import type { Plan, ReportLine } from '../../test/mutation/plan.ts'
 import { root } from '../run.ts'
 
-/** A process that reports nothing for so long hangs in a loop that no tick ends. */
-const SILENCE_MAX_MS = 60_000
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** A process that reports nothing for so long hangs in a loop that no tick ends. At the lowest priority, it may also wait for the CPU. */
+const SILENCE_MAX_MS = 600_000
 const LOOK_EVERY_MS = 250
 /** Tests have the rest of the machine: this runs for a long time. */
 const NICENESS = 19
@@ -125,7 +126,12 @@ export class Trial {
   /** Reads the report of a process while it runs. Returns whether the process came to the end of its tests. */
   async #follow(child: ChildProcess, reportFile: string): Promise<boolean> {
     const kill = (): void => killGroup(child)
+    const end = (signal: NodeJS.Signals): void => {
+      kill()
+      process.kill(process.pid, signal)
+    }
     process.once('exit', kill)
+    for (const signal of ENDING_SIGNALS) process.once(signal, end)
     let read = 0
     const heard: Heard = { trying: undefined, isSpoiled: false, at: performance.now() }
     const listen = (): void => {
@@ -157,6 +163,7 @@ export class Trial {
       return trying === undefined && !isSpoiled && child.exitCode !== null
     } finally {
       process.removeListener('exit', kill)
+      for (const signal of ENDING_SIGNALS) process.removeListener(signal, end)
       kill()
     }
   }

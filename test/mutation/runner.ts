@@ -14,6 +14,8 @@ import { isLoopEnded, prepareSwitch, reachedOf, switchOff, switchOn, tickCount }
 /** A test with a mutant times out when it takes so much longer than without. */
 const TIME_FACTOR = 10
 const TIME_MIN_MS = 1_500
+/** A mutant is given up when tests that do not kill it have computed for so long. */
+const MUTANT_CPU_MAX_MS = 4_000
 /** A test that timed out is left behind. It spoils the process if it still works after this time. */
 const AFTERMATH_MS = 100
 
@@ -27,6 +29,7 @@ interface Trial {
   readonly test: string
   look: Look
   startedAt: number
+  startedCpu: NodeJS.CpuUsage
   usualMs: number
   usualTicks: number
   hasTimedOut: boolean
@@ -38,6 +41,7 @@ class MutationRunner extends TestRunner {
   readonly #plan: Plan = readPlan()
   readonly #alive: Set<number>
   readonly #skipped: ReadonlySet<string>
+  readonly #spentMs = new Map<number, number>()
   #trial: Trial | undefined
 
   constructor(config: SerializedConfig) {
@@ -59,6 +63,7 @@ class MutationRunner extends TestRunner {
       test: name,
       look: { kind: 'first' },
       startedAt: 0,
+      startedCpu: process.cpuUsage(),
       usualMs: 0,
       usualTicks: 0,
       hasTimedOut: false,
@@ -72,6 +77,7 @@ class MutationRunner extends TestRunner {
     const trial = this.#current()
     trial.hasTimedOut = false
     trial.startedAt = performance.now()
+    trial.startedCpu = process.cpuUsage()
     if (trial.look.kind !== 'mutant') {
       switchOff()
       return
@@ -120,7 +126,10 @@ class MutationRunner extends TestRunner {
   async #judge(trial: Trial, hasFailed: boolean, error: string): Promise<Look | undefined> {
     const { test, look } = trial
     if (look.kind === 'mutant') {
-      if (!hasFailed) return this.#next(trial)
+      if (!hasFailed) {
+        this.#spend(look.mutant, trial)
+        return this.#next(trial)
+      }
       const kind = trial.hasTimedOut || isLoopEnded() ? 'timed_out' : 'killed'
       this.#alive.delete(look.mutant)
       this.#report({ kind, mutant: look.mutant, test })
@@ -143,6 +152,14 @@ class MutationRunner extends TestRunner {
     trial.queue = trial.reached.filter((mutant) => this.#alive.has(mutant))
     // A test that cannot be repeated would seem to kill every mutant.
     return trial.queue.length > 0 ? { kind: 'check' } : this.#next(trial)
+  }
+
+  /** Notes the computing time that a run without effect has taken. */
+  #spend(mutant: number, { startedCpu }: Trial): void {
+    const { user, system } = process.cpuUsage(startedCpu)
+    const spent = (this.#spentMs.get(mutant) ?? 0) + (user + system) / 1_000
+    this.#spentMs.set(mutant, spent)
+    if (spent > MUTANT_CPU_MAX_MS) this.#alive.delete(mutant)
   }
 
   #next(trial: Trial): Look | undefined {
