@@ -15,6 +15,7 @@ function inOrder(list: readonly Keyed[]): Keyed[] {
 test('a lower score comes first, and among equal scores the id that is smaller by its bytes', () => {
   expect(compareKeyed({ score: 1, id: 'z' }, { score: 2, id: 'a' })).toBeLessThan(0)
   expect(compareKeyed({ score: 1, id: 'B' }, { score: 1, id: 'a' })).toBeLessThan(0)
+  expect(compareKeyed({ score: 1, id: 'a' }, { score: 1, id: 'B' })).toBeGreaterThan(0)
   expect(compareKeyed({ score: 1, id: 'a' }, { score: 1, id: 'a' })).toBe(0)
 })
 

@@ -10,12 +10,12 @@ export function compareKeyed(a: Keyed, b: Keyed): number {
 
 /** Merges sorted lists into the first `limit` items of their union. */
 export function mergeOrdered<T extends Keyed>(lists: readonly T[][], limit: number): T[] {
+  /** How many items of each list are merged; none at first. */
   const heads: number[] = []
-  for (let i = 0; i < lists.length; i++) heads.push(0)
   const merged: T[] = []
   while (merged.length < limit) {
     let best: T | undefined = undefined
-    let bestList = -1
+    let bestList = 0
     for (let i = 0; i < lists.length; i++) {
       const candidate = lists[i]?.[heads[i] ?? 0]
       if (candidate !== undefined && (best === undefined || compareKeyed(candidate, best) < 0)) {
