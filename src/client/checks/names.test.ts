@@ -12,8 +12,12 @@ import {
   checkKey,
   checkLane,
   checkNamespace,
+  checkObject,
   checkPriority,
   checkReason,
+  checkTagName,
+  checkTagObject,
+  checkTagQuery,
   checkTags,
   checkTaskName,
   checkWorkerId,
@@ -45,17 +49,47 @@ test('a key may be any text without control characters, counted in bytes', () =>
   expect(checkKey('größe: 7 · 文')).toBe('größe: 7 · 文')
   expect(checkKey('ü'.repeat(KEY_BYTES / 2))).toHaveLength(KEY_BYTES / 2)
   expect(() => checkKey('ü'.repeat(KEY_BYTES / 2 + 1))).toThrow(`${KEY_BYTES} bytes`)
-  for (const key of ['', 'a\u0000', 'a\u001fb', 7]) expect(() => checkKey(key)).toThrow('id is')
+  for (const key of ['', 'a\u0000', 'a\u001fb', '\ud800', 7]) expect(() => checkKey(key)).toThrow('id is')
 })
 
 test('a reason may be empty but not endless', () => {
   expect(checkReason('')).toBe('')
+  expect(checkReason('x'.repeat(REASON_BYTES))).toHaveLength(REASON_BYTES)
   expect(() => checkReason('x'.repeat(REASON_BYTES + 1))).toThrow('must be a text of at most')
   expect(() => checkReason(7, 'why')).toThrow('why is 7, but must be')
 })
 
 test.each([-1, PRIORITY_MAX + 1, 1.5, Number.NaN, '1', undefined])('%j is no priority', (priority) => {
   expect(() => checkPriority(priority)).toThrow(`0 to ${PRIORITY_MAX}`)
+})
+
+test('the lowest and the highest priority are priorities', () => {
+  expect([checkPriority(0), checkPriority(PRIORITY_MAX)]).toEqual([0, PRIORITY_MAX])
+})
+
+test.each<[string, (value: unknown) => unknown]>([
+  ['lane', checkLane],
+  ['task', checkTaskName],
+  ['namespace', checkNamespace],
+  ['workerId', checkWorkerId],
+  ['id', checkKey],
+  ['reason', checkReason],
+  ['priority', checkPriority],
+  ['tags', checkTagName],
+  ['tag', (name) => checkTagQuery({ name, value: 'x' }, 'query')],
+])('an error names the field %s, unless the caller names another', (field, check) => {
+  expect(() => check({})).toThrow(
+    expect.objectContaining({ detail: expect.objectContaining({ field }) as object }) as Error,
+  )
+})
+
+test.each([null, undefined, 7, 'text', [{}]])('%j is no object', (value) => {
+  expect(() => checkObject(value, 'options', '{ a: 1 }')).toThrow('options is')
+})
+
+test('an object of any kind is one', () => {
+  for (const value of [{}, new Map(), Object.create(null)])
+    expect(() => checkObject(value, 'options', '{}')).not.toThrow()
 })
 
 describe('tags', () => {
@@ -65,6 +99,7 @@ describe('tags', () => {
       { name: 'plan', value: 'pro', indexed: true },
     ])
     expect(checkTags(undefined, [])).toEqual([])
+    expect(checkTags({ b: '', c: '', a: '' }, []).map(({ name }) => name)).toEqual(['a', 'b', 'c'])
   })
 
   test('go back into an object', () => {
@@ -73,6 +108,17 @@ describe('tags', () => {
 
   test.each(['Plan', '1st', '', 'two words', 'x'.repeat(65), 'ü'])('%j is no name of a tag', (name) => {
     expect(() => checkTags({ [name]: 'x' }, [])).toThrow("a tag's name must begin with a-z")
+  })
+
+  test('may come in an object without a prototype', () => {
+    const tags = Object.assign(Object.create(null) as object, { plan: 'pro' })
+
+    expect(checkTags(tags, [])).toEqual([{ name: 'plan', value: 'pro', indexed: false }])
+  })
+
+  test('have names of text', () => {
+    expect(() => checkTagName(['plan'])).toThrow("a tag's name must begin with a-z")
+    expect(() => checkTagObject(undefined)).toThrow('tags must be an object')
   })
 
   test('have values of text with a longest length', () => {

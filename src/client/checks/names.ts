@@ -165,7 +165,7 @@ export function tagsToObject(tags: readonly Tag[]): Tags {
 
 /** Whether an object has no prototype or that of object literals, in this realm or another. */
 function isPlainObject(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value) as object | null
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
