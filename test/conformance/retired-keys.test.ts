@@ -48,6 +48,7 @@ conformsOnServers('retired keys', ({ fabric }) => {
     for (const old of [first, second]) {
       await expect(new RetiredKeys(fabric.store).compare(old)).rejects.toMatchObject({
         code: 'invalid_keys',
+        detail: { field: 'keys' },
         message: expect.stringContaining(first.current.id) as string,
       })
     }
@@ -55,11 +56,11 @@ conformsOnServers('retired keys', ({ fabric }) => {
   })
 
   test('leave their ids in the store, and no secret', async () => {
-    const recorded: string[] = []
+    const recorded: (readonly string[])[] = []
     const spy = {
       findFacts: (kind: 'retired_key', names: readonly string[]) => fabric.store.findFacts(kind, names),
       recordFacts: (kind: 'retired_key', names: readonly string[]) => {
-        recorded.push(...names)
+        recorded.push(names)
         return fabric.store.recordFacts(kind, names)
       },
     }
@@ -68,6 +69,6 @@ conformsOnServers('retired keys', ({ fabric }) => {
     await new RetiredKeys(spy).compare(retired)
     await new RetiredKeys(spy).compare(retired)
 
-    expect(recorded).toEqual([first.current.id])
+    expect(recorded).toEqual([[first.current.id]])
   })
 })

@@ -26,7 +26,7 @@ import { checkSignalKey, checkSignalName, checkWaitpointKey, keyForHolder } from
 import { optionalClaims } from '../tokens/token-options.ts'
 import type { TokenOptions } from '../define/context.ts'
 import type { Session } from '../session.ts'
-import type { VerifiedToken } from '../tokens/token.ts'
+import type { TokenSigner, VerifiedToken } from '../tokens/token.ts'
 
 /** The effect of a signal, and its number in the execution. */
 export type SignalReceipt = Exclude<DeliverSignalResult, Refused>
@@ -119,8 +119,7 @@ async function answer(
 ): Promise<AnswerResult> {
   const key = keyOf(session, answerOptions(options).key)
   checkSignalName(name, 'signal name')
-  await session.tokens.confirm()
-  const verified = verifyToken(session, token)
+  const verified = verifyToken(await session.tokens.confirm(), token)
   if ('kind' in verified) return verified
   const { executionId, target, waitpointId, generation, openedAt, nonce, names } = verified
   // A token of an earlier version may name a principal that would not be accepted now.
@@ -169,8 +168,8 @@ async function reissueWaitpoint(
 ): Promise<ReissueWaitpointResult> {
   const executionId = session.resolve(idOrKey)
   const target = checkWaitpointKey(waitpoint)
-  await session.tokens.confirm()
-  const input = { executionId, target, keyId: session.tokens.requireKeyId(), by: checkPrincipal(by, 'by') }
+  const signer = await session.tokens.confirm()
+  const input = { executionId, target, keyId: signer.requireKeyId(), by: checkPrincipal(by, 'by') }
   return (await session.run(executionId, 'reissueWaitpoint', input)).result
 }
 
@@ -201,9 +200,9 @@ function keyOf(session: Session, key: string | undefined): string {
   return key ?? session.runtime.uuid()
 }
 
-function verifyToken(session: Session, token: string): VerifiedToken | Refused<TokenCode> {
+function verifyToken(signer: TokenSigner, token: string): VerifiedToken | Refused<TokenCode> {
   try {
-    return session.tokens.verify(token)
+    return signer.verify(token)
   } catch (error) {
     if (error instanceof EngineError && isTokenCode(error.code)) return refused(error.code, {})
     throw error

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, rmSync } from 'node:fs'
 import { chmod, chown, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,10 +8,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemRuntime, virtualRuntime } from '../../runtime/index.ts'
 import { changeKeyFile } from './key-file-change.ts'
 import { readKeyFile } from './key-file.ts'
-import { KeyRing, mintKey } from './key-ring.ts'
+import { KeyRing, mintKey, revealRing } from './key-ring.ts'
 
 const HOUR_MS = 3_600_000
 const NOBODY = 65_534
+/** The files that this process has open, on Linux. */
+const OPEN_FILES = '/proc/self/fd'
 const runtime = systemRuntime()
 
 let folder = ''
@@ -135,17 +138,23 @@ test('links in a circle are refused', async () => {
   await symlink(other, file)
   await symlink(file, other)
 
-  await expect(changeKeyFile(file, runtime, rotate)).rejects.toThrow('ELOOP')
+  await expect(changeKeyFile(file, runtime, rotate)).rejects.toMatchObject({ code: 'ELOOP' })
 })
 
 test.runIf(process.getuid?.() === 0)('a rotation by root leaves the file to its owner', async () => {
   await changeKeyFile(file, runtime, rotate)
-  await chown(file, NOBODY, NOBODY)
+  for (const [uid, gid] of [
+    [NOBODY, NOBODY],
+    [NOBODY, 0],
+    [0, NOBODY],
+  ] as const) {
+    await chown(file, uid, gid)
 
-  await changeKeyFile(file, runtime, rotate)
+    await changeKeyFile(file, runtime, rotate)
 
-  expect(await stat(file)).toMatchObject({ uid: NOBODY, gid: NOBODY })
-  expect(await modeOf(file)).toBe(0o600)
+    expect(await stat(file)).toMatchObject({ uid, gid })
+    expect(await modeOf(file)).toBe(0o600)
+  }
 })
 
 test('the wait for a lock that is not released is bounded, and the error names the lock', async () => {
@@ -155,6 +164,7 @@ test('the wait for a lock that is not released is bounded, and the error names t
   const changing = changeKeyFile(file, clock, rotate).finally(() => (change.isOver = true))
   const refused = expect(changing).rejects.toMatchObject({
     code: 'invalid_keys',
+    detail: { field: 'keys' },
     message: expect.stringContaining(`${file}.lock`) as string,
   })
 
@@ -163,4 +173,40 @@ test('the wait for a lock that is not released is bounded, and the error names t
   await refused
   expect(clock.monotonic()).toBeGreaterThanOrEqual(5_000)
   expect(await readdir(folder)).toEqual(['keys.lock'])
+})
+
+test('a lock that was removed by hand meanwhile is no error', async () => {
+  const ring = await changeKeyFile(file, runtime, (present) => {
+    rmSync(`${file}.lock`)
+    return rotate(present)
+  })
+
+  expect(readKeyFile(file).ring.current.id).toBe(ring.current.id)
+})
+
+test('a lock that cannot be taken at all is not waited for', async () => {
+  const longest = path.join(folder, 'k'.repeat(252))
+
+  await expect(changeKeyFile(longest, virtualRuntime(), rotate)).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
+})
+
+test('a ring that would be too large to be read is not written', async () => {
+  const { current } = await changeKeyFile(file, runtime, rotate)
+  const { keys } = revealRing(KeyRing.begin(0))
+  const retired = Array.from({ length: 17_000 }, (_, i) => `${i}`.padStart(60, 'k'))
+  const large = KeyRing.parse({ keys, retired })
+
+  await expect(changeKeyFile(file, runtime, () => large)).rejects.toMatchObject({
+    code: 'invalid_keys',
+    detail: { field: 'keys' },
+    message: expect.stringContaining('would be larger than') as string,
+  })
+  expect(readKeyFile(file).ring.current.id).toBe(current.id)
+})
+
+test.runIf(existsSync(OPEN_FILES))('a change leaves no file open', async () => {
+  const before = (await readdir(OPEN_FILES)).length
+  for (let i = 0; i < 20; i++) await changeKeyFile(file, runtime, rotate)
+
+  expect((await readdir(OPEN_FILES)).length).toBeLessThan(before + 10)
 })

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { inspect, promisify } from 'node:util'
@@ -8,12 +9,14 @@ import { virtualRuntime } from '../../runtime/index.ts'
 import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { changeKeyFile } from './key-file-change.ts'
-import { KEY_FILE_MAX_BYTES, KEY_RING_STALE_MAX_MS, KeyFile, readKeyFile } from './key-file.ts'
+import { KEY_FILE_MAX_BYTES, KEY_RING_STALE_MAX_MS, KeyFile, fileErrorCode, readKeyFile } from './key-file.ts'
 import { KeyRing, mintKey, revealRing } from './key-ring.ts'
 
 const run = promisify(execFile)
 const HOUR_MS = 3_600_000
 const NOBODY = 65_534
+/** The files that this process has open, on Linux. */
+const OPEN_FILES = '/proc/self/fd'
 
 let folder = ''
 beforeEach(async () => {
@@ -54,6 +57,7 @@ test('a rotation reaches a running process within a second', async () => {
 test.each<[string, (file: string) => Promise<unknown>, string]>([
   ['is gone', (file) => rm(file), 'does not exist'],
   ['is empty', (file) => writeFile(file, ''), 'is empty'],
+  ['holds blanks alone', (file) => writeFile(file, ' \n'), 'is empty'],
   ['is cut off', (file) => writeFile(file, '{ "keys": ['), 'is not JSON'],
   ['is no ring', (file) => writeFile(file, '{}'), 'keys must be a list'],
   ['is a folder', (file) => rm(file).then(() => mkdir(file)), 'is not a regular file'],
@@ -108,7 +112,12 @@ test('a file that others may read is warned of', async () => {
   expect(new KeyFile(file, runtime, log).ring().current.id).toMatch(/^k/)
 
   expect(lines).toMatchObject([
-    { level: 'warn', text: expect.stringContaining('other users can read the signing keys') as string },
+    {
+      level: 'warn',
+      text: expect.stringContaining(
+        `other users can read the signing keys; run chmod 600 on the file { file: '${file}'`,
+      ) as string,
+    },
   ])
 })
 
@@ -180,6 +189,7 @@ test('keys that cannot be compared with the file for too long are refused, until
     expect(errorOf(() => keys.ring())).toMatchObject({
       code: 'signing_keys_stale',
       isRetryable: true,
+      detail: { field: 'keys' },
       message: expect.stringContaining(file) as string,
     })
   }
@@ -241,3 +251,102 @@ function errorOf(run: () => unknown): EngineError {
   }
   throw new Error('Nothing was thrown.')
 }
+
+test('the file is checked once a second, also by a process that runs for long', async () => {
+  const { file, runtime, log } = await opened()
+  await runtime.advance(10_000)
+  const keys = new KeyFile(file, runtime, log)
+  const seen: string[] = []
+  for (let i = 0; i < 3; i++) {
+    const { current } = await changeKeyFile(file, runtime, rotate)
+    await runtime.advance(999)
+    seen.push(keys.ring().current.id === current.id ? 'early' : 'before')
+    await runtime.advance(1)
+    seen.push(keys.ring().current.id === current.id ? 'after' : 'late')
+  }
+
+  expect(seen).toEqual(['before', 'after', 'before', 'after', 'before', 'after'])
+})
+
+test('a file that cannot be read stays in use for the whole time, however long the process has run', async () => {
+  const { file, runtime, first, keys } = await opened()
+  await runtime.advance(24 * HOUR_MS)
+  keys.ring()
+  await rm(file)
+  await runtime.advance(KEY_RING_STALE_MAX_MS)
+
+  expect(keys.ring().current.id).toBe(first.current.id)
+  await runtime.advance(1)
+  expect(errorOf(() => keys.ring())).toMatchObject({ code: 'signing_keys_stale' })
+})
+
+test('every time that the file cannot be read is logged, and once how long', async () => {
+  const { file, runtime, keys, lines } = await opened()
+  for (let i = 0; i < 2; i++) {
+    await rename(file, `${file}.away`)
+    await runtime.advance(1_000)
+    keys.ring()
+    await runtime.advance(KEY_RING_STALE_MAX_MS)
+    for (let use = 0; use < 2; use++) errorOf(() => keys.ring())
+    await rename(`${file}.away`, file)
+    for (let use = 0; use < 2; use++) keys.ring()
+  }
+
+  const [cannot, stale, again] = [
+    'the signing keys cannot be read',
+    'the signing keys could not be read for 60 s',
+    'the signing keys can be read again',
+  ]
+  expect(lines.map(({ text }) => text.slice(0, text.search(/[;{]| and may/)).trim())).toEqual([
+    ...[cannot, stale, again],
+    ...[cannot, stale, again],
+  ])
+  for (const { text } of lines) expect(text).toContain(`file: '${file}'`)
+  expect(lines[1]!.text).toContain('does not exist')
+})
+
+test('a file of the greatest size is read', async () => {
+  const { file, first } = await opened()
+  await writeFile(file, JSON.stringify(revealRing(first)).padEnd(KEY_FILE_MAX_BYTES))
+
+  expect(readKeyFile(file).ring.current.id).toBe(first.current.id)
+})
+
+test('an error names the file, the cause and the option', async () => {
+  const { file } = await opened()
+  await chmod(folder, 0o755)
+  const problems: [() => Promise<unknown>, string, string][] = [
+    [() => chmod(file, 0o000), 'invalid_keys', `The file ${file} cannot be read (EACCES).`],
+    [
+      () => chmod(file, 0o600).then(() => writeFile(file, '{}')),
+      'invalid_keys',
+      `${file}: In the key ring, keys must be a list.`,
+    ],
+    [() => writeFile(file, ''), 'signing_keys_missing', `The file ${file} is empty.`],
+  ]
+  for (const [spoil, code, message] of problems) {
+    await spoil()
+    const error =
+      code === 'invalid_keys' && message.includes('EACCES')
+        ? unprivileged(() => errorOf(() => readKeyFile(file)))
+        : errorOf(() => readKeyFile(file))
+    expect(error).toMatchObject({ code, detail: { field: 'keys', message } })
+  }
+})
+
+test.runIf(existsSync(OPEN_FILES))('reading leaves no file open', async () => {
+  const { file } = await opened()
+  const before = (await readdir(OPEN_FILES)).length
+  for (let i = 0; i < 50; i++) readKeyFile(file)
+
+  expect((await readdir(OPEN_FILES)).length).toBeLessThan(before + 25)
+})
+
+test.each<[unknown, string]>([
+  [Object.assign(new Error('no'), { code: 'ENOENT' }), 'ENOENT'],
+  [new Error('no'), 'unknown'],
+  [{ code: 'ENOENT' }, 'unknown'],
+  ['ENOENT', 'unknown'],
+])('the code of %o is %s', (error, code) => {
+  expect(fileErrorCode(error)).toBe(code)
+})

@@ -65,7 +65,7 @@ export class KeyFile implements KeySource {
       this.#checkedAt = now
       this.#reload(now)
     }
-    if (this.#problem !== undefined && now - this.#confirmedAt > KEY_RING_STALE_MAX_MS) throw this.#stale()
+    if (now - this.#confirmedAt > KEY_RING_STALE_MAX_MS) throw this.#stale()
     return this.#ring
   }
 

@@ -30,31 +30,35 @@ describe('a ring as text', () => {
     const ring = ringOf(document)
 
     expect(ring.current.id).toBe('new')
-    expect(revealRing(ring)).toEqual(document)
+    expect(revealRing(ring)).toStrictEqual(document)
   })
 
   const key = { id: 'a', secret: SECRET, createdAt: 1 }
   test.each<[string, unknown, string]>([
-    ['nothing', undefined, 'the ring must be an object'],
+    ['nothing', undefined, 'the ring must be an object with keys, retired.'],
     ['a list', [key], 'the ring must be an object'],
     ['no list of keys', { keys: { a: SECRET } }, 'keys must be a list'],
-    ['an unknown field', { keys: [key], [SECRET]: 1 }, 'has a field that is none of'],
+    ['an unknown field', { keys: [key], [SECRET]: 1 }, 'has a field that is none of keys, retired.'],
+    ['a key that is none', { keys: [null] }, 'keys[0] must be an object with id, secret, createdAt, notAfter.'],
     ['no keys', { keys: [] }, 'there is no current key'],
     ['no current key', { keys: [{ ...key, notAfter: 5 }] }, 'there is no current key'],
     ['two current keys', { keys: [key, { ...key, id: 'b' }] }, 'there are several current keys'],
     ['an id twice', { keys: [key, { ...key, notAfter: 5 }] }, 'the id a occurs twice'],
     ['a retired id among the keys', { keys: [key], retired: ['a'] }, 'the id a occurs twice'],
     ['an id with a dot', { keys: [{ ...key, id: 'a.b' }] }, 'keys[0].id must be'],
+    ['an id in a list', { keys: [{ ...key, id: ['a'] }] }, 'keys[0].id must be'],
     ['an id like a flag', { keys: [{ ...key, id: '-a' }] }, 'keys[0].id must be'],
     ['a short secret', { keys: [{ ...key, secret: SECRET.slice(0, 40) }] }, 'keys[0].secret must be at least 32 bytes'],
     ['a secret that is no text', { keys: [{ ...key, secret: 5 }] }, 'keys[0].secret must be at least 32 bytes'],
     ['a date as text', { keys: [{ ...key, createdAt: '2026' }] }, 'keys[0].createdAt must be in milliseconds'],
+    ['a date before 1970', { keys: [{ ...key, createdAt: -1 }] }, 'keys[0].createdAt must be in milliseconds'],
     ['an end as text', { keys: [{ ...key, notAfter: '2026' }] }, 'keys[0].notAfter must be in milliseconds'],
+    ['a retired id that is in no list', { keys: [key], retired: 'b' }, 'retired must be a list of key ids'],
     ['a retired secret', { keys: [key], retired: [{ id: 'b' }] }, 'retired must be a list of key ids'],
   ])('with %s is refused, and the error shows no secret', (_what, document, problem) => {
     const error = errorOf(() => KeyRing.parse(document))
 
-    expect(error.code).toBe('invalid_keys')
+    expect(error).toMatchObject({ code: 'invalid_keys', detail: { field: 'keys' } })
     expect(error.message).toContain(problem)
     expect(inspect(error, { depth: null })).not.toContain(SECRET.slice(0, 16))
   })
@@ -122,6 +126,9 @@ describe('retiring a key', () => {
 
     expect(errorOf(() => ring.retire(ring.current.id)).message).toContain('rotate first')
     expect(errorOf(() => ring.retire('k0')).message).toContain('is not in the ring')
+    for (const id of [ring.current.id, 'k0']) {
+      expect(errorOf(() => ring.retire(id))).toMatchObject({ code: 'invalid_input', detail: { field: 'id' } })
+    }
   })
 })
 

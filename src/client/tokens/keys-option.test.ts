@@ -45,5 +45,18 @@ test.each([{}, { file: '' }, { file: 5 }, { keys: [{ id: 'a', secret: 'hush' }] 
   (option) => {
     expect(() => open(option as unknown as KeysOption)).toThrow(/^[^]*keys must be \{ file: [^]*$/)
     expect(() => open(option as unknown as KeysOption)).not.toThrow('hush')
+    expect(() => open(option as unknown as KeysOption)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_configuration',
+        detail: expect.objectContaining({ field: 'keys' }) as object,
+      }) as Error,
+    )
   },
 )
+
+test('a function is no source of keys, whatever it has', async () => {
+  await changeKeyFile(file, runtime, () => KeyRing.begin(0))
+  const option = Object.assign(() => undefined, { file })
+
+  expect(() => open(option as unknown as KeysOption)).toThrow('keys must be')
+})

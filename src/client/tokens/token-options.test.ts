@@ -11,6 +11,12 @@ test('options become claims', () => {
   })
 })
 
+test('a token may have as many as 16 names', () => {
+  const names = Array.from({ length: 16 }, (_, i) => `name ${i}`)
+
+  expect(optionalClaims({ names }, 0).names).toEqual(names)
+})
+
 test.each<[string, unknown]>([
   ['for', { for: '' }],
   ['for', { for: 'a'.repeat(257) }],

@@ -6,6 +6,7 @@ import type { Log } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { KeyRing, mintKey, noKeys } from './key-ring.ts'
 import type { KeySource } from './key-ring.ts'
+import { RetiredKeys } from './retired-keys.ts'
 import { TOKEN_MAX_LENGTH, Tokens } from './token.ts'
 import type { TokenClaims } from './token.ts'
 
@@ -147,6 +148,11 @@ describe('a forgery', () => {
       [],
       ['a', 'b', 'c'],
       ['a', 'b', 'c', '1'],
+      [1, 'b', 'c', 1, 500],
+      ['a', 2, 'c', 1, 500],
+      ['a', 'b', 3, 1, 500],
+      ['a', 'b', 'c', '1', 500],
+      ['a', 'b', 'c', 1, 500, 9_999, 'ada', ['approve', 7]],
       ['a', 'b', 'c', 1],
       ['a', 'b', 'c', 1, '500'],
       ['a', 'b', 'c', 1, null, 9_999],
@@ -208,8 +214,11 @@ describe('what a holder learns', () => {
 
     expect(new Set(errors.map((error) => JSON.stringify(error))).size).toBe(1)
     expect(errors[0]).toMatchObject({ code: 'invalid_token', detail: {} })
-    expect(lines).toHaveLength(3)
-    expect(JSON.stringify(lines)).toContain('k9:<REDACTED>')
+    expect(lines).toEqual([
+      [{ code: 'invalid_token', token: 'k9:<REDACTED>' }, 'token refused'],
+      [{ code: 'invalid_token', token: '<malformed>:<REDACTED>' }, 'token refused'],
+      [{ code: 'invalid_token', token: '<malformed>:<REDACTED>' }, 'token refused'],
+    ])
     expect(JSON.stringify([lines, errors])).not.toContain(token.slice(6, 40))
   })
 
@@ -310,4 +319,110 @@ test('a nonce is a claim of its own, and a token without one is read as before',
   expect(tokens.verify(plain).nonce).toBeUndefined()
   expect(nonces.map((token) => tokens.verify(token).nonce)).toEqual(['', 'a', 'b', 'null', 'é'])
   expect(new Set([plain, ...nonces]).size).toBe(6)
+})
+
+/** A token that is signed with the right key, whatever is claimed. */
+function signedWith(claims: unknown): string {
+  const signed = `v1.k1.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
+  return `${signed}.${RING.current.secret.mac(signed)}`
+}
+
+test('claims that are absent take no room at the end, and keep their place before others', () => {
+  const { tokens } = tokensOf(RING)
+  const { executionId, waitpointId, target, generation, openedAt } = CLAIMS
+  const bound = [executionId, waitpointId, target, generation, openedAt]
+
+  expect(tokens.issue(CLAIMS)).toBe(signedWith(bound))
+  expect(tokens.issue({ ...CLAIMS, exp: 9 })).toBe(signedWith([...bound, 9]))
+  expect(tokens.issue({ ...CLAIMS, sub: 'ada' })).toBe(signedWith([...bound, null, 'ada']))
+  expect(tokens.issue({ ...CLAIMS, names: ['a'] })).toBe(signedWith([...bound, null, null, ['a']]))
+  expect(tokens.issue({ ...CLAIMS, nonce: 'n' })).toBe(signedWith([...bound, null, null, null, 'n']))
+})
+
+test('a token of the greatest length is issued and accepted, and a longer one is neither', () => {
+  const { tokens } = tokensOf(RING)
+  const withSub = (length: number): TokenClaims => ({ ...CLAIMS, sub: 'x'.repeat(length) })
+  let length = 0
+  while (codeOf(() => tokens.issue(withSub(length + 1))) === 'accepted') length += 1
+  const longest = tokens.issue(withSub(length))
+  const { executionId, waitpointId, target, generation, openedAt } = CLAIMS
+  const longer = signedWith([executionId, waitpointId, target, generation, openedAt, null, 'x'.repeat(length + 1)])
+
+  expect([longest.length, longer.length > TOKEN_MAX_LENGTH]).toEqual([TOKEN_MAX_LENGTH, true])
+  expect(codeOf(() => tokens.verify(longest))).toBe('accepted')
+  expect(codeOf(() => tokens.verify(longer))).toBe('invalid_token')
+  expect(() => tokens.issue(withSub(length + 1))).toThrow(
+    expect.objectContaining({
+      code: 'invalid_input',
+      detail: expect.objectContaining({ field: 'token' }) as object,
+    }) as Error,
+  )
+})
+
+test.each([new EngineError('invalid_keys'), Object.assign(new Error('No ring.'), { code: 'signing_keys_stale' })])(
+  'an error of the source that is not about stale keys is thrown: %s',
+  (error) => {
+    const { tokens } = tokensOf({
+      ring: () => {
+        throw error
+      },
+    })
+
+    expect(() => tokens.keyId).toThrow(error)
+  },
+)
+
+describe('a ring that is confirmed', () => {
+  /** Tokens whose rings are compared with what a store knows, and the rings that were compared. */
+  function compared(source: KeySource, meanwhile: () => void = () => undefined) {
+    const rings: KeyRing[] = []
+    const store = {
+      findFacts: async () => {
+        meanwhile()
+        return []
+      },
+      recordFacts: async () => undefined,
+    }
+    const retired = new RetiredKeys(store)
+    const compare = retired.compare.bind(retired)
+    retired.compare = async (ring) => {
+      rings.push(ring)
+      await compare(ring)
+    }
+    return { rings, tokens: new Tokens(source, virtualRuntime(1_000), silentLog, retired) }
+  }
+
+  test('is compared once, and the next one again', async () => {
+    const first = KeyRing.begin(0)
+    const next = first.rotate(mintKey(1), 500, 1)
+    let ring = first
+    const { rings, tokens } = compared({ ring: () => ring })
+
+    await tokens.confirm()
+    await tokens.confirm()
+    ring = next
+    await tokens.confirm()
+
+    expect(rings).toEqual([first, next])
+  })
+
+  test('verifies and signs, though the source has another ring meanwhile', async () => {
+    let ring = RING
+    const other = KeyRing.begin(0)
+    const { tokens } = compared({ ring: () => ring }, () => (ring = other))
+
+    const signer = await tokens.confirm()
+
+    expect(signer.requireKeyId()).toBe('k1')
+    expect(codeOf(() => signer.verify(tokensOf(RING).tokens.issue(CLAIMS)))).toBe('accepted')
+    expect(codeOf(() => signer.verify(tokensOf(other).tokens.issue(CLAIMS)))).toBe('invalid_token')
+    expect(tokens.requireKeyId()).toBe(other.current.id)
+  })
+
+  test('is none without keys, and nothing is compared', async () => {
+    const { rings, tokens } = compared(noKeys)
+
+    expect((await tokens.confirm()).keyId).toBeUndefined()
+    expect(rings).toEqual([])
+  })
 })

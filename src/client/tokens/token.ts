@@ -52,9 +52,9 @@ export interface TokenSigner {
   requireKeyId(): string
   /**
    * Compares the current ring with the retired keys that the store knows, once for each ring. Throws `invalid_keys` if the ring
-   * restores a retired key. Call before `verify`.
+   * restores a retired key. Returns a signer that uses this ring only, also if the source has another one meanwhile.
    */
-  confirm(): Promise<void>
+  confirm(): Promise<TokenSigner>
   /** Throws `signing_keys_missing` if there are no keys. */
   issue(request: TokenRequest): string
   /** Throws `missing_token`, `invalid_token` or, for genuine tokens only, `token_expired`. */
@@ -97,12 +97,10 @@ export class Tokens implements TokenSigner {
     return this.#ring().current.id
   }
 
-  async confirm(): Promise<void> {
+  async confirm(): Promise<TokenSigner> {
     const ring = this.#source.ring()
-    if (ring === undefined || this.#retired === undefined) return
-    if (this.#confirmed !== undefined && isSameRing(ring, this.#confirmed)) return
-    await this.#retired.compare(ring)
-    this.#confirmed = ring
+    if (ring !== undefined) await this.#compare(ring)
+    return new Tokens({ ring: () => ring }, this.#runtime, this.#log)
   }
 
   issue(request: TokenRequest): string {
@@ -133,6 +131,12 @@ export class Tokens implements TokenSigner {
     return { ...claimed, keyId }
   }
 
+  async #compare(ring: KeyRing): Promise<void> {
+    if (this.#confirmed !== undefined && isSameRing(ring, this.#confirmed)) return
+    await this.#retired?.compare(ring)
+    this.#confirmed = ring
+  }
+
   #ring(): KeyRing {
     const ring = this.#source.ring()
     if (ring === undefined) throw new EngineError('signing_keys_missing')
@@ -155,8 +159,8 @@ function signerOf(ring: KeyRing, keyId: string | undefined, now: Instant): Signi
  * and only one of them was issued.
  */
 function isSameMac(given: string, expected: string): boolean {
-  const a = Buffer.from(given, 'latin1')
-  const b = Buffer.from(expected, 'latin1')
+  const a = Buffer.from(given)
+  const b = Buffer.from(expected)
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
