@@ -30,6 +30,7 @@ const FOLDER = path.join(root, 'node_modules/.cache/mutation')
 
 export class Results {
   readonly #isFresh: boolean
+  readonly #versions = new Map<string, string>()
   readonly #finders = hashOf(globSync('scripts/mutation/{mutants,replacements}.ts', { cwd: root }))
   /** The state of all tests and sources. */
   readonly #triedWith = hashOf(globSync('{src,test}/**/*.ts', { cwd: root }).sort())
@@ -41,8 +42,9 @@ export class Results {
 
   /** The results of the mutants of a file; none for those that have to be tried. */
   of(file: string, mutants: readonly Mutant[]): (Result | undefined)[] {
+    const version = this.#versionOf(file)
     const known = this.#isFresh ? undefined : read(file)
-    if (known?.version !== this.#versionOf(file)) return mutants.map(() => undefined)
+    if (known?.version !== version) return mutants.map(() => undefined)
     return mutants.map((_, index) => {
       const result = known.results[index] ?? undefined
       return result?.triedWith === undefined || result.triedWith === this.#triedWith ? result : undefined
@@ -65,8 +67,11 @@ export class Results {
     renameSync(`${pathOf(file)}.new`, pathOf(file))
   }
 
+  /** The version with which this run began: a source that is changed meanwhile has no results. */
   #versionOf(file: string): string {
-    return hashOf([file]) + this.#finders
+    const version = this.#versions.get(file) ?? hashOf([file]) + this.#finders
+    this.#versions.set(file, version)
+    return version
   }
 }
 

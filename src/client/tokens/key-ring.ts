@@ -79,7 +79,8 @@ export class KeyRing implements KeySource {
       throw invalidKeys(`there are ${keys.length} keys, but at most ${KEY_COUNT_MAX} are allowed: retire some.`)
     }
     const ids = [...keys.map(({ id }) => id), ...retired]
-    const twice = ids.find((id, i) => ids.indexOf(id) !== i)
+    const seen = new Set<string>()
+    const twice = ids.find((id) => seen.size === seen.add(id).size)
     if (twice !== undefined) throw invalidKeys(`the id ${twice} occurs twice, but ids are never reused.`)
     this.keys = keys
     this.retired = retired
