@@ -1,4 +1,5 @@
 export * from './backoff.ts'
+export * from './churn-map.ts'
 export * from './log.ts'
 export * from './package-version.ts'
 export * from './random-versions.ts'

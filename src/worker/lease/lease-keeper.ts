@@ -3,6 +3,7 @@
  * renewal per execution is pending. A lease that is not confirmed in time counts as lost, whatever its state in the store.
  */
 import type { ExecutionId } from '../../kernel/index.ts'
+import { ChurnMap } from '../../runtime/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
 import type { LeaseLoss, LeasedExecution } from './leased-execution.ts'
@@ -25,7 +26,7 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
   readonly #leaseTtlMs: number
   readonly #health: CallHealth
   readonly #listener: LeaseListener
-  readonly #leased = new Map<ExecutionId, LeasedExecution>()
+  readonly #leased = new ChurnMap<ExecutionId, LeasedExecution>()
   #timer: Timer | undefined
   #armedFor = Infinity
 
