@@ -222,3 +222,19 @@ describe('bytes that come with the commit', () => {
     await b.do('purgeExecutions', {})
   })
 })
+
+test('a claim counts entries of its batch that are then not written as more: a hint, which takes nothing', async () => {
+  const ended = await scene.submitted(b)
+  await b.do('cancelExecution', { executionId: ended, reason: 'no', by: 'me', force: false, graceMs: 0 })
+  const ready = await scene.submitted(a, { priority: 9 })
+  // This process does not know the ended execution, so it assumes that the id is new until the commit is refused.
+  const again = call('createExecution', creation({ executionId: ended }))
+
+  const answers = await a.run(again, call('claimForWorker', claim({ count: 1 })))
+
+  const [joined, claimed] = answers.map((answer) => (answer.kind === 'answered' ? answer.result : undefined))
+  expect(joined).toMatchObject({ kind: 'joined' })
+  expect(claimed).toMatchObject({ executions: [{ executionId: ready }], more: true })
+  expect(await a.do('claimForWorker', claim({ requestId: 'the next' }))).toMatchObject({ executions: [], more: false })
+  expect(await scene.problems()).toEqual([])
+})
