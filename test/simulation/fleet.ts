@@ -8,6 +8,7 @@ import type { Worker, WorkerOptions } from '../../src/worker/index.ts'
 import type { Chance } from './chance.ts'
 import type { Clockwork } from './clockwork.ts'
 import type { WorldConfig } from './config.ts'
+import { conditionalFlows } from './flow-kinds.ts'
 import { NotedCalls } from './journal-notes.ts'
 import type { Kind } from './kind.ts'
 import { allKinds } from './kinds.ts'
@@ -169,6 +170,7 @@ export class Fleet {
     }
     const handlers = served.map((kind) => this.#handlerOf(kind, life))
     life.worker = await life.fabric.work(handlers, {
+      flows: conditionalFlows,
       ...options,
       engine: hasEngine ? { intervals: ENGINE_INTERVALS } : false,
     })

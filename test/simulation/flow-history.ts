@@ -2,6 +2,7 @@
  * What is promised of flows, held against the event log and against what clients and handlers saw: a group decides
  * once and not too early, those that it no longer needs end as its graph declares, and a running member has what it waited for.
  */
+import type { UpstreamOutcome } from '../../src/client/index.ts'
 import { RECLAIM_CAP } from '../../src/kernel/index.ts'
 import type { Edge, Execution, Flow, Membership } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
@@ -39,7 +40,10 @@ export function flowHistoryProblems({ witness, network }: World): string[] {
         : event.type === 'flow_ended' && event.outcome === outcome,
     )
     if (!isTold) problems.push(`${flowId} was reported ended as ${outcome}, and its history does not show it`)
-    if (result !== undefined && !witness.bodies.some(({ answer }) => answer === result)) {
+    // A handle without the definition answers with the results of all sinks, by name.
+    const results: readonly unknown[] = typeof result === 'object' && result !== null ? Object.values(result) : [result]
+    const isUngiven = (one: unknown) => one !== undefined && !witness.bodies.some(({ answer }) => answer === one)
+    if (results.some(isUngiven)) {
       problems.push(`${flowId} was reported with the result ${JSON.stringify(result)}, which no body gave`)
     }
   }
@@ -110,8 +114,7 @@ function joinProblems(life: Life): string[] {
     const group = member?.group
     const inbound = life.inbound.get(execution.id) ?? []
     if (group === undefined || inbound.length === 0) return []
-    const upstreams = new Set<string>(inbound.map(({ upstreamId }) => upstreamId))
-    return chanceProblems(execution, group, upstreams, life.events)
+    return chanceProblems(execution, group, inbound, life.events)
   })
 }
 
@@ -120,9 +123,16 @@ type Group = NonNullable<Membership['group']>
 function chanceProblems(
   { id, attempt }: Execution,
   group: Group,
-  upstreams: ReadonlySet<string>,
+  inbound: readonly Edge[],
   events: readonly StoredEvent[],
 ): string[] {
+  const upstreams = new Set<string>(inbound.map(({ upstreamId }) => upstreamId))
+  // Any end of these counts, as a success would.
+  const tolerated = new Set<string>(
+    inbound
+      .filter(({ onFailure }) => group.policy === 'ended' || onFailure !== undefined)
+      .map((edge) => edge.upstreamId),
+  )
   const needed = { all_of: group.total, any_of: 1, quorum: group.need, ended: group.total }[group.policy]
   const completed = new Set<string>()
   const failed = new Set<string>()
@@ -130,9 +140,10 @@ function chanceProblems(
   let chances = 0
   let blocks = 1
   const isGrown = hasGrown(id, upstreams, events)
-  for (const { executionId, type, outcome } of events) {
+  for (const { executionId, type, outcome, reason } of events) {
     if (upstreams.has(executionId)) {
-      if (type === 'execution_ended') (outcome === 'completed' ? completed : failed).add(executionId)
+      const isMet = outcome === 'completed' || tolerated.has(executionId)
+      if (type === 'execution_ended') (isMet ? completed : failed).add(executionId)
       if (type === 'execution_replayed') failed.delete(executionId)
     }
     if (executionId !== id) continue
@@ -141,7 +152,10 @@ function chanceProblems(
     const isBegun = type === 'execution_unblocked' || (type === 'attempt_started' && !isGrown)
     if (isBegun && completed.size < needed)
       problems.push(`${id} was released with ${completed.size} of ${needed} it waits for`)
-    if (outcome === 'skipped' && group.total - failed.size >= needed) problems.push(`${id} was skipped too early`)
+    const isByCondition = outcome === 'skipped' && reason === 'condition'
+    if (isByCondition && completed.size < needed) problems.push(`${id} had its condition evaluated too early`)
+    if (outcome === 'skipped' && !isByCondition && group.total - failed.size >= needed)
+      problems.push(`${id} was skipped too early`)
   }
   if (chances > blocks) problems.push(`${id} was released ${chances} times, and held back ${blocks} times`)
   if (attempt !== undefined && !isGrown && chances === 0) problems.push(`${id} ran, and was never released`)
@@ -164,9 +178,14 @@ function inputProblems({ members, inbound, events }: Life, { bodies }: Witness):
     const edges = inbound.get(id) ?? []
     // One that adds to what it waits for learns of it as it goes.
     const isGrown = hasGrown(id, new Set(edges.map(({ upstreamId }) => upstreamId)), events)
-    const wants = member?.group?.policy === 'all_of' && !isGrown ? edges.length : 0
+    const policy = member?.group?.policy
+    const wants = (policy === 'all_of' || policy === 'ended') && !isGrown ? edges.length : 0
     return (answers.get(id) ?? []).flatMap((body) => givenProblems(body, wants, edges, nodes, answers))
   })
+}
+
+function isOutcome(value: unknown): value is UpstreamOutcome {
+  return typeof value === 'object' && value !== null && 'outcome' in value
 }
 
 function givenProblems(
@@ -180,7 +199,10 @@ function givenProblems(
     .filter(([name, value]) => {
       const edge = edges.find(({ upstreamId }) => nodes.get(upstreamId) === name)
       const given = edge === undefined ? [] : (answers.get(edge.upstreamId) ?? [])
-      return !given.some((body) => body.answer === value)
+      if (!isOutcome(value)) return !given.some((body) => body.answer === value)
+      return value.outcome === 'completed'
+        ? !given.some((body) => body.answer === value.value)
+        : edge?.outcome !== value.outcome
     })
     .map(([name]) => `attempt ${attempt} of ${id} was given ${name} by no upstream`)
   if (Object.keys(inputs).length < wants) {

@@ -1,5 +1,5 @@
 /** Work of several parts: one kind of flow for each way in which a graph's life can go, and the tasks of its nodes. */
-import { PermanentError, allOf, anyOf, flow, quorum } from '../../src/client/index.ts'
+import { PermanentError, allOf, anyOf, ended, flow, quorum, upstream } from '../../src/client/index.ts'
 import type { FlowBuilder, FlowDefinition, FlowHandleCancelOptions, FlowNode } from '../../src/client/index.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 import { brief, kind, obey } from './kind.ts'
@@ -40,7 +40,14 @@ export interface FlowKind {
   readonly retentionMs: number | undefined
 }
 
-type Draw = (add: (name: string, kind: Kind, after?: ReturnType<typeof allOf>) => FlowNode<string>) => FlowNode<string>
+type Add = (
+  name: string,
+  kind: Kind,
+  after?: ReturnType<typeof allOf>,
+  when?: (inputs: Readonly<Record<string, unknown>>) => boolean,
+) => FlowNode<string>
+
+type Draw = (add: Add) => FlowNode<string>
 
 interface FlowKindOptions {
   readonly then?: FlowAfterwards
@@ -53,8 +60,8 @@ function flowKind(name: string, options: FlowKindOptions, draw: Draw): FlowKind 
   const { then = { kind: 'wait' }, ends = {}, outcomes = ['completed'], retentionMs } = options
   const settings = retentionMs === undefined ? {} : { retention: retentionMs }
   const definition = flow(name, settings, (f: FlowBuilder<Work>, input: Work) =>
-    draw((node, { task }, after) => {
-      const detail = { input: { name: `${input.name} ${node}` } }
+    draw((node, { task }, after, when) => {
+      const detail = { input: { name: `${input.name} ${node}` }, ...(when === undefined ? {} : { when }) }
       return f.node(node, task, after === undefined ? detail : { ...detail, after })
     }),
   )
@@ -101,6 +108,22 @@ export const flowKinds: readonly FlowKind[] = [
     },
     (add) => add('tell', step, allOf(add('deploy', step, allOf(add('test', stumble))))),
   ),
+  flowKind('reported', { ends: { test: ['completed', 'failed'] }, outcomes: ['completed', 'failed'] }, (add) => {
+    const build = add('build', step)
+    const test = add('test', stumble, allOf(build))
+    return add('report', step, ended(build, test, add('docs', dawdle, allOf(build))))
+  }),
+  flowKind('forgiven', { ends: { lint: ['completed', 'failed'] } }, (add) => {
+    const lint = add('lint', stumble)
+    return add('ship', step, allOf(add('build', step), upstream(lint, { onFailure: 'ignore' })))
+  }),
+  flowKind('chosen', { ends: { left: ['skipped'], beyond: ['skipped'] } }, (add) => {
+    const start = add('start', step)
+    const left = add('left', step, allOf(start), ({ start: answer }) => typeof answer !== 'string')
+    const right = add('right', step, allOf(start), ({ start: answer }) => typeof answer === 'string')
+    add('beyond', step, allOf(left))
+    return add('report', step, ended(left, right))
+  }),
   flowKind('growing', {}, (add) => add('end', step, allOf(add('branch', branch)))),
   flowKind(
     'called_off',
@@ -161,6 +184,11 @@ export const wideFlowKinds: readonly FlowKind[] = [
     fanOut,
   ),
 ]
+
+/** The definitions that workers need, because they have conditions. */
+export const conditionalFlows = flowKinds.flatMap(({ name, flow: one }) =>
+  name === 'chosen' && one !== 'assembled' ? [one] : [],
+)
 
 export function flowKindNamed(name: string): FlowKind | undefined {
   return [...flowKinds, ...wideFlowKinds].find((one) => one.name === name)

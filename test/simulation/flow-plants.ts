@@ -1,6 +1,6 @@
 /** Mistakes in what the kernel does with flows: edges resolved wrongly, joins that fire too often, cancels that reach too few. */
 import { OPEN_EDGES, countChange, bucketOf, outboundIndex } from '../../src/kernel/index.ts'
-import type { Flow, RecordType, RecordTypes, Tx } from '../../src/kernel/index.ts'
+import type { Edge, Flow, RecordType, RecordTypes, Tx } from '../../src/kernel/index.ts'
 import { change, putting } from './kernel-plants.ts'
 import type { Plant } from './plant.ts'
 
@@ -101,6 +101,58 @@ export const flowPlants: readonly Plant[] = [
               tx.put(record)
             },
           },
+          input,
+        ),
+      ),
+  },
+  {
+    name: 'ended_join_fires_too_early',
+    mistake: 'a member that waits for the end of all is released by the first',
+    plant: () =>
+      change('completeExecution', (right, tx, input) => {
+        const altered = new Set<string>()
+        const altering: Tx = {
+          ...tx,
+          get: (type, id) => {
+            const record = tx.get(type, id)
+            const group = record?.type === 'execution' ? record.member?.group : undefined
+            if (group?.verdict === 'pending' && group.policy === 'ended') {
+              group.policy = 'any_of'
+              altered.add(id)
+            }
+            return record
+          },
+          put: (record) => {
+            const group = record.type === 'execution' ? record.member?.group : undefined
+            if (group !== undefined && altered.has(record.id)) group.policy = 'ended'
+            tx.put(record)
+          },
+        }
+        return right(altering, input)
+      }),
+  },
+  {
+    name: 'condition_skip_releases',
+    mistake: 'a member whose condition is not met releases those that need it',
+    plant: () =>
+      change('skipExecution', (right, tx, input) => {
+        const tolerating = (edge: Edge) => Object.assign(edge, { onFailure: 'continue' as const })
+        const getMany: Tx['getMany'] = (type, ids) => {
+          const records = tx.getMany(type, ids)
+          for (const record of records) if (record.type === 'edge') tolerating(record)
+          return records
+        }
+        const put: Tx['put'] = (record) => tx.put(record.type === 'edge' ? { ...record, onFailure: undefined } : record)
+        return right({ ...tx, getMany, put }, input)
+      }),
+  },
+  {
+    name: 'ignored_failure_counted',
+    mistake: 'a failure that an edge ignores makes the flow fail',
+    plant: () =>
+      change('failExecution', (right, tx, input) =>
+        right(
+          puttingFlows(tx, (flow) => ({ ...flow, ignoredCount: undefined })),
           input,
         ),
       ),
