@@ -4,7 +4,7 @@ import type { Journal } from '../model/journal-schema.ts'
 import { PRIORITY_MAX } from '../limits.ts'
 import type { Execution, ExecutionState } from '../model/records.ts'
 import { unpackRecord } from '../model/schema.ts'
-import { claimScore, dueAt } from './execution-state.ts'
+import { claimScore, dueAt, hasStepsToUndo, isPastDeadline } from './execution-state.ts'
 import { publicState, publicStates } from '../model/public-state.ts'
 
 function execution(fields: Partial<Execution>): Execution {
@@ -139,4 +139,30 @@ describe('the order of claiming', () => {
       expect(Number.isSafeInteger(score)).toBe(true)
     }
   })
+})
+
+describe('a deadline', () => {
+  test('is past from its instant on, and without one never', () => {
+    const waiting = execution({ state: { phase: 'eligible' }, deadlineAt: 5 })
+
+    expect([4, 5, 6].map((now) => isPastDeadline(waiting, now))).toEqual([false, true, true])
+    expect(isPastDeadline({ ...waiting, deadlineAt: undefined }, 6)).toBe(false)
+  })
+
+  test('does not concern an execution that has ended, or that undoes its steps', () => {
+    const unwinding = { outcome: 'cancelled', reason: '', by: undefined, at: 0, until: 9, leftMs: 9 } as const
+
+    expect(isPastDeadline(execution({ state: ended('completed'), deadlineAt: 5 }), 6)).toBe(false)
+    expect(isPastDeadline(execution({ state: { phase: 'eligible' }, deadlineAt: 5, unwinding }), 6)).toBe(false)
+  })
+})
+
+test('steps can be undone once one has completed, until they are removed', () => {
+  const withJournal = (fields: Partial<Journal>): Execution =>
+    execution({ journal: { ...newJournal(0, 0), ...fields } })
+
+  expect(hasStepsToUndo(withJournal({ hasCompletedSteps: true }))).toBe(true)
+  expect(hasStepsToUndo(withJournal({}))).toBe(false)
+  expect(hasStepsToUndo(withJournal({ hasCompletedSteps: true, isRemoving: true }))).toBe(false)
+  expect(hasStepsToUndo(execution({}))).toBe(false)
 })

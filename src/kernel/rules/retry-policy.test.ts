@@ -95,3 +95,11 @@ describe('the wait before the next attempt', () => {
     expect(retryDelayMs(execution, RETRY_DELAY_MAX_MS * 2, 0.7)).toBe(RETRY_DELAY_MAX_MS)
   })
 })
+
+test('the wait after each further failure is the next of the backoff, and a part of it with jitter', () => {
+  const waits = [0, 1, 2].map((count) => retryDelayMs(failing(count, { backoff: exponential }), undefined, 0.7))
+  expect(waits).toEqual([1_000, 2_000, 4_000])
+
+  const fixed = { kind: 'fixed' as const, delayMs: 5 }
+  expect(retryDelayMs(failing(0, { backoff: fixed, jitter: true }), undefined, 0.5)).toBe(2)
+})

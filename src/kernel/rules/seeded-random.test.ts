@@ -32,3 +32,7 @@ test('a fraction is at least 0 and below 1', () => {
     }),
   )
 })
+
+test('a seed that is not whole is taken for the one below it', () => {
+  expect(nextSeed(7.9)).toBe(nextSeed(7))
+})

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Tag } from '../model/records.ts'
-import { mergeTags } from './tags.ts'
+import { areSameTags, mergeTags } from './tags.ts'
 
 function tag(name: string, value = 'v'): Tag {
   return { name, value, indexed: false }
@@ -48,5 +48,26 @@ describe('merging tags', () => {
     merged[0]!.value = 'changed'
 
     expect(current).toEqual([tag('a')])
+  })
+})
+
+describe('equal tags', () => {
+  const tags = [tag('a'), tag('b')]
+
+  test('have equal names, values and marks, in the same order', () => {
+    expect(areSameTags(tags, [tag('a'), tag('b')])).toBe(true)
+    expect(areSameTags([], [])).toBe(true)
+  })
+
+  test.each<[string, Tag[]]>([
+    ['one less', [tag('a')]],
+    ['one more', [tag('a'), tag('b'), tag('c')]],
+    ['another name', [tag('a'), tag('c')]],
+    ['another value', [tag('a', 'w'), tag('b')]],
+    ['another mark', [tag('a'), { ...tag('b'), indexed: true }]],
+    ['another order', [tag('b'), tag('a')]],
+  ])('differ by %s', (_what, others) => {
+    expect(areSameTags(tags, others)).toBe(false)
+    expect(areSameTags(others, tags)).toBe(false)
   })
 })
