@@ -17,6 +17,23 @@ export function failureOf(category: unknown, error: unknown): FailureInput {
   }
 }
 
+/**
+ * Applies `shouldRetry` to a failure: false makes it permanent. Anything but false leaves the decision to the retry policy, and a
+ * function that throws is recorded as the failure.
+ */
+export function unlessPermanent(
+  failure: FailureInput,
+  error: unknown,
+  shouldRetry: ((error: unknown) => unknown) | undefined,
+): FailureInput {
+  if (shouldRetry === undefined || failure.category === 'permanent') return failure
+  try {
+    return shouldRetry(error) === false ? { ...failure, category: 'permanent' } : failure
+  } catch (thrown) {
+    return failureOf('error', thrown)
+  }
+}
+
 const INDESCRIBABLE = 'The handler threw a value that cannot be converted to text.'
 
 function textOf(read: () => unknown): string | undefined {

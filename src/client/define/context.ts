@@ -6,7 +6,7 @@ import type { Duration } from './duration.ts'
 import type { Jsonify } from './jsonify.ts'
 import type { MemberFlow } from './member-flow.ts'
 import type { Tags } from '../checks/names.ts'
-import type { RetryOptions } from './retry.ts'
+import type { StepRetryOptions } from './retry.ts'
 import type { SignalAnswer } from './signal-wait.ts'
 import type { AnyInputs } from './upstreams.ts'
 import type { NamedWaitable, Waitable } from './waitable.ts'
@@ -19,7 +19,7 @@ export interface ProgressReport {
 
 export interface StepOptions {
   /** How the step alone is retried. Without it, a failure is thrown to the handler. */
-  readonly retry?: RetryOptions
+  readonly retry?: StepRetryOptions
   /** The time limit of one try. */
   readonly timeout?: Duration
 }

@@ -15,6 +15,15 @@ export interface RetryOptions {
   readonly onlyCategories?: readonly string[]
 }
 
+/** Decides about one error whether a retry makes sense. Synchronous; runs in the worker and is not stored. */
+export type ShouldRetry = (error: unknown) => boolean
+
+/** The retry policy of a step, which is not stored, so it may contain a function. */
+export interface StepRetryOptions extends RetryOptions {
+  /** False makes a failure permanent, whatever the rest of the policy says. */
+  readonly shouldRetry?: ShouldRetry
+}
+
 export interface FixedBackoff {
   readonly kind: 'fixed'
   readonly delay?: Duration
@@ -59,6 +68,12 @@ const retryOptions = shape<RetryOptions>()('{ attempts: 3 }', {
 /** Parses a retry policy. Refuses unknown settings instead of ignoring them. */
 export function parseRetry(options: unknown, field = 'retry'): RetryPolicy {
   if (options === undefined) return NO_RETRY
+  if (typeof options === 'object' && options !== null && 'shouldRetry' in options) {
+    throw invalidInput(
+      field,
+      `${field} has shouldRetry, but the policy of a task is stored: pass the function to task.handle({ shouldRetry }, …).`,
+    )
+  }
   const {
     attempts,
     backoff = parseBackoff('exponential'),
@@ -100,4 +115,18 @@ function parseCategories(categories: unknown, field: string): string[] {
       `${field} has ${show(category)}, but a category is a text of 1 to ${CATEGORY_LENGTH_MAX} characters.`,
     )
   })
+}
+
+/** Parses the retry policy of a step. */
+export function parseStepRetry(options: unknown, field = 'retry') {
+  if (typeof options !== 'object' || options === null || !('shouldRetry' in options)) {
+    return { policy: parseRetry(options, field), shouldRetry: undefined }
+  }
+  const { shouldRetry, ...rest } = options
+  return { policy: parseRetry(rest, field), shouldRetry: parseShouldRetry(shouldRetry, `${field}.shouldRetry`) }
+}
+
+export function parseShouldRetry(value: unknown, field: string): ShouldRetry | undefined {
+  if (value === undefined || typeof value === 'function') return value as ShouldRetry | undefined
+  throw invalidInput(field, `${field} is ${show(value)}, but must be a function from an error to true or false.`)
 }

@@ -10,6 +10,8 @@ import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
+import { parseShouldRetry } from './retry.ts'
+import type { ShouldRetry } from './retry.ts'
 import { DEFAULT_POLICY, overridePolicy, taskSettings } from './task-settings.ts'
 import type { TaskPolicy, TaskSettings } from './task-settings.ts'
 import type { AnyInputs } from './upstreams.ts'
@@ -89,6 +91,11 @@ export interface HandlerOptions {
    * of the task, the 15 versions before it, and executions without a version.
    */
   readonly versions?: readonly number[]
+  /**
+   * Called with what the handler threw. False makes the failure permanent, so the execution fails without a retry. It is a
+   * part of the handler, because the retry policy of the task is stored with its executions.
+   */
+  readonly shouldRetry?: ShouldRetry
 }
 
 export type HandlerFunction<Parsed, Returned, Inputs = AnyInputs> = (
@@ -239,6 +246,7 @@ function checkHandlerOptions(options: unknown, taskName: string): void {
       throw invalidInput('concurrency', `concurrency of task '${taskName}' must be a whole number of at least 1.`)
     },
     versions: (value) => checkVersions(value, taskName),
+    shouldRetry: parseShouldRetry,
   })(options)
 }
 

@@ -12,7 +12,7 @@ import { encodeValue } from '../../client/checks/payload.ts'
 import type { EncodedValue } from '../../client/checks/payload.ts'
 import { RESULT_BYTES } from '../../kernel/index.ts'
 import type { FailureInput } from '../../kernel/index.ts'
-import { failureOf } from '../error-text.ts'
+import { failureOf, unlessPermanent } from '../error-text.ts'
 import { UnfitInputError } from '../context/unfit-input.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 
@@ -75,7 +75,9 @@ export function outcomeOfError(leased: LeasedExecution, error: unknown): Handler
   if (error instanceof PostponeError) return { kind: 'postpone', delayMs: error.postponeMs }
   // From `ctx.flow.wait`, which reads results that arrived after the claim.
   if (error instanceof UnfitInputError) return refusalOf(error)
-  return outcomeOfFailure(error)
+  const outcome = outcomeOfFailure(error)
+  const { shouldRetry } = leased.task.handler.options
+  return { ...outcome, failure: unlessPermanent(outcome.failure, error, shouldRetry) }
 }
 
 /** Whether an error may be the reaction to a cancel. Another error of a run that undoes steps is a failure, and may be retried. */
@@ -94,7 +96,7 @@ export function refusalOf(error: UnfitInputError): HandlerOutcome {
   return { kind: 'refuse', reason: failureOf(undefined, error).message }
 }
 
-function outcomeOfFailure(error: unknown): HandlerOutcome {
+function outcomeOfFailure(error: unknown): Extract<HandlerOutcome, { kind: 'fail' }> {
   if (error instanceof StepFailedError) {
     const { failure, cause } = error
     return { kind: 'fail', failure, retryAfterMs: cause instanceof RetryAfterError ? cause.retryAfterMs : undefined }

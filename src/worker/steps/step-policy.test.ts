@@ -21,13 +21,13 @@ test.for([
   ['a delay is limited', patient, 1, new RetryAfterError('300d'), RETRY_DELAY_MAX_MS],
   ['chance takes its part', chancy, 1, new Error('no'), 25],
 ] as const)('%s', ([, policy, attempt, error, expected]) => {
-  expect(stepRetryMs(policy, attempt, error, stepFailureOf(error).category, 0.25)).toBe(expected)
+  expect(stepRetryMs(policy, attempt, error, stepFailureOf(policy, error).category, 0.25)).toBe(expected)
 })
 
 test('the failure of an inner step that is thrown on stays what it was', () => {
   const failure = { category: 'rate', message: 'slow down', stack: 'somewhere' }
 
-  expect(stepFailureOf(new StepFailedError('inner', failure))).toEqual(failure)
+  expect(stepFailureOf(parseStepOptions(undefined), new StepFailedError('inner', failure))).toEqual(failure)
 })
 
 test('a failure takes as many bytes as its texts', () => {

@@ -199,7 +199,7 @@ export class StepRunner {
 
   async #recordFailure({ name, policy }: StepWork, attempt: number, error: unknown): Promise<Progress> {
     if (error instanceof PostponeError || error instanceof StepRefusedError) throw error
-    const failure = stepFailureOf(error)
+    const failure = stepFailureOf(policy, error)
     const { runtime } = this.#services
     const delayMs = stepRetryMs(policy, attempt, error, failure.category, runtime.random())
     const report = reportOf(name, attempt)
