@@ -36,6 +36,8 @@ export class EngineError extends Error {
   }
   readonly code: ErrorCode
   readonly detail: ErrorDetail
+  /** What the reader can do. An own property, so that `console.error(error)` and loggers print it. */
+  readonly advice: string
 
   constructor(code: ErrorCode, detail: ErrorDetail = {}, options?: ErrorOptions) {
     super(
@@ -44,14 +46,11 @@ export class EngineError extends Error {
     )
     this.code = code
     this.detail = detail
+    this.advice = errorCatalogue[code].advice
   }
 
   /** Whether the same call can succeed later. */
   get isRetryable(): boolean {
     return errorCatalogue[this.code].retry === 'later'
-  }
-
-  get advice(): string {
-    return errorCatalogue[this.code].advice
   }
 }

@@ -1,8 +1,10 @@
 import { glob, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { EngineError } from './engine-error.ts'
 import { errorCatalogue } from './errors.ts'
-import type { ErrorEntry } from './errors.ts'
+import type { ErrorCode, ErrorEntry } from './errors.ts'
 import { publicStates } from './model/public-state.ts'
 
 const source = path.join(import.meta.dirname, '..')
@@ -44,6 +46,14 @@ describe('the catalogue of codes', () => {
     expect(entry.text).toMatch(/^[A-Z].*\.$/)
     expect(entry.advice).toMatch(/^[A-Z].*\.$/)
     expect(entry.status).toBeGreaterThanOrEqual(400)
+  })
+
+  test.each(entries)('%s is printed with its text and its advice', (code, entry) => {
+    const printed = inspect(new EngineError(code as ErrorCode, { message: 'Here.' }), { breakLength: Infinity })
+
+    expect(printed).toContain(`EngineError: ${entry.text} Here.`)
+    expect(printed).toContain(`code: '${code}'`)
+    expect(printed).toContain(inspect(entry.advice, { breakLength: Infinity }))
   })
 
   test('advises to try later only where the fault is not the caller’s, or the caller sent too much', () => {
