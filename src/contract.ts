@@ -43,7 +43,13 @@ export type {
   MemberFlow,
   MemberReference,
 } from './client/define/member-flow.ts'
-export type { ExponentialBackoff, FixedBackoff, RetryOptions, ShouldRetry, StepRetryOptions } from './client/define/retry.ts'
+export type {
+  ExponentialBackoff,
+  FixedBackoff,
+  RetryOptions,
+  ShouldRetry,
+  StepRetryOptions,
+} from './client/define/retry.ts'
 export { signal } from './client/define/signal-wait.ts'
 export type {
   ConditionPart,
