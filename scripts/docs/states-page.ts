@@ -37,7 +37,7 @@ const summaries: Record<OperationName, string> = {
   renewLease: 'Extends a live lease, and returns a pending cancel request.',
   completeExecution: 'Ends an execution with its result.',
   failExecution:
-    'Records a failed attempt. The retry policy decides whether another follows. If a cancel was requested, the execution ends as cancelled.',
+    'Records a failed attempt. The retry policy decides whether another follows. If none does and the handler has registered compensations, the failure is stored, and the holder keeps its lease to run them. If a cancel was requested, the execution ends as cancelled.',
   releaseExecution:
     'Returns an execution to its queue, as at shutdown, or after a delay if the worker refuses its input.',
   delayExecution: 'Postpones an execution. The same attempt continues afterwards.',
@@ -90,6 +90,8 @@ const summaries: Record<OperationName, string> = {
     'Parks an execution until signals meet a condition, a time has come, or an operator resumes it. The same attempt continues afterwards. If buffered signals meet the condition, or the wait has already ended, the holder keeps its lease and gets the answer.',
   createWaitpoint:
     'Opens a waitpoint before the wait, so that links to it can be sent. Idempotent, also for later attempts.',
+  registerCompensation:
+    'Stores how many compensations the handler has registered, so that they run even if its worker dies. Idempotent.',
   deliverSignal:
     'Delivers a signal. An early signal is buffered, a duplicate returns the first result, one that meets the condition of a wait resumes the execution, and a late one is refused.',
   resumeExecution: 'Resumes a suspended execution before its wait is answered.',
@@ -112,14 +114,14 @@ const asideFromExecutions: readonly OperationName[] = [
 
 const timedCases: Record<DueCaseName, string> = {
   execution_deadline:
-    'The total deadline has passed: the execution expires, even if retries remain. If it has completed steps, its handler may undo them first.',
+    'The total deadline has passed: the execution expires, even if retries remain. If it has steps to undo, its handler may undo them first.',
   compensation_timeout:
     'An execution that was stopped has not undone its steps in time, or no worker has claimed it for that: it ends.',
   cancel_grace: 'The grace of a cancel request is over: the execution ends as cancelled.',
   lease_expiry:
     'A lease has expired: other workers can claim the execution, for a new attempt. It ends as cancelled if a cancel was requested, and as failed if leases were lost too often.',
   attempt_timeout:
-    'An attempt has timed out: it counts as failed, and the retry policy decides whether another follows. If none does, the execution expires.',
+    'An attempt has timed out: it counts as failed, and the retry policy decides whether another follows. If none does, the execution expires. Registered compensations run before.',
   delayed_promoter: 'A delay is over: the execution can be claimed.',
   suspension_timeout:
     'The time of a wait is over. A sleep ends, and a step is retried. Any other wait ends as its `onTimeout` declares: the execution resumes, with or without a signal, keeps waiting for an operator, or ends as failed, cancelled or expired.',
@@ -170,7 +172,7 @@ const events: Record<EventType, string> = {
   waitpoint_closed: 'A waitpoint was closed before a wait was answered there.',
   signal_received: 'A signal was accepted, with this `effect`.',
   execution_unwinding:
-    'The execution was cancelled, or its deadline is over: its handler runs once more, to undo its steps, until `until` at most.',
+    'The execution is about to end with `outcome`: its handler may undo its steps before, until `until` at most. With the effect `under_lease`, the holder does that in the same run.',
 }
 
 /** Draws the changes of phase, labelled with the operations that cause them. */

@@ -6,8 +6,8 @@ export const worker = {
     claim: ['served-task', 'store', 'lease'],
     steps: ['error-text', 'store', 'lease'],
     context: ['error-text', 'store', 'lease', 'steps'],
-    // The report of an outcome may carry the next claim.
-    attempt: ['error-text', 'store', 'lease', 'context', 'claim'],
+    // The report of an outcome may carry the next claim. An attempt without a result undoes its steps.
+    attempt: ['error-text', 'store', 'lease', 'context', 'claim', 'steps'],
     dispatch: ['error-text', 'served-task', 'lease', 'context', 'claim', 'attempt'],
   },
   /** Files directly in the folder that rooms may import by these names. */

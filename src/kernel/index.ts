@@ -30,6 +30,8 @@ export {
   CONDITION_NEED_MAX,
   CONDITION_NODE_MAX,
   CONDITION_SOURCE_MAX,
+  COMPENSATION_MAX,
+  COMPENSATION_RECLAIM_COUNT,
   COMPENSATION_TIMEOUT_DEFAULT_MS,
   COMPENSATION_WAIT_MS,
   COUNT_MAX,
@@ -47,6 +49,7 @@ export {
   INDEXED_TAG_COUNT_MAX,
   IN_DEGREE_MAX,
   KEY_BYTES,
+  INCOMPLETE_RUN_MAX,
   LANE_BYTES,
   LEASE_TTL_DEFAULT_MS,
   LEASE_TTL_MIN_MS,
@@ -256,7 +259,7 @@ export type { ClaimInput, ClaimResult, Claimed, QueueName } from './operations/l
 export { completeExecution } from './operations/leases/complete-execution.ts'
 export { delayExecution } from './operations/leases/delay-execution.ts'
 export { failExecution } from './operations/leases/fail-execution.ts'
-export type { FailInput } from './operations/leases/fail-execution.ts'
+export type { FailInput, FailResult } from './operations/leases/fail-execution.ts'
 export { releaseExecution } from './operations/leases/release-execution.ts'
 export type { InputRefusal, ReleaseInput } from './operations/leases/release-execution.ts'
 export { renewLease } from './operations/leases/renew-lease.ts'
@@ -283,6 +286,7 @@ export { beginCounting, countSignal, isMet } from './rules/condition.ts'
 export type { SignalFacts } from './rules/condition.ts'
 export { ALL_OF, countEffect, edgeEffect, newGroup, verdictOf } from './rules/edge-group.ts'
 export type { PolicyInput } from './rules/edge-group.ts'
+export { UNDER_LEASE } from './lifecycle/phases.ts'
 export { dueAt, unwindingUntil } from './rules/execution-state.ts'
 export {
   BY_FLOW,

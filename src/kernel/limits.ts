@@ -46,10 +46,18 @@ export const REPLAY_CAP = 10
 export const LEASE_TTL_MIN_MS = 1_000
 export const LEASE_TTL_DEFAULT_MS = 30_000
 export const CANCEL_GRACE_DEFAULT_MS = 30_000
-/** Running time that a handler has to undo its steps after a cancel or a deadline. */
+/** Running time that a handler has to undo its steps. */
 export const COMPENSATION_TIMEOUT_DEFAULT_MS = 300_000
 /** How long an execution that undoes its steps may wait for a worker, a retry or a signal. */
 export const COMPENSATION_WAIT_MS = 86_400_000
+/** Compensations that one execution may register. Their steps have room of their own. */
+export const COMPENSATION_MAX = 1_000
+/** Bytes of the failures of all compensations of one execution, besides those of its steps. */
+export const COMPENSATION_BYTES = 16_777_216
+/** Runs that may end before they have registered all compensations; the next one runs those that it has registered. */
+export const INCOMPLETE_RUN_MAX = 12
+/** Further leases that an execution which undoes its steps may lose, however many it has lost before. */
+export const COMPENSATION_RECLAIM_COUNT = 3
 export const RETENTION_DEFAULT_MS = 86_400_000
 /** Durations beyond this are refused: instants must stay printable and far below 2^53. */
 export const DURATION_MAX_MS = 3_155_760_000_000

@@ -69,6 +69,7 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   readSignals: 'snapshot',
   listWaitpoints: 'snapshot',
   listOpenWaitpoints: 'snapshot',
+  registerCompensation: 'optimistic',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

@@ -29,6 +29,7 @@ import { createWaitpoint } from './operations/journal/create-waitpoint.ts'
 import { deliverSignal } from './operations/journal/deliver-signal.ts'
 import { listOpenWaitpoints, listWaitpoints, readSignals, readSteps } from './operations/journal/read-journal.ts'
 import { recordStep } from './operations/journal/record-step.ts'
+import { registerCompensation } from './operations/journal/register-compensation.ts'
 import { resumeExecution } from './operations/journal/resume-execution.ts'
 import { suspendExecution } from './operations/journal/suspend-execution.ts'
 import { inspectPartition } from './operations/upkeep/inspect-partition.ts'
@@ -96,6 +97,7 @@ export const operations = {
   readSignals,
   listWaitpoints,
   listOpenWaitpoints,
+  registerCompensation,
 }
 
 export type OperationName = keyof typeof operations

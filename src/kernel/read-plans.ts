@@ -172,6 +172,7 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     plan.record('step', stepIdIn(input.executionId, stepKey(input.stepKind, input.name)))
     for (const target of targetsOf(input.nodes)) plan.record('waitpoint', waitpointIdIn(input.executionId, target))
   },
+  registerCompensation: planExecution,
   createWaitpoint: (plan, input) => {
     plan.record('execution', input.executionId)
     plan.record('step', stepIdIn(input.executionId, stepKey('waitpoint', input.target)))

@@ -24,7 +24,7 @@ export function observeHandler(handler: Handler, watcher: StepWatcher): Handler 
 type StepRest<Value> = [StepFunction<Value>] | [StepOptions, StepFunction<Value>]
 type WaitArguments<Answer> =
   [waitable: NamedWaitable<Answer>, none?: undefined] | [name: string, waitable: Waitable<Answer>]
-type Watched = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint'>
+type Watched = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint' | 'compensate'>
 
 /** A proxy, so that the other parts of the context stay lazy. */
 function observeContext(context: TaskContext, watcher: StepWatcher): TaskContext {
@@ -65,6 +65,20 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
     }
   }
 
+  /** A compensation runs after the handler, so its record is no crash point. */
+  async function compensate(name: string, ...rest: StepRest<unknown>): Promise<void> {
+    const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest
+    await context.compensate(name, options, async (work) => {
+      await watcher.reach('before', executionId, work.name)
+      watcher.countRun(executionId, work.name)
+      try {
+        await run(work)
+      } finally {
+        await watcher.reach('during', executionId, work.name)
+      }
+    })
+  }
+
   /** Observes a call that has no work of its own. */
   async function observeWait<Value>(name: string, call: () => Promise<Value>): Promise<Value> {
     await watcher.reach('before', executionId, name)
@@ -77,6 +91,7 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
 
   return {
     step: <Value>(name: string, ...rest: StepRest<Value>) => catchUnhandled(step(name, ...rest)),
+    compensate: (name: string, ...rest: StepRest<unknown>) => catchUnhandled(compensate(name, ...rest)),
     sleep: (name, duration) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleep(name, duration))),
     sleepUntil: (name, date) => catchUnhandled(observeWait(numberedSleep(name), () => context.sleepUntil(name, date))),
     waitFor: <Answer>(...given: WaitArguments<Answer>) =>

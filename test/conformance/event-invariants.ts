@@ -3,6 +3,7 @@
  * the phase and the epoch of the record. So nothing happens untold, twice, or to something that does not exist. The same
  * holds of flows, see flow-event-invariants.ts.
  */
+import { UNDER_LEASE } from '../../src/kernel/index.ts'
 import type { Execution, Phase } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from './execution-invariants.ts'
@@ -95,7 +96,9 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
     }
     case 'execution_unwinding': {
       const isFirst = !life.isUnwinding
-      life.phase = 'eligible'
+      const isKept = event.effect === UNDER_LEASE
+      if (isKept && (from !== 'active' || !isOf(life, event))) return 'no worker held it'
+      if (!isKept) life.phase = 'eligible'
       life.isUnwinding = true
       life.mayBeBlocked = false
       return from !== 'ended' && isFirst ? undefined : 'it had ended, or was undoing its steps already'

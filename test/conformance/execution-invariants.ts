@@ -1,5 +1,6 @@
 /** What an execution's own record must agree with: its lease, its counters, its limits and its bytes. */
 import {
+  COMPENSATION_RECLAIM_COUNT,
   RECLAIM_CAP,
   REPLAY_CAP,
   TAG_COUNT_MAX,
@@ -27,6 +28,7 @@ export function executionProblems(dump: PartitionDump): string[] {
 function brokenRules(execution: Execution): string[] {
   const { state, attempt, lastLease, tags } = execution
   const lease = state.phase === 'active' ? state.lease : undefined
+  const reclaimCap = RECLAIM_CAP + (execution.unwinding === undefined ? 0 : COMPENSATION_RECLAIM_COUNT)
   const names = tags.map((tag) => tag.name)
   const rules: Record<string, boolean> = {
     'who is active has an attempt': state.phase !== 'active' || attempt !== undefined,
@@ -42,8 +44,8 @@ function brokenRules(execution: Execution): string[] {
     'failures stay within the policy':
       execution.failureCount >= 0 && execution.failureCount <= execution.retry.attempts,
     'what may still run has an attempt left':
-      state.phase === 'ended' || execution.failureCount < execution.retry.attempts,
-    'reclaims stay within the cap': execution.reclaimCount >= 0 && execution.reclaimCount <= RECLAIM_CAP,
+      state.phase === 'ended' || execution.unwinding !== undefined || execution.failureCount < execution.retry.attempts,
+    'reclaims stay within the cap': execution.reclaimCount >= 0 && execution.reclaimCount <= reclaimCap,
     'replays stay within the cap': execution.replayCount >= 0 && execution.replayCount <= REPLAY_CAP,
     'who was replayed knows by whom': execution.replayCount > 0 === (execution.lastReplay !== undefined),
     'only what completed has a result':

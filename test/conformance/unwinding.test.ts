@@ -1,6 +1,11 @@
 /** A stop of an execution with completed steps: its handler runs once more to undo them, and then the execution ends. */
 import { expect, test } from 'vitest'
-import { COMPENSATION_TIMEOUT_DEFAULT_MS, COMPENSATION_WAIT_MS, RECLAIM_CAP } from '../../src/kernel/index.ts'
+import {
+  COMPENSATION_RECLAIM_COUNT,
+  COMPENSATION_TIMEOUT_DEFAULT_MS,
+  COMPENSATION_WAIT_MS,
+  RECLAIM_CAP,
+} from '../../src/kernel/index.ts'
 import type { GivenJournal } from './given-journal.ts'
 import { stepRetry } from './given-journal.ts'
 import { anyOf } from './given-flow.ts'
@@ -285,7 +290,7 @@ conforms('an execution that undoes its steps', ({ fabric, given, journal, clock 
 
   test('ends when its leases are lost too often', async () => {
     const held = await unwinding()
-    for (let i = 0; i <= RECLAIM_CAP; i++) {
+    for (let i = 0; i <= RECLAIM_CAP + COMPENSATION_RECLAIM_COUNT; i++) {
       await given.claim({ leaseTtlMs: 1_000 })
       await fabric.run('revokeLease', { executionId: held.executionId, reason: 'stuck', by: 'op' })
     }

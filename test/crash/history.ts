@@ -1,5 +1,6 @@
 /** Judges what a store is left with: every sentence it returns names a promise that was broken. */
 import {
+  UNDER_LEASE,
   entriesOf,
   flowInputKey,
   payloadKey,
@@ -116,6 +117,10 @@ class Life {
         if (this.#holder === undefined) this.#fault(`${event.type} comes while it has no holder`)
         return
       case 'execution_unwinding':
+        if (event.effect === UNDER_LEASE) {
+          if (this.#holder === undefined) this.#fault('it undoes its steps under a lease while it has no holder')
+          return
+        }
         // Whether or not it was held: the holder has lost it.
         this.#holder = undefined
         return

@@ -87,7 +87,7 @@ function policyRows({ execution }: ShownExecution): Row[] {
 }
 
 function stateRows({ description }: ShownExecution): Row[] {
-  const { suspension, journal, refusals } = description
+  const { suspension, journal, refusals, undoFailure } = description
   const { progress, lease, cancelRequested, reason, by, replayCount, reclaimCount, failureCount, at } = description
   const progressText = [
     progress?.percent === undefined ? undefined : `${progress.percent}%`,
@@ -99,6 +99,7 @@ function stateRows({ description }: ShownExecution): Row[] {
     ['steps', journal.stepCount === 0 ? undefined : `${journal.stepCount}, ${journal.stepBytes} bytes`],
     ['signals', journal.signalCount === 0 ? undefined : `${journal.signalCount}, ${journal.bufferedCount} buffered`],
     ['open waitpoints', journal.openWaitpointCount === 0 ? undefined : String(journal.openWaitpointCount)],
+    ['compensations', journal.compensationCount === 0 ? undefined : `${journal.compensationCount} registered`],
     ['worker', lease === undefined ? undefined : `${lease.workerId} (${lease.workerInstanceId})`],
     ['progress', progressText.length === 0 ? undefined : progressText.join(' ')],
     [
@@ -107,6 +108,7 @@ function stateRows({ description }: ShownExecution): Row[] {
     ],
     ['reason', reason === undefined ? undefined : firstLine(reason)],
     ['by', by],
+    ['not undone', undoFailure === undefined ? undefined : firstLine(undoFailure.message)],
     [
       'input refused',
       refusals === undefined

@@ -112,6 +112,19 @@ export interface TaskContext<Inputs = AnyInputs> {
     <Value>(name: string, run: StepFunction<Value>): Promise<Jsonify<Value>>
     <Value>(name: string, options: StepOptions, run: StepFunction<Value>): Promise<Jsonify<Value>>
   }
+  /**
+   * Registers an undo function. Unless the execution completes, all registered ones run after the handler, the last
+   * registered first, each recorded as a step: after a cancel, a deadline, or a failure that is not retried. Every run of
+   * the handler registers them again, so register before or right after the step. Resolves once it is stored that there is one.
+   *
+   * @example
+   * const { booking } = await ctx.step('book', (s) => hotel.book(trip, s.idempotencyKey))
+   * await ctx.compensate('cancel the booking', { retry: { attempts: 10 } }, () => hotel.cancel(booking))
+   */
+  readonly compensate: {
+    (name: string, run: StepFunction<unknown>): Promise<void>
+    (name: string, options: StepOptions, run: StepFunction<unknown>): Promise<void>
+  }
   /** Sleeps without occupying a worker. */
   readonly sleep: (name: string, duration: Duration) => Promise<void>
   /** Sleeps until a date, by the clock of the machine that first reaches this line. A date in the past is no sleep. */

@@ -83,14 +83,15 @@ export class LeaseLostError extends EngineError {
 }
 
 /**
- * Thrown once by a durable call of a handler whose execution was cancelled, or whose deadline is over. The handler may undo
- * its steps with further steps. Whatever it returns or throws afterwards, the execution ends with `outcome`.
+ * Thrown once by a durable call of a handler whose execution is about to end: it was cancelled, its deadline is over, or it has
+ * failed for good and compensations are left to run. The handler may undo its steps with further steps. Whatever it
+ * returns or throws afterwards, the execution ends with `outcome`.
  */
 export class ExecutionCancelledError extends EngineError {
   override readonly name = 'ExecutionCancelledError'
-  readonly outcome: 'cancelled' | 'expired'
+  readonly outcome: Exclude<Outcome, 'completed'>
 
-  constructor(outcome: 'cancelled' | 'expired', detail: ErrorDetail) {
+  constructor(outcome: Exclude<Outcome, 'completed'>, detail: ErrorDetail) {
     super(`execution_${outcome}`, detail)
     this.outcome = outcome
   }

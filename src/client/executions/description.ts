@@ -48,6 +48,8 @@ export interface ExecutionSummary {
   readonly by: string | undefined
   readonly progress: Progress | undefined
   readonly failure: Failure | undefined
+  /** What went wrong while its steps were undone. */
+  readonly undoFailure: Failure | undefined
   /** How often workers refused its input, because it does not fit their schemas, and why. A run of its handler clears it. */
   readonly refusals: InputRefusals | undefined
   readonly lease: Lease | undefined
@@ -85,6 +87,8 @@ export interface JournalCounts {
   /** Buffered signals, which no wait has consumed yet. */
   readonly bufferedCount: number
   readonly openWaitpointCount: number
+  /** Registered compensations. */
+  readonly compensationCount: number
 }
 
 /** The upstreams of a member, as a group. */
@@ -132,6 +136,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     by: ended?.by,
     progress: execution.progress,
     failure: execution.failure,
+    undoFailure: execution.unwinding?.undoFailure,
     refusals: execution.refusals,
     lease: state.phase === 'active' ? state.lease : undefined,
     suspension: suspensionOf(execution),
@@ -166,6 +171,7 @@ function journalCounts(journal: Journal | undefined): JournalCounts {
     signalCount: journal?.signalCount ?? 0,
     bufferedCount: journal?.bufferedCount ?? 0,
     openWaitpointCount: journal?.open.length ?? 0,
+    compensationCount: journal?.compensationCount ?? 0,
   }
 }
 

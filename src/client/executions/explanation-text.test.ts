@@ -61,6 +61,7 @@ const ended = {
   reason: undefined,
   by: undefined,
   failure: undefined,
+  undoFailure: undefined,
 } as const
 
 const blocked: Extract<Explanation, { why: 'blocked' }> = {
@@ -192,6 +193,21 @@ test.each<[Explanation, string]>([
   [
     { ...ended, outcome: 'cancelled', by: 'flow', reason: 'sibling_quorum_skipped' },
     'cancelled, since conditions skipped too many others of its race.',
+  ],
+  [
+    {
+      ...ended,
+      outcome: 'cancelled',
+      by: 'ada',
+      reason: 'rain',
+      undoFailure: {
+        category: 'compensation_failed',
+        message: "compensation 'refund' failed: no such charge",
+        stack: undefined,
+        at: AT,
+      },
+    },
+    "cancelled by ada (rain). Not all of its steps were undone: compensation 'refund' failed: no such charge.",
   ],
   [{ ...ended, outcome: 'completed' }, 'It ended at 2026-01-02T03:04:05.000Z: completed.'],
 ])('%j', (explanation, text) => {

@@ -44,9 +44,22 @@ export function explanationText(explanation: Explanation, skippedBy?: SkippedBy)
 }
 
 /** Why it runs, or waits to run, although it was stopped. */
-export function unwindingText({ outcome, reason, by, endsAt }: UnwindingFacts): string {
-  const cause = outcome === 'expired' ? 'Its deadline is over' : `${by ?? 'The engine'} cancelled it (${reason})`
-  return `${cause}, and its handler may undo the steps that it has completed; it ends at ${instant(endsAt)} at the latest.`
+export function unwindingText(facts: UnwindingFacts): string {
+  const { endsAt } = facts
+  return `${stopText(facts)}, and its handler may undo the steps that it has completed; it ends at ${instant(endsAt)} at the latest.`
+}
+
+function stopText({ outcome, reason, by }: UnwindingFacts): string {
+  switch (outcome) {
+    case 'cancelled':
+      return `${by ?? 'The engine'} cancelled it (${reason})`
+    case 'expired':
+      return reason === 'execution_deadline' ? 'Its deadline is over' : `Its time is over (${reason})`
+    case 'failed':
+      return `It has failed for good (${reason.split('\n')[0] ?? ''})`
+    case 'skipped':
+      return `It is skipped (${reason})`
+  }
 }
 
 type UnwindingFacts = Pick<Unwinding, 'outcome' | 'reason' | 'by'> & { readonly endsAt: number }
@@ -197,8 +210,10 @@ function runningText(explanation: Extract<Explanation, { why: 'running' }>): str
 type Ended = Extract<Explanation, { why: 'ended' }>
 
 function endedText(explanation: Ended, skippedBy: SkippedBy | undefined): string {
-  const { outcome, endedAt, failure } = explanation
-  return `It ended at ${instant(endedAt)}: ${outcome}${skipText(explanation, skippedBy) ?? cancelText(explanation) ?? failureText(failure)}.`
+  const { outcome, endedAt, failure, undoFailure } = explanation
+  const cause = skipText(explanation, skippedBy) ?? cancelText(explanation) ?? failureText(failure)
+  const undone = undoFailure === undefined ? '' : ` Not all of its steps were undone: ${firstLineOf(undoFailure)}.`
+  return `It ended at ${instant(endedAt)}: ${outcome}${cause}.${undone}`
 }
 
 function skipText({ outcome, reason, by }: Ended, skippedBy: SkippedBy | undefined): string | undefined {
@@ -222,7 +237,11 @@ function cancelText({ outcome, reason, by }: Ended): string | undefined {
 }
 
 function failureText(failure: Failure | undefined): string {
-  return failure === undefined ? '' : ` (${failure.category}: ${failure.message.split('\n')[0] ?? ''})`
+  return failure === undefined ? '' : ` (${failure.category}: ${firstLineOf(failure)})`
+}
+
+function firstLineOf({ message }: Failure): string {
+  return message.split('\n')[0] ?? ''
 }
 
 function instant(ms: number): string {

@@ -231,32 +231,58 @@ export function resume(tx: Tx, execution: Execution, resumption: Resumption): vo
 export interface Stop {
   readonly outcome: Unwinding['outcome']
   readonly reason: string
-  /** Absent for a deadline. */
+  /** Absent for a deadline and for a failure. */
   readonly by: string | undefined
+  /** The failure that the execution ends with. */
+  readonly failure?: Failure | undefined
 }
 
 /**
- * Makes an execution with completed steps claimable from any phase, so that its handler can undo them. Its wait ends
- * without an answer. The caller counts it.
+ * Makes an execution with steps to undo claimable from any phase, so that its handler can undo them. Its wait ends without
+ * an answer. The caller counts it.
  */
 export function wakeToUnwind(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd): void {
   const state = execution.state
-  const leftMs = execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS
-  const { outcome, reason, by } = stop
   leaveLease(tx, execution, how, undefined)
-  closeJournal(tx, execution, by, reason)
+  closeJournal(tx, execution, stop.by, stop.reason)
   if (state.phase === 'active') execution.next = 'continue'
   execution.refusals = undefined
-  execution.unwinding = { outcome, reason, by, at: tx.now, until: tx.now + COMPENSATION_WAIT_MS, leftMs }
   execution.state = { phase: 'eligible' }
   execution.changedAt = tx.now
-  tx.put(execution)
-  tx.emit('execution_unwinding', execution, {
-    ...holderDetail(execution),
+  beginUnwinding(tx, execution, stop, undefined)
+}
+
+/** The `effect` of the event of an execution whose holder keeps its lease to undo its steps. */
+export const UNDER_LEASE = 'under_lease'
+
+/** Lets the holder of an execution undo its steps under its lease. The attempt timeout no longer applies. */
+export function unwindUnderLease(tx: Tx, execution: Execution, stop: Stop): void {
+  const state = execution.state
+  if (state.phase !== 'active') return tx.fault('an execution without a lease undoes its steps under it', execution.id)
+  if (execution.attempt !== undefined) {
+    execution.attempt.usedMs = execution.attempt.usedMs + Math.max(0, tx.now - state.runningSince)
+  }
+  state.runningSince = tx.now
+  state.timeoutAt = undefined
+  beginUnwinding(tx, execution, stop, UNDER_LEASE)
+}
+
+function beginUnwinding(tx: Tx, execution: Execution, stop: Stop, effect: string | undefined): void {
+  const { outcome, reason, by, failure } = stop
+  const until = tx.now + COMPENSATION_WAIT_MS
+  execution.unwinding = {
+    outcome,
     reason,
     by,
-    until: execution.unwinding.until,
-  })
+    at: tx.now,
+    until,
+    leftMs: execution.compensationTimeoutMs ?? COMPENSATION_TIMEOUT_DEFAULT_MS,
+    failure,
+    undoFailure: undefined,
+    incompleteRuns: undefined,
+  }
+  tx.put(execution)
+  tx.emit('execution_unwinding', execution, { ...holderDetail(execution), reason, by, until, outcome, effect })
 }
 
 /**
@@ -320,16 +346,25 @@ function hasOpenAttempt(execution: Execution): boolean {
   return execution.state.phase === 'active' || execution.next === 'continue'
 }
 
-/**
- * Enters the last phase: closes the lease, the attempt and the journal. An execution that undoes its steps ends with the
- * outcome of its stop, whatever ends it. The caller updates the flow.
- */
-export function enterEnded(tx: Tx, execution: Execution, given: Ending): void {
+/** An execution that undoes its steps ends with the outcome of its stop, whatever ends it. */
+function endingAfterUndo(execution: Execution, given: Ending): Ending {
   const stop = execution.unwinding
-  const ending =
-    stop === undefined
-      ? given
-      : { ...given, outcome: stop.outcome, reason: stop.reason, by: stop.by, attemptOutcome: stop.outcome }
+  if (stop === undefined) return given
+  const { outcome, reason, by } = stop
+  if (given.failure !== undefined) execution.unwinding = { ...stop, undoFailure: given.failure }
+  return {
+    outcome,
+    how: given.how,
+    reason,
+    by,
+    failure: stop.failure ?? given.failure,
+    attemptOutcome: outcome === 'skipped' ? 'cancelled' : outcome,
+  }
+}
+
+/** Enters the last phase: closes the lease, the attempt and the journal. The caller updates the flow. */
+export function enterEnded(tx: Tx, execution: Execution, given: Ending): void {
+  const ending = endingAfterUndo(execution, given)
   if (ending.attemptOutcome !== undefined && hasOpenAttempt(execution)) {
     recordAttempt(tx, execution, { outcome: ending.attemptOutcome, endedAt: tx.now, failure: ending.failure })
   }

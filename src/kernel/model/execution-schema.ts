@@ -42,9 +42,11 @@ const cancelRequest = object({ reason: text, by: text, at: whole, forceAt: whole
 /** A request to cancel an active execution: delivered to the lease holder, and enforced at `forceAt`. */
 export type CancelRequest = Infer<typeof cancelRequest>
 
+const keptFailure = frozenObject({ category: text, message: text, stack: maybe(text), at: whole })
+
 const unwinding = frozenObject({
   /** The outcome that the execution ends with, whatever its handler returns. */
-  outcome: word(['cancelled', 'expired']),
+  outcome: word(['cancelled', 'expired', 'failed', 'skipped']),
   reason: text,
   /** Absent for a deadline. */
   by: maybe(text),
@@ -53,9 +55,15 @@ const unwinding = frozenObject({
   until: whole,
   /** Running time that is left to the handler. */
   leftMs: whole,
+  /** The failure that the execution ends with. */
+  failure: rare(keptFailure),
+  /** What went wrong while steps were undone. */
+  undoFailure: rare(keptFailure),
+  /** Runs of the handler that ended before they had registered all compensations. */
+  incompleteRuns: rare(whole),
 })
 
-/** An execution whose handler runs once more, to undo its steps: it was cancelled, or its deadline is over. */
+/** An execution that is about to end, and whose handler may undo its steps before. */
 export type Unwinding = Infer<typeof unwinding>
 
 const blockCause = word(['dependencies', 'budget', 'limit', 'operator', 'hold'], ['budget', 'limit', 'operator'])

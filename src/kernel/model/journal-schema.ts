@@ -245,6 +245,8 @@ export const journal = object({
   linkSignalCount: rare(whole),
   /** Whether a step of kind `call` has completed, so that its handler may have to undo it. */
   hasCompletedSteps: rare(flag),
+  /** How many compensations a run of its handler has registered at most. */
+  compensationCount: rare(whole),
 })
 
 /** What an execution's own record holds about its steps, waits and signals. */

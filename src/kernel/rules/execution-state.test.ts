@@ -150,7 +150,17 @@ describe('a deadline', () => {
   })
 
   test('does not concern an execution that has ended, or that undoes its steps', () => {
-    const unwinding = { outcome: 'cancelled', reason: '', by: undefined, at: 0, until: 9, leftMs: 9 } as const
+    const unwinding = {
+      outcome: 'cancelled',
+      reason: '',
+      by: undefined,
+      at: 0,
+      until: 9,
+      leftMs: 9,
+      failure: undefined,
+      undoFailure: undefined,
+      incompleteRuns: undefined,
+    } as const
 
     expect(isPastDeadline(execution({ state: ended('completed'), deadlineAt: 5 }), 6)).toBe(false)
     expect(isPastDeadline(execution({ state: { phase: 'eligible' }, deadlineAt: 5, unwinding }), 6)).toBe(false)

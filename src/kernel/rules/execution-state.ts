@@ -51,10 +51,15 @@ function timerOf(execution: Execution): Instant | undefined {
   return state.phase === 'delayed' ? earlier(state.until, limit) : limit
 }
 
-/** Whether the handler has recorded results of steps, which it may have to undo. */
+/** Whether the handler has recorded results of steps, which it may have to undo, or has registered compensations. */
 export function hasStepsToUndo(execution: Execution): boolean {
   const journal = execution.journal
-  return journal?.hasCompletedSteps === true && !journal.isRemoving
+  return (journal?.hasCompletedSteps === true && !journal.isRemoving) || hasCompensations(execution)
+}
+
+/** Whether the handler has registered compensations, which run unless the execution completes. */
+export function hasCompensations({ journal }: Execution): boolean {
+  return journal?.compensationCount !== undefined && !journal.isRemoving
 }
 
 /** When an execution that undoes its steps ends, however far its handler has got. */

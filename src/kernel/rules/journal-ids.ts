@@ -23,6 +23,7 @@ export function newJournal(life: number, firstLife: number): Journal {
     isRemoving: false,
     linkSignalCount: undefined,
     hasCompletedSteps: undefined,
+    compensationCount: undefined,
   }
 }
 
@@ -94,6 +95,8 @@ export function cutFrom(journal: Journal, position: number): void {
   if (position < journal.nextPosition) cuts.push({ from: position, to: journal.nextPosition })
   journal.cuts = cuts
   if (position === 0) journal.hasCompletedSteps = undefined
+  // The handler registers again what it has to undo.
+  journal.compensationCount = undefined
   journal.era = journal.era + 1
 }
 

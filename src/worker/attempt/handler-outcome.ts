@@ -11,7 +11,7 @@ import {
 import { encodeValue } from '../../client/checks/payload.ts'
 import type { EncodedValue } from '../../client/checks/payload.ts'
 import { RESULT_BYTES } from '../../kernel/index.ts'
-import type { FailureInput } from '../../kernel/index.ts'
+import type { FailResult, FailureInput } from '../../kernel/index.ts'
 import { failureOf, unlessPermanent } from '../error-text.ts'
 import { UnfitInputError } from '../context/unfit-input.ts'
 import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
@@ -19,11 +19,20 @@ import type { EarlyExit, LeasedExecution } from '../lease/leased-execution.ts'
 /** The requester of a stop that no person or program requested. */
 const BY_ENGINE = 'engine'
 
+export interface FailOutcome {
+  readonly kind: 'fail'
+  readonly failure: FailureInput
+  readonly retryAfterMs: number | undefined
+  /** The run has registered fewer compensations than an earlier one. */
+  readonly isIncomplete?: boolean
+}
+
 export type HandlerOutcome =
   | { readonly kind: 'complete'; readonly result: EncodedValue | undefined }
-  | { readonly kind: 'fail'; readonly failure: FailureInput; readonly retryAfterMs: number | undefined }
+  | FailOutcome
   | { readonly kind: 'postpone'; readonly delayMs: number }
-  | { readonly kind: 'cancel'; readonly reason: string; readonly by: string }
+  /** `failure` is what went wrong while steps were undone. */
+  | { readonly kind: 'cancel'; readonly reason: string; readonly by: string; readonly failure?: FailureInput }
   | { readonly kind: 'release'; readonly reason: string }
   /** The input does not fit the schemas of this worker, so another worker may run the execution. */
   | { readonly kind: 'refuse'; readonly reason: string }
@@ -31,6 +40,8 @@ export type HandlerOutcome =
   | { readonly kind: 'skip' }
   /** The store has already ended the run. */
   | { readonly kind: 'exited_early'; readonly earlyExit: EarlyExit }
+  /** The store has received the outcome. */
+  | { readonly kind: 'reported'; readonly result: FailResult }
   /** Nothing is reported: the lease is lost, or the attempt timed out and the due pass decides. */
   | { readonly kind: 'leave' }
 
@@ -44,7 +55,7 @@ export function outcomeOfInterruption(leased: LeasedExecution): HandlerOutcome |
 }
 
 /** The due pass decides about an attempt that timed out. Any other interruption comes from a stopping worker. */
-function handBack({ isTimedOut }: LeasedExecution): HandlerOutcome {
+export function handBack({ isTimedOut }: LeasedExecution): HandlerOutcome {
   return isTimedOut ? { kind: 'leave' } : { kind: 'release', reason: 'the worker is stopping' }
 }
 
@@ -87,8 +98,11 @@ function isCausedByCancel(leased: LeasedExecution, error: unknown): boolean {
 }
 
 /** The end of a handler that was asked to stop. The store knows the outcome of one that ran to undo its steps. */
-function cancelOf({ pendingCancel, claimed }: LeasedExecution): HandlerOutcome | undefined {
-  const cancel = pendingCancel ?? claimed.unwinding
+export function cancelOf({
+  pendingCancel,
+  unwinding,
+}: LeasedExecution): Extract<HandlerOutcome, { kind: 'cancel' }> | undefined {
+  const cancel = pendingCancel ?? unwinding
   return cancel === undefined ? undefined : { kind: 'cancel', reason: cancel.reason, by: cancel.by ?? BY_ENGINE }
 }
 

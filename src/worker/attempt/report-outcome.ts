@@ -6,7 +6,7 @@ import type { Claimer } from '../claim/claimer.ts'
 import type { EarlyExit, LeaseLoss, LeasedExecution } from '../lease/leased-execution.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { RetryServices } from '../store/retry-until-answered.ts'
-import type { HandlerOutcome } from './handler-outcome.ts'
+import type { FailOutcome, HandlerOutcome } from './handler-outcome.ts'
 
 /** The recorded result of an attempt. `left` was not reported to the store; `lost` was refused by it. */
 export type Settled =
@@ -15,7 +15,9 @@ export type Settled =
 type FinalOperation =
   'completeExecution' | 'failExecution' | 'delayExecution' | 'cancelExecution' | 'releaseExecution' | 'skipExecution'
 
-const SETTLED: Readonly<Record<Exclude<Reply<FinalOperation>['result']['kind'], 'refused'>, Settled>> = {
+type SettledKind = Exclude<Reply<FinalOperation>['result']['kind'], 'refused'>
+
+const SETTLED: Readonly<Record<SettledKind, Settled>> = {
   completed: 'completed',
   already_completed: 'completed',
   failed: 'failed',
@@ -33,6 +35,7 @@ const SETTLED: Readonly<Record<Exclude<Reply<FinalOperation>['result']['kind'], 
   already_skipped: 'skipped',
   // The lease expires, and another run undoes the steps.
   unwinding: 'left',
+  already_unwinding: 'left',
   released: 'released',
   already_released: 'released',
 }
@@ -53,10 +56,19 @@ export async function reportOutcome(
   if (outcome.kind === 'exited_early') return outcome.earlyExit
   if (outcome.kind === 'leave' || leased.refusal !== undefined) return 'left'
   const result =
-    outcome.kind === 'complete' ? await complete(services, leased, outcome) : await report(services, leased, outcome)
-  if (result.kind !== 'refused') return SETTLED[result.kind]
+    outcome.kind === 'reported'
+      ? outcome.result
+      : outcome.kind === 'complete'
+        ? await complete(services, leased, outcome)
+        : await report(services, leased, outcome)
+  if (result.kind !== 'refused') return settledBy(leased, result.kind)
   leased.lose(lossBy(result.code))
   return 'lost'
+}
+
+function settledBy({ unwinding }: LeasedExecution, kind: SettledKind): Settled {
+  const settled = SETTLED[kind]
+  return settled === 'cancelled' && unwinding?.outcome === 'failed' ? 'failed' : settled
 }
 
 function lossBy(code: Extract<Reply<FinalOperation>['result'], { kind: 'refused' }>['code']): LeaseLoss {
@@ -106,24 +118,14 @@ async function complete(
 async function report(
   services: ReportServices,
   leased: LeasedExecution,
-  outcome: Exclude<HandlerOutcome, { kind: 'complete' | 'exited_early' | 'leave' }>,
+  outcome: Exclude<HandlerOutcome, { kind: 'complete' | 'exited_early' | 'leave' | 'reported' }>,
 ): Promise<Reply<Exclude<FinalOperation, 'completeExecution'>>['result']> {
-  const { batcher, runtime, refusal } = services
+  const { batcher, refusal } = services
   const { partition } = leased
   const fenced = { executionId: leased.id, fence: leased.claimed.fence }
-  const seed = randomSeed(runtime)
+  if (outcome.kind === 'fail') return await sendFailure(services, leased, outcome)
   const call = async () => {
     switch (outcome.kind) {
-      case 'fail':
-        return (
-          await batcher.run(partition, 'failExecution', {
-            ...fenced,
-            flowId: leased.claimed.flowId,
-            failure: outcome.failure,
-            retryAfterMs: outcome.retryAfterMs,
-            seed,
-          })
-        ).result
       case 'postpone':
         return (await batcher.run(partition, 'delayExecution', { ...fenced, delayMs: outcome.delayMs })).result
       case 'cancel':
@@ -134,6 +136,7 @@ async function report(
             by: outcome.by,
             force: false,
             graceMs: 0,
+            failure: outcome.failure,
           })
         ).result
       case 'skip':
@@ -151,4 +154,19 @@ async function report(
     }
   }
   return await retryUntilAnswered(services, leased, call)
+}
+
+/** Reports a failure. The reply may be that it is final, and that the holder undoes its steps under its lease. */
+export async function sendFailure(
+  services: RetryServices & Pick<ReportServices, 'batcher'>,
+  leased: LeasedExecution,
+  outcome: FailOutcome,
+): Promise<Reply<'failExecution'>['result']> {
+  const { batcher, runtime } = services
+  const { id: executionId, partition, claimed } = leased
+  const { failure, retryAfterMs, isIncomplete } = outcome
+  const { fence, flowId } = claimed
+  const input = { executionId, fence, flowId, failure, retryAfterMs, isIncomplete, seed: randomSeed(runtime) }
+  const call = () => batcher.run(partition, 'failExecution', input)
+  return (await retryUntilAnswered(services, leased, call)).result
 }

@@ -8,6 +8,7 @@ import type { HandlerContext } from '../context/handler-context.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { isAbort, outcomeOfError, outcomeOfInterruption, outcomeOfValue, refusalOf } from './handler-outcome.ts'
 import type { HandlerOutcome } from './handler-outcome.ts'
+import { undoSteps } from './undo-steps.ts'
 
 export async function runAttempt(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {
   const outcome = await runHandler(leased, context)
@@ -19,7 +20,8 @@ export async function runAttempt(leased: LeasedExecution, context: HandlerContex
     await context.runParkCallbacks()
     return { kind: 'exited_early', earlyExit }
   }
-  return leased.refusal === undefined ? outcome : { kind: 'leave' }
+  if (leased.refusal !== undefined) return { kind: 'leave' }
+  return await undoSteps(leased, context, { outcome, hadPendingCalls: calls !== undefined })
 }
 
 async function runHandler(leased: LeasedExecution, context: HandlerContext): Promise<HandlerOutcome> {

@@ -7,6 +7,7 @@ import type { AnyInputs } from '../../client/define/upstreams.ts'
 import type { AttemptKind, ExecutionId, FlowId } from '../../kernel/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, LogFields } from '../../runtime/index.ts'
+import type { Compensations } from '../steps/compensations.ts'
 import { DurableContext } from '../steps/durable-context.ts'
 import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.ts'
 import { NO_INPUTS, readRemainingInputs, decodeInputs, readCurrentInputs } from './upstream-results.ts'
@@ -153,6 +154,10 @@ export class HandlerContext implements TaskContext {
     return this.#durableContext.random
   }
 
+  get compensate(): TaskContext['compensate'] {
+    return this.#durableContext.compensate
+  }
+
   get signal(): AbortSignal {
     return this.#leased.handlerSignal
   }
@@ -192,6 +197,20 @@ export class HandlerContext implements TaskContext {
   /** Waits for pending calls of the handler. Returns undefined if there are none. */
   finishCalls(): Promise<void> | undefined {
     return this.#run === undefined ? this.#progress?.flush() : this.#run.close()
+  }
+
+  /** The compensations that this run has registered. */
+  get compensations(): Compensations {
+    return this.#durableContext.compensations
+  }
+
+  /** Whether this run or an earlier one has registered compensations. */
+  get hasCompensations(): boolean {
+    return (this.#leased.claimed.journal?.compensationCount ?? 0) > 0 || (this.#durable?.compensations.count ?? 0) > 0
+  }
+
+  get services(): ContextServices {
+    return this.#services
   }
 
   /** Runs the `onPark` callbacks, the last registered first. */

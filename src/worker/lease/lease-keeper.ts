@@ -2,7 +2,7 @@
  * Renews the leases of one worker. One timer serves all leases; renewals due at about the same time share a batch; at most one
  * renewal per execution is pending. A lease that is not confirmed in time counts as lost, whatever its state in the store.
  */
-import type { ExecutionId } from '../../kernel/index.ts'
+import type { ExecutionId, Unwinding } from '../../kernel/index.ts'
 import { ChurnMap } from '../../runtime/index.ts'
 import type { Runtime, Timer } from '../../runtime/index.ts'
 import type { Batcher } from '../../stores/batcher.ts'
@@ -66,6 +66,12 @@ export class LeaseKeeper implements Iterable<LeasedExecution> {
     const isLate = leased.begin(this.#runtime.monotonic())
     this.#arm(leased.endsAt)
     if (isLate) void this.renew(leased)
+  }
+
+  /** Lets a run whose failure is final undo its steps. */
+  unwind(leased: LeasedExecution, unwinding: Unwinding): void {
+    leased.unwind(unwinding, this.#runtime.monotonic())
+    this.#arm(leased.endsAt)
   }
 
   /** Removes this lease, but not a newer lease of the same execution. */

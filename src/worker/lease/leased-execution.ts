@@ -11,6 +11,7 @@ import type {
   LeaseRefusal,
   MemberInput,
   RenewResult,
+  Unwinding,
   UpstreamEnd,
 } from '../../kernel/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -78,9 +79,9 @@ export class LeasedExecution {
   renewAt = 0
   lostAt = 0
   /** The attempt timeout. It counts from the start of the handler, not from the claim. */
-  readonly #attemptMs: number
+  #attemptMs: number
   /** The deadline of the execution as a whole. */
-  readonly #deadlineAt: number
+  #deadlineAt: number
   /** When the attempt timeout started to count. */
   #countedSince: number
   isStarted = false
@@ -99,6 +100,8 @@ export class LeasedExecution {
   /** Position among the executions that wait for a slot. */
   order = 0
   pendingCancel: PendingCancel | undefined
+  /** Set if the execution is about to end, and its handler may undo its steps before. */
+  unwinding: Unwinding | undefined
   /** The handler has the signal, so it may react to an abort at any time. */
   hasGivenSignal = false
   /** A durable call has thrown because of a cancel or a deadline: the handler may be undoing its steps. */
@@ -123,6 +126,7 @@ export class LeasedExecution {
     this.inputs = claimed.inputs.length === 0 ? NO_INPUTS : upstreamResultsOf(claimed.inputs, blobs)
     this.conditionInput = blobs[claimed.condition?.inputBlob ?? -1]
     this.task = task
+    this.unwinding = claimed.unwinding
     this.#leaseTtlMs = times.leaseTtlMs
     this.claimedAt = times.sentAt
     this.confirmUntil(times.sentAt + claimed.leaseExpiresAt - times.at)
@@ -158,6 +162,15 @@ export class LeasedExecution {
     this.countFrom(now)
     this.beginsNow = true
     return true
+  }
+
+  /** The failure of this run is final, and it may undo its steps. Its time for that replaces the attempt timeout. */
+  unwind(unwinding: Unwinding, now: number): void {
+    this.unwinding = unwinding
+    this.isCancelDelivered = true
+    this.#attemptMs = unwinding.leftMs
+    this.#deadlineAt = Infinity
+    this.countFrom(now)
   }
 
   countFrom(moment: number): void {

@@ -4,6 +4,7 @@ import type { TaskContext } from '../../client/define/context.ts'
 import { StepRefusedError } from '../../client/define/errors.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
+import { Compensations } from './compensations.ts'
 import { StepJournal } from './step-journal.ts'
 import { StepNames, checkStepName } from './step-names.ts'
 import { StepRunner } from './step-runner.ts'
@@ -11,7 +12,10 @@ import type { HandlerRun } from './handler-run.ts'
 import { WaitRunner } from './wait-runner.ts'
 import type { WaitArguments, WaitServices } from './wait-runner.ts'
 
-type Durable = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint' | 'now' | 'random'>
+type Durable = Pick<
+  TaskContext,
+  'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint' | 'now' | 'random' | 'compensate'
+>
 
 /** Bits of the hash that form the fraction: the precision of a double. */
 const FRACTION_BITS = 53
@@ -23,6 +27,7 @@ export class DurableContext implements Durable {
   readonly #journal: StepJournal
   readonly #steps: StepRunner
   readonly #waits: WaitRunner
+  readonly compensations: Compensations
 
   constructor(leased: LeasedExecution, services: WaitServices, run: HandlerRun) {
     this.#leased = leased
@@ -30,6 +35,7 @@ export class DurableContext implements Durable {
     this.#journal = new StepJournal(leased, services, run)
     this.#steps = new StepRunner(leased, services, run, this.#journal, this.#names)
     this.#waits = new WaitRunner(leased, services, run, this.#journal, this.#names)
+    this.compensations = new Compensations(leased, services, run, this.#journal, this.#names)
   }
 
   readAhead(): void {
@@ -50,6 +56,9 @@ export class DurableContext implements Durable {
 
   readonly waitpoint: Durable['waitpoint'] = (key, options) =>
     this.#begin('waitpoint', () => this.#waits.waitpoint(key, options))
+
+  readonly compensate: Durable['compensate'] = (name: string, optionsOrRun: unknown, run?: unknown) =>
+    this.#begin('compensate', () => this.compensations.register(name, optionsOrRun, run))
 
   readonly now: Durable['now'] = (name = 'now') => this.#begin('now', () => this.#steps.now(name))
 

@@ -15,8 +15,8 @@ export interface RunServices extends RetryServices {
   readonly keeper: LeaseKeeper
 }
 
-/** The step that the current async context runs in, and the run that the step belongs to. */
-const innermostStep = new AsyncLocalStorage<{ readonly run: HandlerRun; readonly step: string }>()
+/** The step that the current async context runs in, and the execution that the step belongs to. */
+const innermostStep = new AsyncLocalStorage<{ readonly leased: LeasedExecution; readonly step: string }>()
 
 /** The result of a call that may park: an early exit of the run, or an answer. */
 export type ParkResult<T> = { readonly earlyExit: EarlyExit } | { readonly earlyExit?: undefined; readonly answer: T }
@@ -54,7 +54,7 @@ export class HandlerRun {
    * a call begins, so that of several concurrent calls none does its work.
    */
   get mustUnwind(): boolean {
-    return this.#leased.claimed.unwinding !== undefined && !this.#leased.isCancelDelivered
+    return this.#leased.unwinding !== undefined && !this.#leased.isCancelDelivered
   }
 
   /** Throws from the first call that has no recorded result in a run that undoes steps. */
@@ -65,7 +65,7 @@ export class HandlerRun {
   /** Returns the error of a call that a run which undoes steps does not make. The handler counts as notified. */
   unwindingError(): ExecutionCancelledError {
     this.#leased.isCancelDelivered = true
-    const { outcome, reason, by } = this.#leased.claimed.unwinding ?? {
+    const { outcome, reason, by } = this.#leased.unwinding ?? {
       outcome: 'cancelled',
       reason: '',
       by: undefined,
@@ -101,7 +101,7 @@ export class HandlerRun {
    */
   throwInsideStep(what: string): void {
     const inside = innermostStep.getStore()
-    if (inside?.run !== this) return
+    if (inside?.leased !== this.#leased) return
     throw new StepRefusedError('invalid_input', {
       executionId: this.#leased.id,
       step: inside.step,
@@ -111,7 +111,7 @@ export class HandlerRun {
 
   /** Runs the work of a step in its async context. */
   inStep<T>(step: string, work: () => T): T {
-    return innermostStep.run({ run: this, step }, work)
+    return innermostStep.run({ leased: this.#leased, step }, work)
   }
 
   /** Makes a call that delays the end of the run until it completes. Never settles if the run has ended by then. */

@@ -3,15 +3,18 @@ import { checkPlainText, invalidInput, show } from '../../client/checks/names.ts
 import { NAME_BYTES } from '../../kernel/index.ts'
 import type { StepKind } from '../../kernel/index.ts'
 
-/** The suffix of a repeated name. */
-const NUMBER = /#\d+$/
+/** The suffix of the step of a compensation. */
+export const UNDO_SUFFIX = '#undo'
+
+/** The suffix of a repeated name, or of a compensation. */
+const ADDED = /#(\d+|undo)$/
 
 export function checkStepName(value: unknown, field = 'name'): string {
   const name = checkPlainText(value, field, NAME_BYTES)
-  if (!NUMBER.test(name)) return name
+  if (!ADDED.test(name)) return name
   throw invalidInput(
     field,
-    `${field} is ${show(name)}, but must not end in '#' and a number: that suffix is added to repeated names.`,
+    `${field} is ${show(name)}, but must not end in '#' and a number, or in '${UNDO_SUFFIX}': these suffixes are added to repeated names and to compensations.`,
   )
 }
 
@@ -19,7 +22,7 @@ export function checkStepName(value: unknown, field = 'name'): string {
 export class StepNames {
   readonly #counts = new Map<string, number>()
 
-  next(kind: StepKind | 'random', name: string): string {
+  next(kind: StepKind | 'random' | 'undo', name: string): string {
     const key = `${kind}:${name}`
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)

@@ -13,7 +13,7 @@ export type Recorded =
   | { readonly kind: 'recorded'; readonly at: Instant }
   | { readonly kind: 'known'; readonly state: StepState; readonly value: Uint8Array | undefined }
 
-export type StepReport = Pick<RecordStepInput, 'stepKind' | 'name' | 'attemptCount'>
+export type StepReport = Pick<RecordStepInput, 'stepKind' | 'name' | 'attemptCount' | 'isCompensation'>
 
 export class StepRecorder {
   readonly #leased: LeasedExecution

@@ -3,7 +3,7 @@
  * so later runs get the same value. Work that was not recorded, because its worker died or lost its lease, runs again with the
  * same idempotency key.
  */
-import type { StepFunction, StepOptions } from '../../client/define/context.ts'
+import type { StepContext, StepFunction, StepOptions } from '../../client/define/context.ts'
 import { PostponeError, StepFailedError, StepRefusedError } from '../../client/define/errors.ts'
 import { invalidInput, show } from '../../client/checks/names.ts'
 import { decodeValue, encodeValue } from '../../client/checks/payload.ts'
@@ -41,6 +41,7 @@ interface StepWork {
   readonly name: string
   readonly policy: StepPolicy
   readonly run: StepFunction<unknown>
+  readonly isCompensation?: boolean
 }
 
 export class StepRunner {
@@ -71,6 +72,16 @@ export class StepRunner {
     const ended = await this.#runToEnd(work)
     if (ended.kind === 'failed') throw ended.error
     return ended.value
+  }
+
+  /** Runs a compensation. Its value is not stored. Returns its error if it has failed for good. */
+  async compensate(name: string, policy: StepPolicy, run: StepFunction<unknown>): Promise<StepFailedError | undefined> {
+    this.#run.throwIfStopping()
+    const work = async (step: StepContext) => {
+      await run(step)
+    }
+    const ended = await this.#runToEnd({ name, policy, run: work, isCompensation: true })
+    return ended.kind === 'failed' ? ended.error : undefined
   }
 
   async now(givenName: string): Promise<Instant> {
@@ -110,7 +121,7 @@ export class StepRunner {
       const paused = progress
       // Another step may have failed for good meanwhile, which ends the run without parking.
       await this.#run.yieldToEventLoop()
-      const recorded = await this.#recorder.park(reportOf(work.name, paused.attempt), this.#retryOf(paused))
+      const recorded = await this.#recorder.park(reportOf(work, paused.attempt), this.#retryOf(paused))
       progress = await this.#run.call(() => this.#continue(work, this.#progressAfter(work.name, recorded, paused)))
     }
     return progress
@@ -192,17 +203,18 @@ export class StepRunner {
     if (call.hasGivenSignal || this.#leased.hasGivenSignal) this.#run.throwIfInterrupted()
     const encoded = encodeStepValue(name, value)
     const outcome = { kind: 'completed', value: encoded?.input } as const
-    const recorded = await this.#recorder.record(reportOf(name, attempt), outcome, encoded)
+    const recorded = await this.#recorder.record(reportOf(work, attempt), outcome, encoded)
     if (recorded.kind === 'known') return this.#progressOf(name, recorded.state, attempt, recorded.value)
     return { kind: 'completed', value: asReplayed(encoded) }
   }
 
-  async #recordFailure({ name, policy }: StepWork, attempt: number, error: unknown): Promise<Progress> {
+  async #recordFailure(work: StepWork, attempt: number, error: unknown): Promise<Progress> {
+    const { name, policy } = work
     if (error instanceof PostponeError || error instanceof StepRefusedError) throw error
     const failure = stepFailureOf(policy, error)
     const { runtime } = this.#services
     const delayMs = stepRetryMs(policy, attempt, error, failure.category, runtime.random())
-    const report = reportOf(name, attempt)
+    const report = reportOf(work, attempt)
     if (delayMs !== undefined) {
       const pause: Pause = { kind: 'pause', attempt, until: runtime.monotonic() + delayMs, failure }
       return this.#progressAfter(name, await this.#recorder.record(report, this.#retryOf(pause)), pause)
@@ -225,8 +237,8 @@ export class StepRunner {
   }
 }
 
-function reportOf(name: string, attemptCount: number): StepReport {
-  return { stepKind: 'call', name, attemptCount }
+function reportOf({ name, isCompensation }: StepWork, attemptCount: number): StepReport {
+  return { stepKind: 'call', name, attemptCount, isCompensation }
 }
 
 /** A recorded failure without its timestamp. */

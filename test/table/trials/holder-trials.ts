@@ -99,6 +99,13 @@ export const holderTrials: readonly Trial[] = fencedTrials().concat([
   },
   {
     operation: 'failExecution',
+    manner: 'own fence, for good, before all compensations are registered',
+    atMs: SOON_MS,
+    blobs: [],
+    input: { ...failInput(ownFence, 'permanent', undefined), isIncomplete: true },
+  },
+  {
+    operation: 'failExecution',
     manner: 'own fence, retry at once',
     atMs: SOON_MS,
     blobs: [],

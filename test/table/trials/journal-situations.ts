@@ -100,6 +100,21 @@ function unwindingHeld(): World {
   return world
 }
 
+/** Its handler has registered a compensation. */
+function compensated(): World {
+  const world = held()
+  step(world, STEP_MS, { operation: 'registerCompensation', input: { executionId, fence: ownFence, count: 1 } })
+  return world
+}
+
+/** Its failure is final, and its holder runs the compensation under its lease. */
+function compensating(): World {
+  const world = compensated()
+  const failure = { category: 'permanent', message: 'no luck', stack: 'at work' }
+  step(world, 0, { operation: 'failExecution', input: { executionId, fence: ownFence, failure, seed: 7 } })
+  return world
+}
+
 /** What any operation may meet. */
 export const journalSituations: readonly Situation[] = [
   { name: 'eligible, replayed from the start', build: () => replayedFromStart() },
@@ -107,6 +122,8 @@ export const journalSituations: readonly Situation[] = [
   { name: 'eligible, undoing its steps', build: () => unwinding() },
   { name: 'active, remembering', build: () => remembering(held()) },
   { name: 'active, undoing its steps', build: () => unwindingHeld() },
+  { name: 'active, with a compensation', build: () => compensated() },
+  { name: 'active, undoing its steps after a failure', build: () => compensating() },
   { name: 'suspended, half answered', build: () => halfAnswered() },
   {
     name: 'suspended, at a mailbox',
@@ -115,6 +132,10 @@ export const journalSituations: readonly Situation[] = [
   {
     name: 'suspended, to fail in time',
     build: () => wait(held(), waitInput(ownFence, REPLY, 'fail')),
+  },
+  {
+    name: 'suspended, to fail in time, with a compensation',
+    build: () => wait(compensated(), waitInput(ownFence, REPLY, 'fail')),
   },
   {
     name: 'suspended, to try a step again',

@@ -1,6 +1,6 @@
 /** What holders, callers and tokens may ask of what an execution remembers and waits for. */
 import type { DeliverSignalInput, Fence, Instant, ReplayFrom, TokenBinding } from '../../../src/kernel/index.ts'
-import { joinName } from '../../../src/kernel/index.ts'
+import { COMPENSATION_MAX, joinName } from '../../../src/kernel/index.ts'
 import { fences } from './holder-trials.ts'
 import {
   MAILBOX,
@@ -30,6 +30,7 @@ import {
   stepValue,
   waitInput,
   withValue,
+  withoutValue,
 } from './journal-world.ts'
 import type { OperationCall } from './operation-call.ts'
 import { SOON_MS } from './trial.ts'
@@ -51,6 +52,7 @@ function fencedTrials(): Trial[] {
     trials.push(trial(name, waits(fence, REPLY), noBlobs, undefined))
     trials.push(trial(name, opens(fence, REPLY), noBlobs, undefined))
     trials.push(trial(name, closes(SPARE, fence, undefined), noBlobs, undefined))
+    trials.push(trial(name, registers(fence, 2), noBlobs, undefined))
   }
   return trials
 }
@@ -68,6 +70,14 @@ function opens(fence: Fence, target: string): OperationCall {
 
 function closes(target: string, fence: Fence | undefined, force: boolean | undefined): OperationCall {
   return { operation: 'closeWaitpoint', input: { executionId, target, reason: 'unused', by: 'bob', fence, force } }
+}
+
+function registers(fence: Fence, count: number): OperationCall {
+  return { operation: 'registerCompensation', input: { executionId, fence, count } }
+}
+
+function undoes(name: string): OperationCall {
+  return { operation: 'recordStep', input: { ...stepInput(ownFence, name, withoutValue), isCompensation: true } }
 }
 
 function records(manner: string, call: OperationCall, prepare: Trial['prepare']): Trial {
@@ -115,6 +125,9 @@ export const journalTrials: readonly Trial[] = fencedTrials().concat([
   records('to be parked', { operation: 'recordStep', input: stepInput(ownFence, STEP, stepRetried(true)) }, undefined),
   records('one too many', { operation: 'recordStep', input: stepInput(ownFence, 'more', withValue) }, manySteps),
   records('too large', { operation: 'recordStep', input: stepInput(ownFence, 'more', withValue) }, manyStepBytes),
+  records('a compensation beyond the limit of steps', undoes('more#undo'), manySteps),
+  trial('again', registers(ownFence, 1), noBlobs, undefined),
+  trial('one too many', registers(ownFence, COMPENSATION_MAX + 1), noBlobs, undefined),
   trial('at a mailbox', waits(ownFence, MAILBOX), noBlobs, undefined),
   trial('where nothing is open', waits(ownFence, 'nowhere'), noBlobs, undefined),
   trial('where it was closed', waits(ownFence, SHUT), noBlobs, undefined),

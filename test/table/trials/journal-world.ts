@@ -180,6 +180,7 @@ function emptyJournal(): Journal {
     isRemoving: false,
     linkSignalCount: undefined,
     hasCompletedSteps: undefined,
+    compensationCount: undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 /** Ends executions and applies the consequences in their flow. */
 import { bucketOf } from '../../rules/flow-state.ts'
-import { hasStepsToUndo } from '../../rules/execution-state.ts'
+import { hasCompensations, hasStepsToUndo } from '../../rules/execution-state.ts'
 import { countChange } from '../flow-counts.ts'
 import { resolveMember } from '../flows/resolve-edges.ts'
 import { enterEnded, wakeToUnwind } from '../phases.ts'
@@ -21,43 +21,47 @@ export interface PendingCancel {
   readonly by: string
 }
 
-/** Ends an execution as cancelled, from any other phase. */
-export function endCancelled(tx: Tx, execution: Execution, cancel: PendingCancel): void {
-  endStopped(tx, execution, execution.unwinding ?? { outcome: 'cancelled', ...cancel }, 'cancelled')
+/** Ends an execution as cancelled, from any other phase. `failure` is what went wrong while its steps were undone. */
+export function endCancelled(tx: Tx, execution: Execution, cancel: PendingCancel, failure?: Failure): void {
+  const { unwinding } = execution
+  if (unwinding !== undefined) endUnwound(tx, execution, failure)
+  else endStopped(tx, execution, { outcome: 'cancelled', reason: cancel.reason, by: cancel.by, failure }, 'cancelled')
 }
 
 /** Ends an execution that has undone its steps, or whose time for that is over. */
 export function endUnwound(tx: Tx, execution: Execution, failure: Failure | undefined): void {
   const unwinding = execution.unwinding
   if (unwinding === undefined) return tx.fault('an execution ends as unwound that undoes no steps', execution.id)
-  endStopped(tx, execution, unwinding, unwinding.outcome, failure)
+  const { outcome, reason, by } = unwinding
+  endStopped(tx, execution, { outcome, reason, by, failure }, outcome)
 }
 
 /** Ends an execution that is stopped from outside its handler. */
-function endStopped(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd, failure?: Failure): void {
-  const { outcome, reason, by } = stop
+function endStopped(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd): void {
+  const { outcome, reason, by, failure } = stop
   endExecution(tx, execution, {
     outcome,
     how,
     reason,
     by,
-    failure: failure ?? (outcome === 'expired' ? deadlineFailure(tx) : undefined),
-    attemptOutcome: outcome,
+    failure,
+    attemptOutcome: outcome === 'skipped' ? 'cancelled' : outcome,
   })
 }
 
-function deadlineFailure(tx: Tx): Failure {
-  return {
-    category: 'deadline',
-    message: 'the execution did not end before its deadline',
-    stack: undefined,
-    at: tx.now,
-  }
+/**
+ * Wakes an execution that is about to end without its handler, if the handler has registered compensations: they run
+ * first. Returns false, and writes nothing, otherwise.
+ */
+export function unwindCompensated(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd): boolean {
+  if (execution.unwinding !== undefined || !hasCompensations(execution)) return false
+  stopExecution(tx, execution, stop, how)
+  return true
 }
 
 /**
- * Stops an execution from any phase. If it has completed steps, its handler runs once more and may undo them; otherwise
- * it ends. Returns which.
+ * Stops an execution from any phase. If it has steps to undo, its handler runs once more and may undo them; otherwise it
+ * ends. Returns which.
  */
 export function stopExecution(tx: Tx, execution: Execution, stop: Stop, how: LeaseEnd): 'unwinding' | 'ended' {
   if (!hasStepsToUndo(execution)) {

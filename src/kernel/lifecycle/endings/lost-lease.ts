@@ -1,11 +1,11 @@
 /** Handles a lease that expired or was revoked. */
-import { RECLAIM_CAP } from '../../limits.ts'
+import { COMPENSATION_RECLAIM_COUNT, RECLAIM_CAP } from '../../limits.ts'
 import type { Failure } from '../../model/base-records.ts'
 import type { Execution, Outcome } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 import { recordAttempt } from '../attempts.ts'
 import { makeEligible } from '../phases.ts'
-import { endExecution } from './end-execution.ts'
+import { endExecution, unwindCompensated } from './end-execution.ts'
 import { cancelIfRequested } from './pending-cancel.ts'
 
 export interface LostLease {
@@ -16,7 +16,7 @@ export interface LostLease {
 
 /**
  * Handles a lost lease. Cancels the execution if a cancel is pending, fails it if too many leases were lost, and
- * otherwise makes it eligible for a new attempt. Returns the outcome if it ended.
+ * otherwise makes it eligible for a new attempt. Its compensations run before it fails. Returns the outcome if it ended.
  */
 export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease): Outcome | undefined {
   const { how, reason, by } = loss
@@ -25,15 +25,11 @@ export function requeueLostLease(tx: Tx, execution: Execution, loss: LostLease):
   const cancelled = cancelIfRequested(tx, execution, how)
   if (cancelled !== undefined) return cancelled === 'ended' ? 'cancelled' : undefined
   const failure: Failure = { category: how, message: reason, stack: undefined, at: tx.now }
-  if (execution.reclaimCount >= RECLAIM_CAP) {
-    endExecution(tx, execution, {
-      outcome: 'failed',
-      how,
-      reason: 'reclaims_exhausted',
-      by,
-      failure,
-      attemptOutcome: how,
-    })
+  const cap = RECLAIM_CAP + (execution.unwinding === undefined ? 0 : COMPENSATION_RECLAIM_COUNT)
+  if (execution.reclaimCount >= cap) {
+    const stop = { outcome: 'failed', reason: 'reclaims_exhausted', by, failure } as const
+    if (unwindCompensated(tx, execution, stop, how)) return undefined
+    endExecution(tx, execution, { ...stop, how, attemptOutcome: how })
     return execution.unwinding?.outcome ?? 'failed'
   }
   recordAttempt(tx, execution, { outcome: how, endedAt: tx.now, failure })

@@ -1,8 +1,9 @@
 /** Applies the timeout of a wait. The due pass and the delivery of a signal use it, so that both lead to the same state. */
-import { endCancelled, endExecution } from './end-execution.ts'
+import { endCancelled, endExecution, unwindCompensated } from './end-execution.ts'
+import { hasCompensations } from '../../rules/execution-state.ts'
 import { isMailbox, journalOf, mailboxOf, scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
 import type { Step, TimeoutBehaviour, Wait } from '../../model/journal-schema.ts'
-import type { Execution, Instant } from '../../model/records.ts'
+import type { Execution, Failure, Instant } from '../../model/records.ts'
 import { joinName } from '../../model/names.ts'
 import type { Tx } from '../../tx.ts'
 import { resumeFrom } from '../journal/end-wait.ts'
@@ -34,6 +35,12 @@ export function endsExecution(onTimeout: TimeoutBehaviour): boolean {
 export function timeOutWait(tx: Tx, execution: Execution, step: Step, wait: Wait): void {
   const message = `the wait for "${step.name}" was not answered in time`
   const failure = { category: SUSPENSION_TIMEOUT, message, stack: undefined, at: tx.now }
+  const isOver = endsExecution(wait.onTimeout)
+  // It ends anyway, and its handler has compensations to run before.
+  if (isOver && execution.unwinding !== undefined && hasCompensations(execution)) {
+    resumeFrom(tx, execution, step, TIMED_OUT)
+    return
+  }
   switch (wait.onTimeout) {
     case 'resume':
       resumeFrom(tx, execution, step, TIMED_OUT)
@@ -45,31 +52,27 @@ export function timeOutWait(tx: Tx, execution: Execution, step: Step, wait: Wait
     case 'escalate':
       escalate(tx, execution, step, wait)
       return
-    case 'cancel':
-      endCancelled(tx, execution, { reason: SUSPENSION_TIMEOUT, by: BY_ENGINE })
+    case 'cancel': {
+      const cancel = { reason: SUSPENSION_TIMEOUT, by: BY_ENGINE }
+      if (unwindCompensated(tx, execution, { outcome: 'cancelled', ...cancel }, 'cancelled')) return
+      endCancelled(tx, execution, cancel)
       return
+    }
     case 'fail':
       execution.failureCount = execution.failureCount + 1
-      endExecution(tx, execution, {
-        outcome: 'failed',
-        how: 'failed',
-        reason: SUSPENSION_TIMEOUT,
-        by: undefined,
-        failure,
-        attemptOutcome: 'failed',
-      })
+      endByTimeout(tx, execution, 'failed', failure)
       return
     case 'expire':
-      endExecution(tx, execution, {
-        outcome: 'expired',
-        how: 'expired',
-        reason: SUSPENSION_TIMEOUT,
-        by: undefined,
-        failure,
-        attemptOutcome: 'expired',
-      })
+      endByTimeout(tx, execution, 'expired', failure)
       return
   }
+}
+
+/** Ends an execution, after its compensations have run. */
+function endByTimeout(tx: Tx, execution: Execution, outcome: 'failed' | 'expired', failure: Failure): void {
+  const stop = { outcome, reason: SUSPENSION_TIMEOUT, by: undefined, failure }
+  if (unwindCompensated(tx, execution, stop, outcome)) return
+  endExecution(tx, execution, { ...stop, how: outcome, attemptOutcome: outcome })
 }
 
 /** Escalates a wait to an operator: the timeout is removed, and a signal or an operator can still end it. */

@@ -5,6 +5,7 @@
  */
 import { OPEN_EDGES, edgeId, inboundIndex, outboundIndex } from '../../model/indexes.ts'
 import {
+  CANCEL_GRACE_DEFAULT_MS,
   GIVEN_INPUT_MAX,
   RESOLVE_EDGE_WORK,
   RESOLVE_LEVEL_MAX,
@@ -12,7 +13,8 @@ import {
   RESOLVE_RESERVE,
   SHARED_GROUP_MAX,
 } from '../../limits.ts'
-import { hasStepsToUndo } from '../../rules/execution-state.ts'
+import { hasLiveLease, requestCancel } from '../cancel-request.ts'
+import { hasCompensations, hasStepsToUndo } from '../../rules/execution-state.ts'
 import { enterEnded, unblock, wakeToUnwind } from '../phases.ts'
 import type { Edge, EdgeGroup, EdgeState, Execution, ExecutionId, Flow } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
@@ -217,26 +219,32 @@ function applyVerdict(tx: Tx, { flow, ended }: Cascade, downstream: Execution, c
   const before = bucketOf(downstream)
   if (downstream.member?.group?.verdict === 'satisfied') {
     unblock(tx, downstream)
-  } else {
-    enterSkipped(tx, downstream, cause)
+  } else if (skipMember(tx, downstream, cause)) {
     ended.push(downstream)
   }
   shiftCount(tx, flow, downstream, before)
 }
 
-/** Skips a member whose group cannot be satisfied. `cause` is the upstream that decided it. */
-export function enterSkipped(tx: Tx, execution: Execution, cause: ExecutionId): void {
+/**
+ * Skips a member whose group cannot be satisfied, after its compensations have run. `cause` is the upstream that decided
+ * it. Returns whether the member has ended. The caller counts it.
+ */
+export function skipMember(tx: Tx, execution: Execution, cause: ExecutionId): boolean {
   const group = execution.member?.group
   const isByCondition = group !== undefined && isExcusedGroup(group)
-  skip(tx, execution, isByCondition ? UPSTREAM_CONDITION_NOT_MET : DEPENDENCY_IMPOSSIBLE, cause)
+  return skip(tx, execution, isByCondition ? UPSTREAM_CONDITION_NOT_MET : DEPENDENCY_IMPOSSIBLE, cause)
 }
 
-/** Skips a member whose own condition is not met. The caller counts it and resolves its edges. */
-export function enterSkippedByCondition(tx: Tx, execution: Execution): void {
-  skip(tx, execution, CONDITION_NOT_MET, undefined)
+/** The same for a member whose own condition is not met. The caller counts it and resolves its edges. */
+export function skipByCondition(tx: Tx, execution: Execution): boolean {
+  return skip(tx, execution, CONDITION_NOT_MET, undefined)
 }
 
-function skip(tx: Tx, execution: Execution, reason: string, by: ExecutionId | undefined): void {
+function skip(tx: Tx, execution: Execution, reason: string, by: ExecutionId | undefined): boolean {
+  if (hasCompensations(execution) && execution.unwinding === undefined) {
+    wakeToUnwind(tx, execution, { outcome: 'skipped', reason, by }, 'skipped')
+    return false
+  }
   enterEnded(tx, execution, {
     outcome: 'skipped',
     how: 'skipped',
@@ -245,6 +253,7 @@ function skip(tx: Tx, execution: Execution, reason: string, by: ExecutionId | un
     failure: undefined,
     attemptOutcome: 'cancelled',
   })
+  return true
 }
 
 /**
@@ -275,14 +284,19 @@ function cancelLosers(tx: Tx, cascade: Cascade, downstream: Execution): void {
   tx.put(downstream)
 }
 
+/** Cancels a loser at once, unless it has steps to undo: then its holder is asked, or its handler runs once more. */
 function cancelLoser(tx: Tx, { flow, ended }: Cascade, siblingId: string, downstream: Execution): void {
   const sibling = tx.get('execution', siblingId)
   if (sibling === undefined) return tx.fault('the upstream of an edge does not exist', downstream.id)
   if (sibling.state.phase === 'ended' || sibling.unwinding !== undefined) return
   const reason = reasonForLoser(tx, sibling, downstream)
   if (reason === undefined) return
+  if (hasStepsToUndo(sibling) && hasLiveLease(tx, sibling)) {
+    requestCancel(tx, sibling, { reason, by: BY_FLOW, graceMs: CANCEL_GRACE_DEFAULT_MS })
+    return
+  }
   const before = bucketOf(sibling)
-  if (sibling.state.phase !== 'active' && hasStepsToUndo(sibling)) {
+  if (hasStepsToUndo(sibling)) {
     wakeToUnwind(tx, sibling, { outcome: 'cancelled', reason, by: BY_FLOW }, 'cancelled')
     shiftCount(tx, flow, sibling, before)
     return

@@ -1,10 +1,10 @@
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { scheduleRetry } from '../../lifecycle/schedule-retry.ts'
-import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import { endExecution, unwindCompensated } from '../../lifecycle/endings/end-execution.ts'
 import type { Failure } from '../../model/records.ts'
 import type { DueCase } from './due-case.ts'
 
-/** Fails an attempt that exceeded its timeout. Without a retry the execution expires. */
+/** Fails an attempt that exceeded its timeout. Without a retry the execution expires, after its compensations have run. */
 export const attemptTimeout: DueCase = {
   name: 'attempt_timeout',
   isDue: (execution, now) => {
@@ -21,13 +21,8 @@ export const attemptTimeout: DueCase = {
     }
     if (scheduleRetry(tx, execution, { failure, how: 'timed_out', seed }) !== undefined) return
     execution.failureCount = execution.failureCount + 1
-    endExecution(tx, execution, {
-      outcome: 'expired',
-      how: 'timed_out',
-      reason: 'attempt_timeout',
-      by: undefined,
-      failure,
-      attemptOutcome: 'timed_out',
-    })
+    const stop = { outcome: 'expired', reason: 'attempt_timeout', by: undefined, failure } as const
+    if (unwindCompensated(tx, execution, stop, 'timed_out')) return
+    endExecution(tx, execution, { ...stop, how: 'timed_out', attemptOutcome: 'timed_out' })
   },
 }

@@ -1,4 +1,5 @@
 import { stopExecution } from '../../lifecycle/endings/end-execution.ts'
+import type { Failure } from '../../model/records.ts'
 import { isPastDeadline } from '../../rules/execution-state.ts'
 import type { DueCase } from './due-case.ts'
 
@@ -10,6 +11,17 @@ export const executionDeadline: DueCase = {
   name: 'execution_deadline',
   isDue: isPastDeadline,
   run: (tx, execution) => {
-    stopExecution(tx, execution, { outcome: 'expired', reason: 'execution_deadline', by: undefined }, 'expired')
+    const failure: Failure = {
+      category: 'deadline',
+      message: 'the execution did not end before its deadline',
+      stack: undefined,
+      at: tx.now,
+    }
+    stopExecution(
+      tx,
+      execution,
+      { outcome: 'expired', reason: 'execution_deadline', by: undefined, failure },
+      'expired',
+    )
   },
 }

@@ -8,7 +8,8 @@ import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { hasLiveLease, requestCancel } from '../../lifecycle/cancel-request.ts'
 import { endCancelled, stopExecution } from '../../lifecycle/endings/end-execution.ts'
 import { unwindingUntil } from '../../rules/execution-state.ts'
-import type { ExecutionId, Fence, Instant } from '../../model/records.ts'
+import { failureAt } from '../../rules/failure.ts'
+import type { ExecutionId, FailureInput, Fence, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -21,6 +22,8 @@ export interface CancelInput {
   readonly fence?: Fence | undefined
   readonly force: boolean
   readonly graceMs: number
+  /** With a fence: what went wrong while the holder undid its steps. */
+  readonly failure?: FailureInput | undefined
 }
 
 export type CancelResult =
@@ -44,7 +47,8 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
   }
 
   if (input.fence !== undefined || input.force) {
-    endCancelled(tx, execution, input)
+    const { failure } = input
+    endCancelled(tx, execution, input, failure === undefined ? undefined : failureAt(failure, tx.now))
     return { kind: 'cancelled' }
   }
   if (execution.unwinding === undefined) {

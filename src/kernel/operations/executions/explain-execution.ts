@@ -98,6 +98,8 @@ export type Explanation =
       readonly reason: string | undefined
       readonly by: string | undefined
       readonly failure: Failure | undefined
+      /** What went wrong while its steps were undone. */
+      readonly undoFailure: Failure | undefined
     }
 
 export type ExplainResult =
@@ -163,6 +165,7 @@ function explain(tx: Tx, execution: Execution): Explanation {
         reason: state.reason,
         by: state.by,
         failure: execution.failure,
+        undoFailure: execution.unwinding?.undoFailure,
       }
   }
 }

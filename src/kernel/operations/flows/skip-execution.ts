@@ -3,7 +3,7 @@ import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
-import { enterSkippedByCondition, followEnds } from '../../lifecycle/flows/resolve-edges.ts'
+import { followEnds, skipByCondition } from '../../lifecycle/flows/resolve-edges.ts'
 import type { ExecutionId, Fence, FlowId } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
@@ -39,9 +39,9 @@ export function skipExecution(tx: Tx, input: SkipInput): SkipResult {
   if (cancelIfRequested(tx, execution) !== undefined) return { kind: 'cancelled' }
   if (execution.unwinding !== undefined) return { kind: 'unwinding' }
   const before = bucketOf(execution)
-  enterSkippedByCondition(tx, execution)
+  const hasEnded = skipByCondition(tx, execution)
   shiftCount(tx, flow, execution, before)
-  followEnds(tx, flow, [execution])
+  if (hasEnded) followEnds(tx, flow, [execution])
   putFlow(tx, flow)
   return { kind: 'skipped' }
 }

@@ -10,7 +10,7 @@ import type { Tx } from '../../tx.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { bucketOf } from '../../rules/flow-state.ts'
 import { firstFailedUpstream } from '../../lifecycle/flows/inbound.ts'
-import { enterSkipped, followEnds } from '../../lifecycle/flows/resolve-edges.ts'
+import { followEnds, skipMember } from '../../lifecycle/flows/resolve-edges.ts'
 
 export interface WaitForChildrenInput {
   readonly executionId: ExecutionId
@@ -49,9 +49,9 @@ export function waitForChildren(tx: Tx, input: WaitForChildrenInput): WaitForChi
     putFlow(tx, flow)
     return { kind: 'parked' }
   }
-  enterSkipped(tx, execution, firstFailedUpstream(tx, execution.id) ?? execution.id)
+  const hasEnded = skipMember(tx, execution, firstFailedUpstream(tx, execution.id) ?? execution.id)
   shiftCount(tx, flow, execution, before)
-  followEnds(tx, flow, [execution])
+  if (hasEnded) followEnds(tx, flow, [execution])
   putFlow(tx, flow)
   return { kind: 'skipped' }
 }

@@ -7,16 +7,17 @@ import { stepValueKey } from '../../model/blob-keys.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
 import { expectAbsent } from '../../lifecycle/expect-absent.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
-import type { Execution, ExecutionId, Failure, FailureInput, Fence, Instant } from '../../model/records.ts'
+import type { Execution, ExecutionId, FailureInput, Fence, Instant } from '../../model/records.ts'
 import type { Journal, Step, StepState } from '../../model/journal-schema.ts'
 import { giveTimeToUndo } from '../../lifecycle/cancel-request.ts'
 import { hasStepsToUndo } from '../../rules/execution-state.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import { STEP_MAX, STEP_TOTAL_BYTES } from '../../limits.ts'
+import { COMPENSATION_BYTES, COMPENSATION_MAX, STEP_MAX, STEP_TOTAL_BYTES } from '../../limits.ts'
 import { suspend } from '../../lifecycle/phases.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
+import { failureAt } from '../../rules/failure.ts'
 import { isCut, journalOf, scopeOf, stepIdIn, stepKey } from '../../rules/journal-ids.ts'
 import { findStep } from '../../lifecycle/find-step.ts'
 
@@ -40,6 +41,8 @@ export interface RecordStepInput {
   readonly name: string
   readonly attemptCount: number
   readonly outcome: StepOutcome
+  /** The step is a compensation. It has room of its own, so that it can be recorded whatever was recorded before. */
+  readonly isCompensation?: boolean | undefined
 }
 
 export type StepLimitRefusal = Refused<'step_limit_exceeded' | 'step_bytes_exceeded'>
@@ -74,7 +77,7 @@ export function recordStep(tx: Tx, input: RecordStepInput): RecordStepResult {
     return { kind: 'recorded', at: state.at, until: state.until }
   }
   const size = sizeOf(input.outcome)
-  const limit = refuseStep(execution, existing, size)
+  const limit = refuseStep(execution, existing, size, input.isCompensation)
   if (limit !== undefined) return limit
 
   const outcome = input.outcome
@@ -141,15 +144,18 @@ export function refuseStep(
   execution: Execution,
   existing: Step | undefined,
   size: number,
+  isCompensation = false,
 ): StepLimitRefusal | undefined {
   const journal = execution.journal
   // Cut steps count until they are removed, and must not prevent a replay from recording again.
   const share = journal !== undefined && journal.cuts.length > 0 ? 2 : 1
-  if (existing === undefined && (journal?.stepCount ?? 0) >= STEP_MAX * share) {
-    return refused('step_limit_exceeded', { executionId: execution.id, limit: STEP_MAX })
+  const stepMax = STEP_MAX + (isCompensation ? COMPENSATION_MAX : 0)
+  if (existing === undefined && (journal?.stepCount ?? 0) >= stepMax * share) {
+    return refused('step_limit_exceeded', { executionId: execution.id, limit: stepMax })
   }
-  if ((journal?.stepBytes ?? 0) - (existing?.size ?? 0) + size > STEP_TOTAL_BYTES * share) {
-    return refused('step_bytes_exceeded', { executionId: execution.id, limit: STEP_TOTAL_BYTES })
+  const byteMax = STEP_TOTAL_BYTES + (isCompensation ? COMPENSATION_BYTES : 0)
+  if ((journal?.stepBytes ?? 0) - (existing?.size ?? 0) + size > byteMax * share) {
+    return refused('step_bytes_exceeded', { executionId: execution.id, limit: byteMax })
   }
   return undefined
 }
@@ -201,18 +207,14 @@ function stateOf(tx: Tx, journal: Journal, outcome: StepOutcome, until: Instant 
       }
     }
     case 'failed':
-      return { phase: 'failed', at: tx.now, round: journal.round, failure: failureAt(tx, outcome.failure) }
+      return { phase: 'failed', at: tx.now, round: journal.round, failure: failureAt(outcome.failure, tx.now) }
     case 'retry':
       return {
         phase: 'retrying',
         at: tx.now,
         until: until ?? tx.now,
         round: journal.round,
-        failure: failureAt(tx, outcome.failure),
+        failure: failureAt(outcome.failure, tx.now),
       }
   }
-}
-
-function failureAt(tx: Tx, failure: FailureInput): Failure {
-  return { category: failure.category, message: failure.message, stack: failure.stack, at: tx.now }
 }

@@ -101,6 +101,8 @@ export interface ClaimedJournal {
   readonly stepCount: number
   readonly round: number
   readonly era: number
+  /** How many compensations its handler has registered. */
+  readonly compensationCount: number
   /** The wait that resumed it, if one did. */
   readonly resumed: { readonly step: string; readonly cause: ResumeCause } | undefined
 }
@@ -281,5 +283,6 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
 
 function claimedJournal(journal: Journal | undefined): ClaimedJournal | undefined {
   if (journal === undefined) return undefined
-  return { stepCount: journal.stepCount, round: journal.round, era: journal.era, resumed: journal.resumed }
+  const { stepCount, round, era, compensationCount = 0, resumed } = journal
+  return { stepCount, round, era, compensationCount, resumed }
 }

@@ -5,7 +5,7 @@
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
-import { endExecution } from '../../lifecycle/endings/end-execution.ts'
+import { endExecution, unwindCompensated } from '../../lifecycle/endings/end-execution.ts'
 import { INPUT_REFUSED, delayExecutionUntil, makeEligible } from '../../lifecycle/phases.ts'
 import type { Execution, ExecutionId, Failure, Fence } from '../../model/records.ts'
 import { addRefusal, refusalDelayMs } from '../../rules/input-refusals.ts'
@@ -76,13 +76,9 @@ function refuseInput(tx: Tx, execution: Execution, reason: string, refusal: Inpu
   const failure: Failure = { category: INPUT_REFUSED, message: reason, stack: undefined, at: tx.now }
   execution.refusals = refusals
   execution.failureCount = execution.failureCount + 1
-  endExecution(tx, execution, {
-    outcome: 'failed',
-    how: 'failed',
-    reason,
-    by: undefined,
-    failure,
-    attemptOutcome: 'failed',
-  })
+  const stop = { outcome: 'failed', reason, by: undefined, failure } as const
+  // A worker that accepts the input may still run its compensations.
+  if (unwindCompensated(tx, execution, stop, 'released')) return { kind: 'released' }
+  endExecution(tx, execution, { ...stop, how: 'failed', attemptOutcome: 'failed' })
   return { kind: 'failed' }
 }
