@@ -5,7 +5,7 @@
  *
  *   npx node examples/saga.ts [location of a store]
  */
-import { ExecutionCancelledError, PermanentError, signal, task } from '../src/index.ts'
+import { PermanentError, signal, task } from '../src/index.ts'
 import type { ExecutionHandle } from '../src/index.ts'
 import { openFabric } from './open-fabric.ts'
 
@@ -24,20 +24,12 @@ const offices = {
 }
 
 const bookTripHandler = bookTrip.handle(async ({ to }, ctx) => {
-  const undo: (() => Promise<void>)[] = []
-  try {
-    for (const what of ['flight', 'hotel', 'car']) {
-      const { booking } = await ctx.step(`book ${what}`, (s) => offices.book(what, to, s.idempotencyKey))
-      undo.unshift(() => ctx.step(`cancel ${what}`, { retry: { attempts: 10 } }, () => offices.cancel(booking)))
-    }
-    await ctx.waitFor(signal('confirmed'))
-  } catch (error) {
-    // The failure of a step is recorded too, so after a crash the handler takes this path again.
-    for (const each of undo) await each()
-    // A cancelled execution ends as cancelled, whatever its handler throws.
-    if (error instanceof ExecutionCancelledError) throw error
-    throw new PermanentError(`the trip to ${to} is off`, { cause: error })
+  for (const what of ['flight', 'hotel', 'car']) {
+    const { booking } = await ctx.step(`book ${what}`, (s) => offices.book(what, to, s.idempotencyKey))
+    // Runs if a later booking fails or the trip is cancelled, the last registered first.
+    await ctx.compensate(`cancel ${what}`, { retry: { attempts: 10 } }, () => offices.cancel(booking))
   }
+  await ctx.waitFor(signal('confirmed'))
   return `the trip to ${to} is booked`
 })
 
@@ -55,7 +47,7 @@ for (const to of ['Rome', 'Venice', 'Oslo']) {
   else console.log(`  ${outcome === 'cancelled' ? 'cancelled' : (attempts.at(-1)?.failure?.message ?? outcome)}`)
 }
 
-/** The handler occupies no worker at that moment. The cancel wakes it, and \`ctx.waitFor\` throws. */
+/** The handler occupies no worker at that moment. The cancel wakes it, and its compensations run. */
 async function cancelWhileItWaits(execution: ExecutionHandle<string>): Promise<void> {
   for await (const item of execution.events()) {
     if (item.kind === 'event' && item.event.type === 'execution_suspended') break

@@ -98,7 +98,7 @@ test.each([
     'saga',
     [
       '  the trip to Rome is booked\n',
-      '  hotel: booked\n  hotel: cancelled\n  flight: cancelled\n  the trip to Venice is off',
+      '  hotel: booked\n  hotel: cancelled\n  flight: cancelled\n  no cars in Venice',
       '  car: cancelled\n  hotel: cancelled\n  flight: cancelled\n  cancelled\n',
     ],
   ],
