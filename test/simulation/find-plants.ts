@@ -19,10 +19,12 @@ const SEEDS_MAX = 500
 const lastFound: Readonly<Record<string, number>> = {
   begun_after_the_cancel: 7,
   cancel_dropped_by_renewal: 3,
+  compensation_not_stored: 2,
   condition_skip_releases: 7,
   count_not_shifted: 11,
   end_told_twice: 12,
   ended_join_fires_too_early: 5,
+  failure_decides_late: 28,
   failure_not_fenced: 10,
   ignored_failure_counted: 2,
   index_entry_forgotten: 10,

@@ -177,7 +177,7 @@ export class Fleet {
   }
 
   #handlerOf(kind: Kind, life: Life): Handler {
-    const { witness } = this.#setting
+    const { witness, network } = this.#setting
     const { process } = life
     return kind.task.handle(kind.name === 'long' ? { concurrency: 1 } : {}, async (work, context) => {
       const body: Body = {
@@ -197,7 +197,8 @@ export class Fleet {
         await context.progress(percent)
         body.progress.push(percent)
       }
-      const calls = new NotedCalls(witness.journals, context)
+      const isRecorded = (step: string) => isRecordedFor(network, body, step)
+      const calls = new NotedCalls(witness.journals, context, isRecorded)
       if ((await kind.run({ runtime: process, context, report, calls })) === 'fallback') return 'fallback'
       body.answer = `${work.name} by body ${body.number}`
       return body.answer
@@ -224,6 +225,21 @@ async function follow(fabric: Fabric, process: Process, witness: Witness): Promi
       await sleep(process, FOLLOW_AGAIN_MS)
     }
   }
+}
+
+/** Whether a body has the lease of its execution, and the store has a result of one of its steps. */
+function isRecordedFor({ dumps }: Network, { executionId, workerInstanceId, attempt }: Body, step: string): boolean {
+  const records = dumps.flatMap((dump) => dump.records)
+  const execution = records.find((record) => record.type === 'execution' && record.id === executionId)
+  if (execution?.type !== 'execution' || execution.state.phase !== 'active') return false
+  if (execution.attempt?.number !== attempt || execution.state.lease.workerInstanceId !== workerInstanceId) return false
+  return records.some(
+    (record) =>
+      record.type === 'step' &&
+      record.executionId === executionId &&
+      record.name === step &&
+      record.state.phase === 'completed',
+  )
 }
 
 function actors(role: Actor['role'], count: number): Actor[] {

@@ -5,6 +5,7 @@ import type { StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { ITEM_COUNT } from './journal-kinds.ts'
 import type { StepAnswer } from './journal-notes.ts'
+import { undoHistoryProblems } from './undo-history.ts'
 import type { World } from './world.ts'
 
 export function journalHistoryProblems(world: World): string[] {
@@ -20,6 +21,7 @@ export function journalHistoryProblems(world: World): string[] {
     ...voteProblems(journals.answers),
     ...restProblems(world),
     ...undoProblems(world),
+    ...undoHistoryProblems(world),
   ]
 }
 

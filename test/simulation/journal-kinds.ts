@@ -100,6 +100,32 @@ export const journalKinds: readonly Kind[] = [
     await scene.calls.waitFor('never', signal('never', { remind: 2_000 }))
     await scene.calls.step('after')
   }),
+  kind('undoing', { settings: { retry: soon }, outcomes: ['failed'] }, async (scene) => {
+    for (const name of ['one', 'two', 'three']) {
+      await scene.calls.step(name)
+      await scene.calls.compensate(`undo ${name}`)
+    }
+    await pause(scene)
+    if (scene.context.failureCount === 0) throw new Error('It fails once, and nothing is undone.')
+    throw new PermanentError('It can never succeed.')
+  }),
+  kind('wavering', { outcomes: ['completed', 'failed'] }, async (scene) => {
+    await scene.calls.step('begin')
+    await scene.calls.compensate('undo begin', failBefore(2), { retry: soon })
+    await scene.calls.compensate('undo more')
+    if (scene.runtime.random() < 0.6) throw new PermanentError('It fails in some runs.')
+  }),
+  kind('refunded', { then: { kind: 'act', act: callOff }, outcomes: ['cancelled'] }, async (scene) => {
+    await scene.calls.compensate('apologise', failBefore(2), { retry: parking })
+    await scene.calls.step('charge')
+    await scene.calls.compensate('refund', failBefore(2), { retry: soon })
+    await scene.calls.waitFor('never', approval())
+  }),
+  kind('overdue', { settings: { timeout: { attempt: 900 } }, outcomes: ['expired'] }, async (scene) => {
+    await scene.calls.step('begin')
+    await scene.calls.compensate('undo begin')
+    await scene.context.step('held', ({ signal }) => sleep(scene.runtime, 60_000, signal))
+  }),
   kind('dismissed', { then: { kind: 'act', act: callOff }, outcomes: ['cancelled'] }, async (scene) => {
     await scene.calls.step('before')
     try {

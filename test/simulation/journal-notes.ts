@@ -40,22 +40,34 @@ export interface Rest {
   readonly askedMs: number
 }
 
+/** A compensation whose registration was answered. */
+export interface Registration {
+  readonly executionId: string
+  readonly name: string
+}
+
 export class JournalNotes {
   readonly rests: Rest[] = []
   readonly runs: StepRun[] = []
   readonly answers: StepAnswer[] = []
   readonly sent: SentSignal[] = []
   readonly links: HandedLink[] = []
+  readonly registrations: Registration[] = []
+  /** Compensations that ran although the lease holder could read that they are recorded. */
+  readonly repeatedUndos: Registration[] = []
 }
 
 /** The durable calls of one body, with a note of all that they do. */
 export class NotedCalls {
   readonly #notes: JournalNotes
   readonly #context: TaskContext
+  readonly #isRecorded: (step: string) => boolean
 
-  constructor(notes: JournalNotes, context: TaskContext) {
+  /** `isRecorded`: whether this body has the lease, and the store has a result of the step. */
+  constructor(notes: JournalNotes, context: TaskContext, isRecorded: (step: string) => boolean) {
     this.#notes = notes
     this.#context = context
+    this.#isRecorded = isRecorded
   }
 
   /** A step whose value names the run that gave it. `work` may fail. */
@@ -70,6 +82,20 @@ export class NotedCalls {
       return run
     })
     this.#answered('step', name, value)
+  }
+
+  async compensate(
+    name: string,
+    work: (step: StepContext) => void = () => undefined,
+    options: StepOptions = {},
+  ): Promise<void> {
+    const { executionId } = this.#context
+    await this.#context.compensate(name, options, (step) => {
+      if (this.#isRecorded(step.name)) this.#notes.repeatedUndos.push({ executionId, name })
+      this.#note(step)
+      work(step)
+    })
+    this.#notes.registrations.push({ executionId, name })
   }
 
   async waitFor<Answer>(name: string, waitable: Waitable<Answer>): Promise<Answer> {

@@ -11,6 +11,24 @@ export const journalPlants: readonly Plant[] = [
     plant: () => change('cancelExecution', (right, tx, input) => right(tx, { ...input, force: true })),
   },
   {
+    name: 'compensation_not_stored',
+    mistake: 'the store forgets that a handler has registered compensations, so a failure ends without them',
+    plant: () => change('registerCompensation', () => ({ kind: 'registered' })),
+  },
+  {
+    name: 'failure_decides_late',
+    mistake: 'a final failure is not stored before the compensations run, so a later run may complete',
+    plant: () =>
+      change('claimForWorker', (right, tx, input) =>
+        right(
+          putting(tx, (execution) => {
+            if (execution.unwinding?.outcome === 'failed') execution.unwinding = undefined
+          }),
+          input,
+        ),
+      ),
+  },
+  {
     name: 'unwinding_not_handed_over',
     mistake: 'a worker does not learn that it claims an execution which is to undo its steps',
     plant: () =>

@@ -2,12 +2,13 @@
 import { EventReader } from '../../src/client/events/event-reader.ts'
 import { Runner } from '../../src/engine/runner/runner.ts'
 import { Schedule } from '../../src/engine/runner/schedule.ts'
-import type { OperationInput } from '../../src/kernel/index.ts'
+import type { OperationInput, StepKind } from '../../src/kernel/index.ts'
 import type { Answer, Call, EventPage } from '../../src/stores/store.ts'
 import { Claimer } from '../../src/worker/claim/claimer.ts'
 import { LeasedExecution } from '../../src/worker/lease/leased-execution.ts'
 import { LeaseKeeper } from '../../src/worker/lease/lease-keeper.ts'
 import { Slots } from '../../src/worker/claim/slots.ts'
+import { StepJournal } from '../../src/worker/steps/step-journal.ts'
 import type { Plant } from './plant.ts'
 
 /** Puts another method in the place of one; answers how to put the right one back. */
@@ -85,6 +86,21 @@ export const processPlants: readonly Plant[] = [
     name: 'stop_keeps_a_fallback',
     mistake: 'a fallback that a handler returns because its worker stops is the result of its execution',
     plant: () => changeGetters(LeasedExecution.prototype, ['isInterruptionDelivered']),
+  },
+  {
+    name: 'compensation_repeated',
+    mistake: 'a worker does not find the records of compensations, and runs them again',
+    plant: () => {
+      const right = method(StepJournal.prototype, 'find')
+      return changeMethod(
+        StepJournal.prototype,
+        'find',
+        async function (this: StepJournal, kind: StepKind, name: string) {
+          const found = await right.call(this, kind, name)
+          return name.endsWith('#undo') && found?.step.state.phase === 'completed' ? undefined : found
+        },
+      )
+    },
   },
   {
     name: 'event_passed_over',

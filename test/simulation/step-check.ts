@@ -263,8 +263,9 @@ function dueProblems({ calls, answers, after, now }: Effect): string[] {
 /** An attempt that may run only so long has a moment at which its time is over. */
 function timeoutProblems({ after }: Effect): string[] {
   return executionsOf(after)
-    .filter(({ state, attemptTimeoutMs }) => {
-      if (state.phase !== 'active' || attemptTimeoutMs === undefined) return false
+    .filter(({ state, attemptTimeoutMs, unwinding }) => {
+      // The time of a handler that undoes its steps has a limit of its own.
+      if (state.phase !== 'active' || attemptTimeoutMs === undefined || unwinding !== undefined) return false
       return state.timeoutAt === undefined || state.timeoutAt > state.runningSince + attemptTimeoutMs
     })
     .map(({ id }) => `the attempt of ${id} would run longer than it may`)
