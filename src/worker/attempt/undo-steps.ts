@@ -31,12 +31,8 @@ export async function undoSteps(
   // A branch whose step has just been recorded may register its compensation now.
   if (hadPendingCalls) await new Promise<void>((resolve) => context.services.runtime.soon(resolve))
   if (!context.hasCompensations) return outcome
-  try {
-    await context.compensations.storeCount()
-  } catch (error) {
-    if (leased.refusal !== undefined) return { kind: 'leave' }
-    throw error
-  }
+  await unlessLost(leased, () => context.compensations.storeCount())
+  if (leased.refusal !== undefined) return { kind: 'leave' }
   const isComplete = missingCount(leased, context) === 0
   if (outcome.kind === 'fail') return await failThenUndo(leased, context, { ...outcome, isIncomplete: !isComplete })
   if (isComplete || mayRunIncomplete(leased)) return await runAll(leased, context)
@@ -47,6 +43,16 @@ export async function undoSteps(
 /** Whether the handler has ended, and the execution may end without a result. */
 function endsWithoutResult({ unwinding }: LeasedExecution, { kind }: HandlerOutcome): boolean {
   return kind === 'fail' || kind === 'cancel' || (kind === 'complete' && unwinding !== undefined)
+}
+
+/** Makes a call. Resolves with undefined if the lease is lost, or the worker has stopped, before the call is answered. */
+async function unlessLost<T>(leased: LeasedExecution, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call()
+  } catch (error) {
+    if (leased.refusal === undefined) throw error
+    return undefined
+  }
 }
 
 /** How many compensations earlier runs have registered and this one has not. */
@@ -67,7 +73,8 @@ async function failThenUndo(
 ): Promise<HandlerOutcome> {
   const { services } = context
   leased.isSettling = true
-  const result = await sendFailure(services, leased, outcome)
+  const result = await unlessLost(leased, () => sendFailure(services, leased, outcome))
+  if (result === undefined) return { kind: 'leave' }
   if (result.kind !== 'unwinding' && result.kind !== 'already_unwinding') return { kind: 'reported', result }
   leased.isSettling = false
   services.keeper.unwind(leased, result.unwinding)

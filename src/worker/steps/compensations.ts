@@ -115,7 +115,7 @@ export class Compensations {
   }
 }
 
-/** Whether the last run before this one may be the last that waits for a run that registers all compensations. */
+/** Whether enough runs have registered too few compensations, so that this one runs those that it has registered. */
 export function mayRunIncomplete({ unwinding }: LeasedExecution): boolean {
   return (unwinding?.incompleteRuns ?? 0) >= INCOMPLETE_RUN_MAX
 }
