@@ -25,8 +25,8 @@ export {
   StepFailedError,
 } from './define/errors.ts'
 export type { FlowNode } from './define/flow-node.ts'
-export { flow } from './define/flow.ts'
-export type { FlowBuilder, FlowDefinition } from './define/flow.ts'
+export { flow, isFlow } from './define/flow.ts'
+export type { AnyFlow, FlowBuilder, FlowDefinition } from './define/flow.ts'
 export type { RetryOptions } from './define/retry.ts'
 export { signal } from './define/signal-wait.ts'
 export type { SignalAnswer } from './define/signal-wait.ts'

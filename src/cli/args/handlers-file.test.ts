@@ -14,16 +14,19 @@ function moduleWith(text: string): string {
 
 const makeHandler = `const handler = (name) => ({ task: { name }, options: {}, run: async () => undefined })\n`
 
-test('handlers are found under any name, in lists, and once each', async () => {
+test('handlers and flows are found under any name, in lists, and once each', async () => {
   const file = moduleWith(`${makeHandler}
     export const greet = handler('greet')
     export const all = [greet, handler('report')]
     export default greet
+    export const release = { name: 'release', [Symbol.for('flowfabric.flow')]: true }
+    export const flows = [release]
     export const limit = 3
     export const nothing = null`)
 
-  const handlers = await loadHandlers(file)
+  const { handlers, flows } = await loadHandlers(file)
 
+  expect(flows.map(({ name }) => name)).toEqual(['release'])
   expect(handlers.map((handler) => handler.task.name).sort()).toEqual(['greet', 'report'])
 })
 

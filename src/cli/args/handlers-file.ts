@@ -1,15 +1,21 @@
-/** Loads the handlers that a module of the user exports, under any names, one by one or in arrays. */
+/** Loads the handlers and flows that a module of the user exports, under any names, one by one or in arrays. */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { invalidInput, isHandler } from '../../client/index.ts'
-import type { Handler } from '../../client/index.ts'
+import { invalidInput, isFlow, isHandler } from '../../client/index.ts'
+import type { AnyFlow, Handler } from '../../client/index.ts'
 
 const FIELD = 'handlers-file'
 /** Lines of the module's own error that are shown: the message and the place. */
 const STACK_LINES = 6
 
-export async function loadHandlers(file: string): Promise<Handler[]> {
+export interface LoadedModule {
+  readonly handlers: readonly Handler[]
+  /** The worker evaluates their conditions. */
+  readonly flows: readonly AnyFlow[]
+}
+
+export async function loadHandlers(file: string): Promise<LoadedModule> {
   // A location may contain a password, so the error does not repeat it.
   if (isLocation(file)) {
     throw invalidInput(FIELD, 'The handlers file looks like the location of a store: pass that with --store.')
@@ -27,7 +33,7 @@ export async function loadHandlers(file: string): Promise<Handler[]> {
       `${file} exports no handler. Export what task(…).handle(…) returns, for example: export const greetHandler = greet.handle(async (input) => …).`,
     )
   }
-  return handlers
+  return { handlers, flows: [...new Set(exported.filter(isFlow))] }
 }
 
 function isLocation(text: string): boolean {

@@ -41,9 +41,9 @@ export function devCommand(shell: Shell): Command {
         lanes: flags.lane,
       })
       shell.runsForeignCode = file !== undefined
-      const handlers = file === undefined ? [] : await loadHandlers(file)
+      const { handlers, flows } = file === undefined ? { handlers: [], flows: [] } : await loadHandlers(file)
       await shell.withFabric(command, { create: true, inProcess: true, makeKeys: true }, async (session) => {
-        await runUntilInterrupted(shell, session, handlers, options)
+        await runUntilInterrupted(shell, session, handlers, { ...options, flows })
       })
     })
 }

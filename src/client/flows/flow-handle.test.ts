@@ -4,7 +4,7 @@ import { testFabric } from '../../testing/index.ts'
 import { PermanentError } from '../define/errors.ts'
 import { flow } from '../define/flow.ts'
 import { task } from '../define/task.ts'
-import { allOf, anyOf } from '../define/upstreams.ts'
+import { allOf, anyOf, upstream } from '../define/upstreams.ts'
 
 const build = task<{ sha: string }, { image: string }>('build')
 const check = task<string, string>('check')
@@ -308,4 +308,41 @@ test('a result of a node that did not complete is refused even if the flow compl
 
   expect(await handle.wait()).toMatchObject({ state: 'completed' })
   await expect(handle.result()).rejects.toMatchObject({ code: 'execution_cancelled' })
+})
+
+test('a result node that a condition skipped has no result', async () => {
+  const picky = flow('picky', (f, sha: string) => {
+    const image = f.node('build', build, { input: { sha } })
+    const unit = f.node('unit', check, {
+      after: allOf(image),
+      input: 'unit',
+      when: (inputs) => inputs.build.image === '',
+    })
+    return { image, unit, deploy: f.node('deploy', deploy, { after: allOf(image, unit) }) }
+  })
+  await using t = await testFabric(handlers, { flows: [picky] })
+
+  const handle = await t.submit(picky, 'f00')
+  await t.advance(0)
+
+  expect(await handle.result()).toEqual({ image: { image: 'image-f00' }, unit: undefined, deploy: undefined })
+  expect(await t.flow(handle.id).result()).toEqual({})
+  await expect(handle.output('unit')).rejects.toThrow('condition')
+})
+
+test('a failure that an edge ignores is not the one that is named', async () => {
+  const mixed = flow('mixed', (f) => {
+    const lint = f.node('lint', check, { input: 'lint' })
+    const after = allOf(upstream(lint, { onFailure: 'ignore' }))
+    f.node('unit', check, { after, input: 'unit' })
+  })
+  await using t = await testFabric(handlers)
+  failing.checks = true
+
+  const handle = await t.submit(mixed, undefined)
+  await t.advance(0)
+  failing.checks = false
+
+  await expect(handle.result()).rejects.toMatchObject({ detail: { nodes: ['unit'] } })
+  expect(await handle.member('lint').describe()).toMatchObject({ outcome: 'failed', isExcused: true })
 })

@@ -101,15 +101,15 @@ export class FlowHandle<Output = unknown> {
     const output = async (name: string, task: AnyTask | undefined) => {
       const { member, description } = known.get(name) ?? {}
       if (member !== undefined && description?.outcome === 'completed') return await member.resultOf(description)
-      return await this.#resultUnlessExcused(this.#member(name, task))
+      return await this.#resultUnlessExcused(this.#member(name, task), options)
     }
     return (await resultsOf(await this.#drawn(), output)) as Output
   }
 
   /** Returns the result of a member of a flow that has completed; undefined if a condition skipped it. */
-  async #resultUnlessExcused(member: FlowMember): Promise<unknown> {
-    const description = await member.describeResult()
-    return description.outcome === 'skipped' && description.isExcused ? undefined : await member.resultOf(description)
+  async #resultUnlessExcused(member: FlowMember, options: WaitOptions): Promise<unknown> {
+    const { outcome, isExcused } = await member.describe()
+    return outcome === 'skipped' && isExcused ? undefined : await member.result(options)
   }
 
   async #sinkResults(): Promise<SinkResults> {
