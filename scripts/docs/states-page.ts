@@ -31,7 +31,7 @@ const states: Record<PublicState, { phase: Phase; meaning: string }> = {
 
 const summaries: Record<OperationName, string> = {
   createExecution:
-    'Creates an execution. If the id exists, `ifExists` decides: `join` returns the existing execution, `reject` refuses, `replace` changes one that has not started and restarts one that has ended.',
+    'Creates an execution. If the id exists, the same input joins and another one is refused, unless `ifExists` decides: `join` returns the existing execution, `reject` refuses, `replace` changes one that has not started and restarts one that has ended, `after` runs it once more when its present run has ended.',
   claimForWorker:
     'Grants a worker leases of executions. Runs due timers first, so that an execution whose delay is over can be claimed and one past its deadline cannot.',
   renewLease: 'Extends a live lease, and returns a pending cancel request.',
@@ -59,7 +59,7 @@ const summaries: Record<OperationName, string> = {
   explainExecution: 'Returns the reason why an execution is not running.',
   inspectPartition: 'Returns the size of a partition and its overdue timers.',
   submitFlow:
-    'Creates a flow with its whole graph. A large graph is sent in several calls and held until the last of them; a repeated submit of the same content resumes.',
+    'Creates a flow with its whole graph. A large graph is sent in several calls and held until the last of them; a repeated submit of the same content resumes. Other content is refused, unless `ifExists` decides: `join`, `reject`, or `replace` for a flow that has ended.',
   createFlow: 'Creates a flow without members. In a held flow no member runs before it is sealed.',
   addExecutionToFlow:
     'Adds an execution to a flow: an existing one, or a new one together with its incoming edges. A running member may add one that it is going to wait for.',
@@ -173,6 +173,9 @@ const events: Record<EventType, string> = {
   signal_received: 'A signal was accepted, with this `effect`.',
   execution_unwinding:
     'The execution is about to end with `outcome`: its handler may undo its steps before, until `until` at most. With the effect `under_lease`, the holder does that in the same run.',
+  follow_up_set: 'The execution will run once more, with the input of a later submit, when its present run has ended.',
+  follow_up_started: 'A follow-up began: the execution runs once more, with another input.',
+  follow_up_dropped: 'A cancel dropped a pending follow-up.',
 }
 
 /** Draws the changes of phase, labelled with the operations that cause them. */

@@ -131,7 +131,9 @@ export class Client implements FlowClient {
     options: SubmitOptions | FlowSubmitOptions = {},
   ): Promise<ExecutionHandle | FlowHandle> {
     this.#refuseIfClosed()
-    return isFlow(what) ? await this.#submitFlow(what, input, options) : await this.#submitTask(what, input, options)
+    // The overloads pair flows with options of flows.
+    if (isFlow(what)) return await this.#submitFlow(what, input, options as FlowSubmitOptions)
+    return await this.#submitTask(what, input, options)
   }
 
   /**
@@ -389,16 +391,17 @@ export class Client implements FlowClient {
 
   async #submitTask<Output>(task: AnyTask, input: unknown, options?: SubmitOptions): Promise<ExecutionHandle<Output>> {
     const result = unwrap(await submitTask(this.#session, task, input, options))
-    return new ExecutionHandle<Output>(this, result.executionId, task, result.kind)
+    const digest = result.kind === 'staged' ? result.digest : undefined
+    return new ExecutionHandle<Output>(this, result.executionId, task, result.kind, digest)
   }
 
   async #submitFlow(flow: AnyFlow, input: unknown, options: FlowSubmitOptions): Promise<FlowHandle> {
     let since: EndMoment | undefined
-    const { result, flowId, graph } = await submitFlow(this.#session, flow, input, options, (partition) => {
+    const { result, isReplaced, flowId, graph } = await submitFlow(this.#session, flow, input, options, (partition) => {
       since = this.#ends.momentIn(partition)
     })
     if (unwrap(result).kind === 'joined') return new FlowHandle(this, flowId, graph, 'joined')
-    return new FlowHandle(this, flowId, graph, 'created', since)
+    return new FlowHandle(this, flowId, graph, isReplaced ? 'replaced' : 'created', since)
   }
 
   #refuseIfClosed(): void {

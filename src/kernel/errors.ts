@@ -52,11 +52,24 @@ export const errorCatalogue = {
     text: 'An execution with this id exists already.',
     advice: "Use ifExists: 'join' to follow it or 'replace' to begin again; if it is of another task, use another id.",
   },
+  input_differs: {
+    status: 409,
+    retry: 'never',
+    text: 'The id belongs to work that was submitted with another input.',
+    advice:
+      "Use another id for other work; or say with ifExists what to do, whatever the input: 'join' follows the existing work, 'after' runs it once more, 'replace' begins again.",
+  },
   execution_in_progress: {
     status: 409,
     retry: 'never',
     text: 'The execution has started and cannot be replaced.',
     advice: 'Cancel it first, or wait until it has ended.',
+  },
+  follow_up_pending: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution will run once more, so it cannot become a member of a flow.',
+    advice: 'Add it after its follow-up has begun, or use an execution of its own for the flow.',
   },
   execution_not_active: {
     status: 409,
@@ -157,8 +170,14 @@ export const errorCatalogue = {
   flow_exists: {
     status: 409,
     retry: 'never',
-    text: 'A flow with this id and other content exists already.',
-    advice: 'Use another id, or submit exactly the graph that was submitted first.',
+    text: 'A flow with this id exists already.',
+    advice: "Use ifExists: 'join' to follow it or 'replace' to begin again; if it is another flow, use another id.",
+  },
+  flow_in_progress: {
+    status: 409,
+    retry: 'never',
+    text: 'The flow has not ended and cannot be replaced.',
+    advice: 'Cancel it first, or wait until it has ended.',
   },
   flow_ended: {
     status: 409,
@@ -368,8 +387,15 @@ export const errorCatalogue = {
   retention_over: {
     status: 409,
     retry: 'never',
-    text: 'The retention of the execution is over and it is being removed.',
-    advice: 'Submit the work again.',
+    text: 'The retention is over: the work was removed or is being removed.',
+    advice: "Submit the work again, with another id or with ifExists: 'replace'.",
+  },
+  result_expired: {
+    status: 410,
+    retry: 'never',
+    text: 'The work completed, but its result was removed after its retention.',
+    advice:
+      "Raise the retention if results are needed for longer; to run the work again, submit it with ifExists: 'replace'.",
   },
   waitpoint_not_found: {
     status: 404,

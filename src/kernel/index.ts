@@ -6,7 +6,7 @@ export type { HolderInput } from './lifecycle/flows/flow-guards.ts'
 export { nextRank } from './lifecycle/flows/rank-order.ts'
 export type { MemberInput, UpstreamEnd } from './lifecycle/flows/upstream-results.ts'
 export type { WaitpointView } from './lifecycle/journal/waitpoint-records.ts'
-export type { CreateInput } from './lifecycle/new-execution.ts'
+export type { CreateInput, IfExists } from './lifecycle/new-execution.ts'
 export {
   AHEAD_COUNT_MAX,
   ATTEMPTS_MAX,
@@ -60,6 +60,7 @@ export {
   NAME_BYTES,
   OPEN_WAITPOINT_MAX,
   OPERATION_WORK_LIMIT,
+  PAST_REQUEST_MAX,
   PAYLOAD_BYTES,
   PRIORITY_MAX,
   PROGRESS_MESSAGE_BYTES,
@@ -104,7 +105,15 @@ export type {
   Outcome,
   Tag,
 } from './model/base-records.ts'
-export { flowInputKey, payloadKey, resultKey, signalPayloadKey, stepValueKey } from './model/blob-keys.ts'
+export {
+  flowInputKey,
+  followUpKey,
+  payloadKey,
+  payloadKeyOf,
+  resultKey,
+  signalPayloadKey,
+  stepValueKey,
+} from './model/blob-keys.ts'
 export { UNKNOWN_VALUES } from './model/codec.ts'
 export type { Cell, Field, FieldKind, Variant } from './model/codec.ts'
 export { copyRecord } from './model/copy-record.ts'
@@ -246,7 +255,13 @@ export type {
 export type { SealResult } from './operations/flows/seal-flow.ts'
 export type { SetPolicyResult } from './operations/flows/set-edge-group-policy.ts'
 export type { SetFlowTagsResult } from './operations/flows/set-flow-tags.ts'
-export type { EdgeInput, NodeInput, SubmitFlowInput, SubmitFlowResult } from './operations/flows/submit-flow.ts'
+export type {
+  EdgeInput,
+  FlowIfExists,
+  NodeInput,
+  SubmitFlowInput,
+  SubmitFlowResult,
+} from './operations/flows/submit-flow.ts'
 export type { CloseWaitpointResult, ReissueWaitpointResult } from './operations/journal/change-waitpoint.ts'
 export type { CreateWaitpointInput, CreateWaitpointResult } from './operations/journal/create-waitpoint.ts'
 export type { DeliverSignalInput, DeliverSignalResult, TokenBinding } from './operations/journal/deliver-signal.ts'

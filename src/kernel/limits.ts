@@ -43,6 +43,8 @@ export const REFUSING_BUILD_LIMIT_MAX = 16
 export const REFUSAL_DELAY_FIRST_MS = 1_000
 export const REFUSAL_DELAY_MAX_MS = 300_000
 export const REPLAY_CAP = 10
+/** Submits that an execution remembers after their runs, so that a repetition of one starts nothing. */
+export const PAST_REQUEST_MAX = 8
 export const LEASE_TTL_MIN_MS = 1_000
 export const LEASE_TTL_DEFAULT_MS = 30_000
 export const CANCEL_GRACE_DEFAULT_MS = 30_000

@@ -70,7 +70,7 @@ function inAnyCase<C extends ErrorCode>(...codes: C[]): Readonly<Record<Place, T
 }
 
 /** The id belongs to an execution already, or the flow's id to a flow. */
-const taken = ['flow_exists', 'execution_exists', 'graph_limit_exceeded'] as const
+const taken = ['flow_exists', 'input_differs', 'flow_in_progress', 'execution_exists', 'graph_limit_exceeded'] as const
 
 /** Why a flow accepts no member, in any phase of the member. */
 const noMember = [
@@ -121,19 +121,28 @@ const noPolicy = [
 export const transitions: Transitions = {
   createExecution: {
     absent: to('eligible', 'delayed'),
-    eligible: either(['eligible', 'delayed'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
-    delayed: either(['delayed', 'eligible'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
-    blocked: either(['blocked', 'eligible', 'delayed'], ['execution_exists', 'execution_in_flow']),
-    active: either(['active'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
-    suspended: either(['suspended'], ['execution_exists', 'execution_in_progress', 'execution_in_flow']),
-    ended: either(['ended', 'eligible', 'delayed'], ['execution_exists', 'execution_in_flow']),
+    eligible: either(
+      ['eligible', 'delayed'],
+      ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow'],
+    ),
+    delayed: either(
+      ['delayed', 'eligible'],
+      ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow'],
+    ),
+    blocked: either(['blocked', 'eligible', 'delayed'], ['execution_exists', 'input_differs', 'execution_in_flow']),
+    active: either(['active'], ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow']),
+    suspended: either(
+      ['suspended'],
+      ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow'],
+    ),
+    ended: either(['ended', 'eligible', 'delayed'], ['execution_exists', 'input_differs', 'execution_in_flow']),
   },
   claimForWorker: {
     absent: to('absent'),
     eligible: to('active', 'ended'),
     delayed: to('delayed', 'active', 'ended'),
     blocked: to('blocked', 'active', 'ended'),
-    active: to('active', 'ended'),
+    active: to('active', 'delayed', 'ended'),
     suspended: to('suspended', 'active', 'blocked', 'ended'),
     ended: to('ended'),
   },
@@ -148,10 +157,11 @@ export const transitions: Transitions = {
   },
   completeExecution: {
     absent: notFound,
-    eligible: lost,
-    delayed: notHeld,
+    // Its follow-up has begun.
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
     blocked: notHeld,
-    active: whileHeld('ended'),
+    active: whileHeld('ended', 'eligible', 'delayed'),
     suspended: notHeld,
     ended: either(['ended'], lost.refused),
   },
@@ -194,9 +204,9 @@ export const transitions: Transitions = {
   cancelExecution: {
     absent: notFound,
     eligible: either(['eligible', 'ended'], lost.refused),
-    delayed: either(['ended'], notHeld.refused),
+    delayed: either(['delayed', 'ended'], notHeld.refused),
     blocked: either(['eligible', 'ended'], notHeld.refused),
-    active: whileHeld('active', 'ended'),
+    active: whileHeld('active', 'ended', 'eligible', 'delayed'),
     suspended: either(['eligible', 'ended'], notHeld.refused),
     ended: either(['ended'], ['execution_ended']),
   },
@@ -221,7 +231,7 @@ export const transitions: Transitions = {
     blocked: either(['blocked'], ['invalid_input']),
     active: either(['active'], ['invalid_input']),
     suspended: either(['suspended'], ['invalid_input']),
-    ended: either(['ended'], ['invalid_input']),
+    ended: either(['ended'], ['invalid_input', 'retention_over']),
   },
   replayExecution: {
     absent: notFound,
@@ -256,6 +266,8 @@ export const transitions: Transitions = {
       ['absent', 'eligible', 'blocked'],
       [
         'flow_exists',
+        'input_differs',
+        'flow_in_progress',
         'graph_limit_exceeded',
         'execution_not_found',
         'cycle_detected',
@@ -268,7 +280,7 @@ export const transitions: Transitions = {
     blocked: either(['blocked', 'eligible'], taken),
     active: either(['active'], taken),
     suspended: either(['suspended'], taken),
-    ended: either(['ended'], taken),
+    ended: either(['ended', 'absent'], taken),
   },
   createFlow: inAnyCase('flow_exists'),
   addExecutionToFlow: {
@@ -317,7 +329,7 @@ export const transitions: Transitions = {
     suspended: either(['suspended', 'ended'], ['flow_not_found']),
     ended: either(['ended'], ['flow_not_found', 'flow_ended']),
   },
-  setFlowTags: inAnyCase('flow_not_found', 'invalid_input'),
+  setFlowTags: inAnyCase('flow_not_found', 'retention_over', 'invalid_input'),
   waitForChildren: {
     absent: notFound,
     eligible: lost,

@@ -43,7 +43,7 @@ function historyProblems(execution: Execution, history: readonly Attempt[]): str
 /** All that ended, except one that completed last: the execution's own record holds it. */
 function expectedNumbers(execution: Execution): number[] {
   const { attempt, state, next } = execution
-  if (attempt === undefined) return []
+  if (attempt === undefined || execution.removed !== undefined) return []
   const isOpen =
     state.phase === 'active' || state.phase === 'suspended' || (state.phase !== 'ended' && next === 'continue')
   const toldByTheRecord = state.phase === 'ended' && state.outcome === 'completed'

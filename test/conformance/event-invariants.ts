@@ -14,6 +14,8 @@ interface Life {
   phase: Phase
   epoch: number
   attempt: number
+  /** Whether its present run has started. */
+  hasStarted: boolean
   isCancelRequested: boolean
   isUnwinding: boolean
   /** A member may begin, or begin again, held back by what it depends on: the log has an event only when it no longer is. */
@@ -55,7 +57,14 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
   if (event.type === 'execution_created') {
     if (life !== undefined) return 'it exists already'
     const mayBeBlocked = event.flowId !== undefined
-    const begun = { epoch: 0, attempt: 0, isCancelRequested: false, isUnwinding: false, mayBeBlocked }
+    const begun = {
+      epoch: 0,
+      attempt: 0,
+      hasStarted: false,
+      isCancelRequested: false,
+      isUnwinding: false,
+      mayBeBlocked,
+    }
     lives.set(event.executionId, { phase: phaseAfter(event), ...begun })
     return undefined
   }
@@ -67,11 +76,22 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
         phase: phaseAfter(event),
         epoch: life.epoch,
         attempt: 0,
+        hasStarted: false,
         isCancelRequested: false,
         isUnwinding: false,
         mayBeBlocked: false,
       })
-      return from === 'ended' || (from !== 'active' && life.attempt === 0) ? undefined : 'it had begun'
+      return from === 'ended' || !life.hasStarted ? undefined : 'it had begun'
+    case 'follow_up_set':
+    case 'follow_up_dropped':
+      return from === 'ended' ? 'it had ended' : undefined
+    case 'follow_up_started':
+      life.phase = phaseAfter(event)
+      life.hasStarted = false
+      life.isCancelRequested = false
+      life.isUnwinding = false
+      life.mayBeBlocked = false
+      return from === 'ended' ? undefined : 'it had not ended'
     case 'attempt_started':
       return start(life, event)
     case 'attempt_failed':
@@ -167,6 +187,7 @@ function isOf(life: Life, event: StoredEvent): boolean {
 function start(life: Life, event: StoredEvent): string | undefined {
   const { phase, epoch, attempt } = life
   life.phase = 'active'
+  life.hasStarted = true
   life.epoch = event.epoch ?? 0
   life.attempt = event.attempt ?? 0
   life.isCancelRequested = false
@@ -178,6 +199,8 @@ function start(life: Life, event: StoredEvent): string | undefined {
 }
 
 function disagreements(execution: Execution, life: Life | undefined): string[] {
+  // Only its id is kept: by the log it is purged.
+  if (execution.removed !== undefined) return life === undefined ? [] : [`${execution.id} was removed without an event`]
   if (life === undefined) return [`the log has no event of ${execution.id}`]
   const isBlocked = life.mayBeBlocked && life.phase !== 'ended' && execution.state.phase === 'blocked'
   const told = `${isBlocked ? 'blocked' : life.phase}, epoch ${life.epoch}, attempt ${life.attempt}`

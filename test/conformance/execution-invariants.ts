@@ -5,7 +5,8 @@ import {
   REPLAY_CAP,
   TAG_COUNT_MAX,
   flowInputKey,
-  payloadKey,
+  followUpKey,
+  payloadKeyOf,
   resultKey,
   signalPayloadKey,
   stepValueKey,
@@ -39,7 +40,20 @@ function brokenRules(execution: Execution): string[] {
     'while a lease is held no earlier one is remembered': lease === undefined || lastLease === undefined,
     'the lease remembered is the latest': lastLease === undefined || lastLease.epoch === execution.epoch,
     'every attempt costs an epoch': execution.epoch >= (attempt?.number ?? 0),
-    'an attempt has a beginning': (attempt === undefined) === (execution.startedAt === undefined),
+    // A follow-up that has not started has the attempts of earlier runs.
+    'an attempt has a beginning':
+      (attempt === undefined) === (execution.startedAt === undefined) ||
+      (execution.startedAt === undefined && execution.pastRequests !== undefined && execution.next === 'initial'),
+    'only what has not ended has a follow-up':
+      execution.followUp === undefined || (state.phase !== 'ended' && execution.member === undefined),
+    'an execution of which only the id is kept has ended and owns nothing':
+      execution.removed === undefined ||
+      (state.phase === 'ended' &&
+        (execution.dedupeMs ?? 0) > execution.retentionMs &&
+        execution.journal === undefined &&
+        execution.payload === undefined &&
+        execution.result === undefined &&
+        tags.length === 0),
     'what is first is not a continuation': attempt !== undefined || execution.next === 'initial',
     'failures stay within the policy':
       execution.failureCount >= 0 && execution.failureCount <= execution.retry.attempts,
@@ -62,8 +76,10 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
   const expected = new Set<string>()
   /** What a member had completed with before it was replayed may still be handed on until it completes again. */
   const kept = new Set<string>()
-  for (const { id, payload, result, member, lastReplay } of executions) {
-    if (payload !== undefined) expected.add(payloadKey(id))
+  for (const execution of executions) {
+    const { id, payload, result, member, lastReplay, followUp } = execution
+    if (payload !== undefined) expected.add(payloadKeyOf(execution))
+    if (followUp?.payload !== undefined) expected.add(followUpKey(execution))
     if (result !== undefined) expected.add(resultKey(id))
     else if (member !== undefined && lastReplay !== undefined) kept.add(resultKey(id))
   }

@@ -66,9 +66,9 @@ function flowRules(flow: Flow, members: readonly Execution[], edges: readonly Ed
     'it counts failures that an edge ignores': (flow.ignoredCount ?? 0) === ignored(members, edges).length,
     'a sealed flow ends with its last member': state.phase !== 'sealed' || walk !== undefined || live > 0,
     'what has ended has no member that lives': state.phase !== 'ended' || live === 0,
-    'it ends as its members did': state.phase !== 'ended' || state.outcome === outcome,
+    'it ends as its members did': state.phase !== 'ended' || flow.removedAt !== undefined || state.outcome === outcome,
     'its public state is what its members make it':
-      publicFlowState(flow) === publicBy(flow, counted, members.length, live, outcome),
+      flow.removedAt !== undefined || publicFlowState(flow) === publicBy(flow, counted, members.length, live, outcome),
     'only a cancelled flow cancels its members': walk?.purpose !== 'cancel' || state.phase === 'cancelled',
     'only what is submitted is given up':
       state.phase !== 'held' || state.until === undefined || flow.submission !== undefined,

@@ -33,8 +33,9 @@ function placeProblems(dump: PartitionDump): string[] {
     const entries = entriesById.get(execution.id) ?? []
     const queueNames = entries.map((entry) => entry.index).filter(namesQueue)
     const expected = {
-      queue: [expectedQueue(execution)],
-      created: execution.createdAt,
+      // If only the id is kept, no list shows it.
+      queue: execution.removed === undefined ? [expectedQueue(execution)] : [],
+      created: execution.removed === undefined ? execution.createdAt : undefined,
       due: expectedDue(execution),
       purge: expectedPurge(execution),
     }
@@ -111,13 +112,15 @@ function owedBy({ state, changedAt }: Execution, { group, owesEdges }: Membershi
 }
 
 /** A member goes with its flow. */
-function expectedPurge({ state, member, retentionMs }: Execution): number | undefined {
-  return state.phase === 'ended' && member === undefined ? state.at + retentionMs : undefined
+function expectedPurge({ state, member, retentionMs, removed, dedupeMs }: Execution): number | undefined {
+  if (state.phase !== 'ended' || member !== undefined) return undefined
+  return state.at + (removed === undefined ? retentionMs : (dedupeMs ?? Number.NaN))
 }
 
 function queueProblems(dump: PartitionDump): string[] {
   const queues = new Set(dump.records.filter((record) => record.type === 'queue').map((record) => record.id))
   return executionsOf(dump)
+    .filter(({ removed }) => removed === undefined)
     .filter((execution) => !queues.has([execution.lane, execution.class].join(SEPARATOR)))
     .map((execution) => `the queue of ${execution.id} is not registered`)
 }

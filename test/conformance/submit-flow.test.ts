@@ -73,16 +73,18 @@ conforms('submitFlow', ({ fabric, flows, given, clock }) => {
     expect(await fabric.dump()).toEqual(before)
   })
 
-  test('refuses another graph under the same id, and a flow that was made step by step', async () => {
+  test('refuses another graph under the same id, another flow, and a flow that was made step by step', async () => {
     const { graph, calls } = flows.draw(diamond)
     await fabric.run('submitFlow', calls[0]!)
     const open = await flows.open()
     const other = { ...calls[0]!, digest: 'other' }
 
     expect(await refusal(fabric, () => fabric.run('submitFlow', other))).toEqual({
-      code: 'flow_exists',
+      code: 'input_differs',
       detail: { flowId: graph.flowId },
     })
+    const renamed = { ...other, name: 'another' }
+    expect((await refusal(fabric, () => fabric.run('submitFlow', renamed))).code).toBe('flow_exists')
     const onOpen = { ...calls[0]!, flowId: open.flowId }
     expect((await refusal(fabric, () => fabric.run('submitFlow', onOpen))).code).toBe('flow_exists')
   })
@@ -219,7 +221,7 @@ conforms('submitFlow in several calls', ({ fabric, flows, given, clock }) => {
     const policy = { flowId: graph.flowId, executionId: graph.id('w1'), policy: anyOf }
     const other = { ...calls[1]!, digest: 'other' }
 
-    expect((await refusal(fabric, () => fabric.run('submitFlow', other))).code).toBe('flow_exists')
+    expect((await refusal(fabric, () => fabric.run('submitFlow', other))).code).toBe('input_differs')
     expect((await refusal(fabric, () => graph.add('late'))).code).toBe('flow_sealed')
     expect((await refusal(fabric, () => graph.link('a', 'w1'))).code).toBe('flow_sealed')
     expect((await refusal(fabric, () => fabric.run('setEdgeGroupPolicy', policy))).code).toBe('flow_sealed')

@@ -3,7 +3,8 @@ import {
   UNDER_LEASE,
   entriesOf,
   flowInputKey,
-  payloadKey,
+  followUpKey,
+  payloadKeyOf,
   resultKey,
   signalPayloadKey,
   stepValueKey,
@@ -45,8 +46,10 @@ function entryText({ index, score, id }: IndexEntry): string {
 
 function faultsOfBlobs(dump: PartitionDump): string[] {
   const named = new Set<string>()
-  for (const { id, payload, result } of executionsOf(dump)) {
-    if (payload !== undefined) named.add(payloadKey(id))
+  for (const execution of executionsOf(dump)) {
+    const { id, payload, result, followUp } = execution
+    if (payload !== undefined) named.add(payloadKeyOf(execution))
+    if (followUp?.payload !== undefined) named.add(followUpKey(execution))
     if (result !== undefined) named.add(resultKey(id))
   }
   for (const record of dump.records) {
@@ -149,6 +152,9 @@ class Life {
       case 'wait_escalated':
       case 'waitpoint_opened':
       case 'waitpoint_closed':
+      case 'follow_up_set':
+      case 'follow_up_started':
+      case 'follow_up_dropped':
         this.#fault(`${event.type} is logged without a request`)
         return
     }

@@ -1,6 +1,6 @@
 /** What the clients of a world set out to do. A client that dies begins what it had not finished again when it is back. */
 import { ExecutionEndedError } from '../../src/client/index.ts'
-import type { ExecutionHandle } from '../../src/client/index.ts'
+import type { ExecutionHandle, SubmitOptions } from '../../src/client/index.ts'
 import { EngineError } from '../../src/kernel/engine-error.ts'
 import { sleep } from '../../src/runtime/index.ts'
 import type { Fabric } from '../../src/fabric/index.ts'
@@ -65,7 +65,7 @@ function actionsFor(item: WorkItem, config: WorldConfig, chance: Chance, witness
 interface Piece {
   readonly kind: Kind
   readonly work: Work
-  readonly options: Parameters<Fabric['submit']>[2]
+  readonly options: SubmitOptions
   readonly witness: Witness
 }
 
@@ -98,7 +98,7 @@ async function see({ kind, work, options, witness }: Piece, fabric: Fabric, proc
   if (handle === undefined) return
   const { created } = handle
   if (created !== undefined && created !== 'staged') {
-    witness.acceptances.push({ executionId: handle.id, key: options?.id, task: kind.name, how: created })
+    witness.acceptances.push({ executionId: handle.id, key: options.id, task: kind.name, how: created })
   }
   await afterwards(kind, handle, { fabric, process, witness })
 }

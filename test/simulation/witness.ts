@@ -1,4 +1,5 @@
 /** What the processes of a world saw, apart from the store: answers that callers got, what handlers did, what went wrong. */
+import type { Created } from '../../src/client/executions/execution-handle.ts'
 import type { Outcome } from '../../src/kernel/index.ts'
 import type { Log, LogFields } from '../../src/runtime/index.ts'
 import type { StoredEvent } from '../../src/stores/store.ts'
@@ -9,7 +10,7 @@ export interface Acceptance {
   readonly executionId: string
   readonly key: string | undefined
   readonly task: string
-  readonly how: 'created' | 'joined' | 'replaced'
+  readonly how: Exclude<Created, 'staged'>
 }
 
 /** An acknowledged change of an execution. */

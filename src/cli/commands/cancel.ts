@@ -45,6 +45,11 @@ export function cancelCommand(shell: Shell): Command {
 }
 
 function answerText(id: string, result: Exclude<CancelResult, Refused>, now: number): string {
+  const dropped = 'droppedFollowUp' in result
+  return dropped ? `${stateText(id, result, now)}; its follow-up was dropped` : stateText(id, result, now)
+}
+
+function stateText(id: string, result: Exclude<CancelResult, Refused>, now: number): string {
   switch (result.kind) {
     case 'cancelled':
       return `${id} cancelled`

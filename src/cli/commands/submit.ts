@@ -23,6 +23,7 @@ interface SubmitFlags {
   readonly deadline?: string
   readonly tag?: string[]
   readonly ifExists?: string
+  readonly dedupe?: string
   readonly wait?: boolean
 }
 
@@ -43,13 +44,15 @@ export function submitCommand(shell: Shell): Command {
     .option('--timeout <duration>', 'how long one attempt may run')
     .option('--deadline <duration>', 'how long it may take from submit to end')
     .option('--tag <name=value>', 'a tag; can be repeated', collect)
-    .option('--if-exists <what>', 'with --id: join, reject or replace (default: join)')
+    .option('--if-exists <what>', 'with --id: join, reject, replace or after (default: join if the input is the same)')
+    .option('--dedupe <duration>', 'with --id: how long after its end the id stays taken (default: its retention)')
     .option('--wait', 'wait for the end and print the result')
     .addHelpText(
       'after',
       examples([
         `submit greet '{"name":"Ada"}'`,
         `submit report @input.json --id report:2026-01 --lane slow --attempts 5 --backoff exponential:1s:5m`,
+        `submit sync '{"account":17}' --id sync:17 --if-exists after`,
         `echo '{"name":"Ada"}' | flowfabric submit greet - --wait`,
       ]),
     )
@@ -78,9 +81,17 @@ function optionsOf(flags: SubmitFlags): Omit<SubmitOptions, 'tx'> {
       attempt: parseGiven(flags.timeout, (text) => parseDurationFlag(text, '--timeout', 1)),
       total: parseGiven(flags.deadline, (text) => parseDurationFlag(text, '--deadline', 1)),
     }),
-    ifExists: parseGiven(flags.ifExists, (text) => oneOf(['join', 'reject', 'replace'], text, '--if-exists')),
+    ifExists: parseGiven(flags.ifExists, (text) => oneOf(['join', 'reject', 'replace', 'after'], text, '--if-exists')),
+    dedupe: dedupeOf(flags),
     tags: parseTags(flags.tag ?? []),
   })
+}
+
+function dedupeOf({ id, dedupe }: SubmitFlags): number | undefined {
+  if (dedupe !== undefined && id === undefined) {
+    throw invalidInput('--dedupe', '--dedupe says how long an id stays taken, so it needs --id.')
+  }
+  return parseGiven(dedupe, (text) => parseDurationFlag(text, '--dedupe'))
 }
 
 function retryOf({ attempts, backoff }: SubmitFlags): RetryOptions | undefined {

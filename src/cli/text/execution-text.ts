@@ -68,6 +68,9 @@ function timeRows({ description, execution }: ShownExecution): Row[] {
     ['ends by cancel', time(cancelRequested?.forceAt)],
     ['deadline', time(description.deadlineAt)],
     ['kept until', time(description.purgeAt)],
+    ['removed', time(description.removed?.at)],
+    ['id taken until', time(description.idTakenUntil)],
+    ['follow-up since', time(description.followUp?.since)],
   ]
 }
 

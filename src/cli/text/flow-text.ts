@@ -50,6 +50,8 @@ function rowsOf(description: FlowDescription): Row[] {
     ['changed', time(description.changedAt)],
     ['ended', time(description.endedAt)],
     ['kept until', time(description.purgeAt)],
+    ['removed', time(description.removedAt)],
+    ['id taken until', time(description.idTakenUntil)],
     ['members', memberCount === 0 ? 'none' : `${memberCount}: ${countsText(counts, PLAIN)}`],
     ['edges', edgeCount === 0 ? undefined : String(edgeCount)],
     ['outcome of', description.outcomeRule === 'sinks' ? 'nodes that nothing depends on' : undefined],

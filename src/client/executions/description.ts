@@ -43,6 +43,14 @@ export interface ExecutionSummary {
   readonly delayedUntil: Instant | undefined
   readonly deadlineAt: Instant | undefined
   readonly purgeAt: Instant | undefined
+  /** Until when its id stays taken after its end, if that is longer than its retention. */
+  readonly idTakenUntil: Instant | undefined
+  /** Set if its retention is over and only its id is kept. */
+  readonly removed: Removal | undefined
+  /** Set if it runs once more when its present run has ended. */
+  readonly followUp: PendingFollowUp | undefined
+  /** The digest of its input, if it was submitted with an id. */
+  readonly inputDigest: string | undefined
   readonly outcome: Outcome | undefined
   readonly reason: string | undefined
   readonly by: string | undefined
@@ -67,6 +75,18 @@ export interface ExecutionSummary {
   readonly isSuperseded: boolean
   /** Whether it did not complete and that does not make its flow fail: an edge ignores it, or a condition skipped it. */
   readonly isExcused: boolean
+}
+
+export interface Removal {
+  readonly at: Instant
+  /** Whether it had a result, which was removed. */
+  readonly hadResult: boolean
+}
+
+export interface PendingFollowUp {
+  readonly task: string
+  /** When it was submitted. */
+  readonly since: Instant
 }
 
 export interface Suspension {
@@ -131,6 +151,10 @@ export function summarise(execution: Execution): ExecutionSummary {
     deadlineAt: execution.deadlineAt,
     // A member is kept as long as its flow.
     purgeAt: ended === undefined || member !== undefined ? undefined : ended.at + execution.retentionMs,
+    idTakenUntil: idTakenUntil(execution),
+    removed: execution.removed,
+    followUp: followUpOf(execution),
+    inputDigest: execution.digest,
     outcome: ended?.outcome,
     reason: ended?.reason,
     by: ended?.by,
@@ -148,6 +172,14 @@ export function summarise(execution: Execution): ExecutionSummary {
     isSuperseded: bucketOf(execution) === 'superseded',
     isExcused: isExcused(execution) || (member?.mayFail === true && isFailure(bucketOf(execution))),
   }
+}
+
+function idTakenUntil({ state, dedupeMs }: Execution): Instant | undefined {
+  return state.phase === 'ended' && dedupeMs !== undefined ? state.at + dedupeMs : undefined
+}
+
+function followUpOf({ followUp }: Execution): PendingFollowUp | undefined {
+  return followUp === undefined ? undefined : { task: followUp.task, since: followUp.at }
 }
 
 function cancelRequestOf(execution: Execution): ExecutionDescription['cancelRequested'] {

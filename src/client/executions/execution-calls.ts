@@ -92,7 +92,7 @@ export async function submitTask(
   const prepared = await prepareParsed({ task, input, options: parsed }, ids, setting)
   if (stage !== undefined) {
     await stage(partitionOf(executionId), { operation: 'createExecution', ...prepared })
-    return { kind: 'staged', executionId }
+    return { kind: 'staged', executionId, digest: parsed.ifExists === undefined ? prepared.input.digest : undefined }
   }
   return (await session.run(executionId, 'createExecution', prepared.input, prepared.blobs)).result
 }

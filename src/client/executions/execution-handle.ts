@@ -39,8 +39,11 @@ const eventsOptions = shape<EventsOptions>()('{ fromStart: true }', {
   cursor: unchecked<string>(),
 })
 
-/** The effect of a submit: the execution was created, joined, replaced or staged in a transaction that has yet to commit. */
-export type Created = 'created' | 'joined' | 'replaced' | 'staged'
+/**
+ * The effect of a submit: the execution was created, joined, replaced or staged in a transaction that has yet to commit; or
+ * it has a follow-up, which may have taken the place of another one.
+ */
+export type Created = 'created' | 'joined' | 'replaced' | 'staged' | 'follow_up' | 'follow_up_replaced'
 
 /** The value is optional if it may be undefined. */
 type SignalArguments<Value> = undefined extends Value
@@ -53,17 +56,23 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   readonly created: Created | undefined
   readonly #client: HandleClient
   readonly #task: AnyTask | undefined
+  /** The digest of the input of a staged submit that joins only the same input. */
+  readonly #digest: string | undefined
+  /** Whether what a staged submit has started or joined was found. */
+  #isRecognised = false
 
-  constructor(client: HandleClient, id: ExecutionId, task?: AnyTask, created?: Created) {
+  constructor(client: HandleClient, id: ExecutionId, task?: AnyTask, created?: Created, digest?: string) {
     this.#client = client
     this.id = id
     this.#task = task
     this.created = created
+    this.#digest = digest
   }
 
   /**
-   * Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. If a
-   * staged execution's transaction rolls back, this never settles: pass a signal.
+   * Waits for the end. Resolves with the handler's result; rejects with `ExecutionEndedError` on any other outcome. While a
+   * follow-up is pending, the end is that of the follow-up. Rejects with `result_expired` if only the id is kept. If a staged
+   * execution's transaction rolls back, this never settles: pass a signal.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
     return await this.resultOf(await this.#end(options, { result: true }))
@@ -89,6 +98,7 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
         message: ended.failure?.message ?? ended.reason,
       })
     }
+    if (ended.removed?.hadResult === true) throw new EngineError('result_expired', { executionId: this.id })
     return (await validate(this.#task?.outputSchema, ended.result, 'invalid_output', 'result')) as Output
   }
 
@@ -126,7 +136,11 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   ): Promise<ExecutionDescription | undefined> {
     try {
       const description = await this.#client.describe(this.id, parts)
-      if (this.created === 'staged') this.#refuseOther(description)
+      if (this.created === 'staged' && !this.#isRecognised) {
+        this.#refuseOther(description)
+        // A later submit may give it another input.
+        this.#isRecognised = true
+      }
       return description
     } catch (error) {
       if (isExpected && error instanceof EngineError && error.code === 'execution_not_found') return undefined
@@ -134,10 +148,11 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
     }
   }
 
-  /** A submit cannot join the execution of another task. For a staged submit, this is detected only after the commit. */
-  #refuseOther({ task, state }: ExecutionDescription): void {
-    if (task === this.#task?.name) return
-    throw new EngineError('execution_exists', { executionId: this.id, state })
+  /** A staged submit is refused after the commit: its caller learns of it here. */
+  #refuseOther({ task, state, inputDigest }: ExecutionDescription): void {
+    if (task !== this.#task?.name) throw new EngineError('execution_exists', { executionId: this.id, state })
+    const isOther = this.#digest !== undefined && inputDigest !== undefined && inputDigest !== this.#digest
+    if (isOther) throw new EngineError('input_differs', { executionId: this.id, state })
   }
 
   /** Until its transaction commits, a staged execution is not found, here and in the methods below. */

@@ -75,7 +75,7 @@ test('try.submit returns `staged` for a staged submit', async () => {
 
   const result = await client.try.submit(plain, 1, { tx: open, id: 'mine' })
 
-  expect(result).toEqual({ kind: 'staged', executionId: client.try.resolve('mine') })
+  expect(result).toMatchObject({ kind: 'staged', executionId: client.try.resolve('mine') })
 })
 
 test('waiting for a staged execution lasts until it is committed and has ended', async () => {
@@ -136,6 +136,24 @@ test('waiting for what was staged with the id of another task is refused', async
   })
 })
 
+test('waiting for what was staged with the id of another input is refused, unless it was to join', async () => {
+  const { client, store, runtime } = createStaging()
+  await using _ = client
+  const first = await client.submit(plain, 1, { id: 'taken' })
+
+  const same = await client.submit(plain, 1, { tx: open, id: 'taken' })
+  const another = await client.submit(plain, 2, { tx: open, id: 'taken' })
+  const joining = await client.submit(plain, 2, { tx: open, id: 'taken', ifExists: 'join' })
+  await store.commit()
+
+  await expect(another.result()).rejects.toMatchObject({ code: 'input_differs', detail: { executionId: another.id } })
+  const waiting = Promise.all([same.wait(), joining.wait()])
+  expect(await standOf(waiting, runtime)).toBe('pending')
+  await client.submit(plain, 3, { id: 'taken', ifExists: 'replace' })
+  await first.cancel()
+  expect(await waiting).toMatchObject([{ outcome: 'cancelled' }, { outcome: 'cancelled' }])
+})
+
 test('what the transaction throws reaches the caller as it is', async () => {
   const { client } = createStaging()
   await using _ = client
@@ -184,6 +202,7 @@ test.each<[string, string, unknown]>([
   ['tx', 'a pool', { tx: { ...open, totalCount: 0, idleCount: 0 } }],
   ['ifExists', "can only be 'join'", { tx: open, id: 'mine', ifExists: 'reject' }],
   ['ifExists', "can only be 'join'", { tx: open, id: 'mine', ifExists: 'replace' }],
+  ['ifExists', "can only be 'join'", { tx: open, id: 'mine', ifExists: 'after' }],
 ])('a wrong %s of a staged submit is refused: it %s', async (field, text, options) => {
   const { client, store } = createStaging()
   await using _ = client

@@ -11,6 +11,8 @@ import type { ParsedSubmit, SubmitOptions } from './submit.ts'
 export interface StagedResult {
   readonly kind: 'staged'
   readonly executionId: ExecutionId
+  /** The digest of the input, if the submit joins only the same input. */
+  readonly digest: string | undefined
 }
 
 /** Options of a staged submit. */
@@ -25,7 +27,7 @@ export function stagingOf({ tx, ifExists }: Pick<ParsedSubmit, 'tx' | 'ifExists'
   if (ifExists !== undefined && ifExists !== 'join') {
     throw invalidInput(
       'ifExists',
-      `ifExists is ${show(ifExists)}, but with tx it can only be 'join': whether the id exists is known only after the commit.`,
+      `ifExists is ${show(ifExists)}, but with tx it can only be 'join' or absent: whether the id exists is known only after the commit.`,
     )
   }
   if (store.stage === undefined) {

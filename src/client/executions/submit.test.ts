@@ -74,6 +74,8 @@ test.each<[string, unknown]>([
   ['timeout', { timeout: '5s' }],
   ['timeout.attempt', { timeout: { attempt: -1 } }],
   ['retention', { retention: 'ever' }],
+  ['dedupe', { id: 'one', dedupe: 'ever' }],
+  ['dedupe', { id: 'one', dedupe: -1 }],
 ])('a wrong %s is refused by name, and nothing is stored', async (field, options) => {
   await using client = createClient()
 
@@ -124,9 +126,10 @@ test('submitting twice with one id starts one execution', async () => {
   await using client = createClient()
 
   const first = await client.submit(plain, 1, { id: 'one' })
-  const second = await client.submit(plain, 2, { id: 'one' })
+  const second = await client.submit(plain, 1, { id: 'one' })
+  const third = await client.submit(plain, 2, { id: 'one', ifExists: 'join' })
 
-  expect([first.created, second.created]).toEqual(['created', 'joined'])
+  expect([first.created, second.created, third.created]).toEqual(['created', 'joined', 'joined'])
   expect(second.id).toBe(first.id)
   await expect(client.submit(plain, 3, { id: 'one', ifExists: 'reject' })).rejects.toMatchObject({
     code: 'execution_exists',
@@ -135,6 +138,54 @@ test('submitting twice with one id starts one execution', async () => {
     kind: 'refused',
     code: 'execution_exists',
   })
+})
+
+test('another input under one id is refused, as JSON, as bytes and as none', async () => {
+  await using client = createClient()
+  const inputs: unknown[] = [{ a: 1, b: 2 }, { b: 2, a: 1 }, '1', 1, new Uint8Array([49]), null, undefined]
+
+  for (const [i, input] of inputs.entries()) {
+    await client.submit(plain, input, { id: `id ${i}` })
+    for (const [j, other] of inputs.entries()) {
+      const submitted = client.try.submit(plain, other, { id: `id ${i}` })
+      await expect(submitted).resolves.toMatchObject(i === j ? { kind: 'joined' } : { code: 'input_differs' })
+    }
+  }
+  const refused = client.submit(plain, 'other', { id: 'id 0' })
+  await expect(refused).rejects.toThrow('another input')
+  await expect(refused).rejects.toMatchObject({ code: 'input_differs', isRetryable: false })
+})
+
+test('only a submit with an id stores a digest of its input', async () => {
+  await using client = createClient()
+
+  expect((await (await client.submit(plain, 1)).describe()).inputDigest).toBeUndefined()
+  expect((await (await client.submit(plain, 1, { id: 'one' })).describe()).inputDigest).toHaveLength(43)
+})
+
+test('an id stays taken for as long as asked, and only with an id', async () => {
+  await using client = createClient()
+  const kept = { id: 'one', retention: '1h', dedupe: '30d' } as const
+  const first = await client.submit(plain, 1, kept)
+  await first.cancel('done', { force: true })
+  const { endedAt, idTakenUntil } = await first.describe()
+
+  expect(idTakenUntil).toBe(endedAt! + 30 * 86_400_000)
+  await expect(client.submit(plain, 1, { dedupe: '30d' })).rejects.toMatchObject({ detail: { field: 'dedupe' } })
+})
+
+test('a submit after the present run says what became of it', async () => {
+  await using client = createClient()
+  const after = { id: 'one', ifExists: 'after' } as const
+  const first = await client.submit(plain, 1, after)
+  const second = await client.submit(plain, 2, after)
+  const third = await client.submit(plain, 3, after)
+
+  expect([first.created, second.created, third.created]).toEqual(['created', 'follow_up', 'follow_up_replaced'])
+  expect(await first.describe()).toMatchObject({ input: 1, followUp: { task: 'plain' } })
+  await first.cancel()
+  expect(await first.describe()).toMatchObject({ state: 'cancelled', followUp: undefined })
+  expect((await client.submit(plain, 4, after)).created).toBe('replaced')
 })
 
 test('many are submitted in one go, and each has its own outcome', async () => {

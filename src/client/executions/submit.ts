@@ -1,13 +1,14 @@
 /** Builds the input of `createExecution` from a task, an input and options. Everything is checked before anything is sent. */
 import { oneOf, shape, unchecked } from '../../options/shape.ts'
 import { PAYLOAD_BYTES, taskClass } from '../../kernel/index.ts'
-import type { CreateInput, ExecutionId } from '../../kernel/index.ts'
+import type { CreateInput, ExecutionId, IfExists } from '../../kernel/index.ts'
 import type { TransactionHandle } from '../../stores/store.ts'
 import { msUntil, parseDuration } from '../define/duration.ts'
 import type { Duration } from '../define/duration.ts'
-import { checkKey, checkTags } from '../checks/names.ts'
+import { checkKey, checkTags, invalidInput } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { encodeValue } from '../checks/payload.ts'
+import { digestOfInput } from './input-digest.ts'
 import { overridePolicy, taskSettings } from '../define/task-settings.ts'
 import type { TaskSettings } from '../define/task-settings.ts'
 import { checkTask } from '../define/task.ts'
@@ -17,8 +18,17 @@ import { validate } from '../define/validation.ts'
 export interface SubmitOptions extends TaskSettings {
   /** Your own id. Idempotent: submitting twice with one id starts one execution. */
   readonly id?: string
-  /** `join` (the default) returns the existing execution, `reject` refuses, `replace` starts a new one in its place. */
-  readonly ifExists?: 'join' | 'reject' | 'replace'
+  /**
+   * What to do if the id exists, whatever the input: `join` returns the existing execution, `reject` refuses, `replace`
+   * starts a new one in its place, and `after` runs it once more with this input when its present run has ended. If absent,
+   * the same input joins, and another input is refused with `input_differs`.
+   */
+  readonly ifExists?: IfExists
+  /**
+   * How long after its end the id stays taken, at least the retention, which is the default. After the retention only the
+   * id is kept, not the result.
+   */
+  readonly dedupe?: Duration
   /** The delay before it may run, or the date from which it may run, by the clock of this machine. The past is no delay. */
   readonly delay?: Duration | Date
   readonly tags?: Tags
@@ -35,7 +45,8 @@ const PAST_DELAY_MAX_MS = 31_557_600_000
 export const submitOptions = shape<SubmitOptions>()("{ id: 'order:17', delay: '5s' }", {
   ...taskSettings.checks,
   id: checkKey,
-  ifExists: oneOf<NonNullable<SubmitOptions['ifExists']>>({ join: true, reject: true, replace: true }),
+  ifExists: oneOf<IfExists>({ join: true, reject: true, replace: true, after: true }),
+  dedupe: parseDuration,
   delay: (value, field) => parseDuration(value, field, -PAST_DELAY_MAX_MS),
   tags: unchecked<Tags>(),
   tx: unchecked<TransactionHandle>(),
@@ -109,10 +120,18 @@ function assemble(item: ParsedItem, ids: SubmitIds, setting: SubmitSetting): Pre
     totalTimeoutMs: policy.totalTimeoutMs,
     compensationTimeoutMs: policy.compensationTimeoutMs,
     retentionMs: policy.retentionMs,
+    dedupeMs: dedupeOf(options.id, options.dedupe),
     payload: payload?.input,
-    ifExists: options.ifExists ?? 'join',
+    digest: options.id === undefined ? undefined : digestOfInput(payload),
+    ifExists: options.ifExists,
   }
   return { input, blobs: payload === undefined ? [] : [payload.bytes] }
+}
+
+/** Without an id there is no other submit to recognise. */
+export function dedupeOf(id: string | undefined, dedupe: number | undefined): number | undefined {
+  if (dedupe === undefined || id !== undefined) return dedupe
+  throw invalidInput('dedupe', 'dedupe says how long an id stays taken, so it needs an id.')
 }
 
 /** Converts the date of a delay into the time until then. Options that are no object are left to their check. */

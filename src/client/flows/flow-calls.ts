@@ -31,6 +31,7 @@ import type { DeclaredGraph, DeclaredNode } from '../define/graph-builder.ts'
 import { flowIdFromKey, mintFlowId, partitionOf } from '../transport/ids.ts'
 import { checkReason, checkTags, checkTaskName, invalidInput } from '../checks/names.ts'
 import type { Bound, Session } from '../session.ts'
+import { dedupeOf } from '../executions/submit.ts'
 import type { SubmitSetting } from '../executions/submit.ts'
 import { splitTags } from '../executions/tag-changes.ts'
 import { validate } from '../define/validation.ts'
@@ -43,6 +44,8 @@ export interface MemberToAdd extends Pick<DeclaredNode, 'name' | 'task' | 'input
 /** The result of submitting a flow, and the graph that was drawn. */
 export interface SubmittedFlow {
   readonly result: SubmitFlowResult
+  /** Whether the flow took the place of one that had ended. */
+  readonly isReplaced: boolean
   readonly flowId: FlowId
   readonly graph: DeclaredGraph
 }
@@ -56,7 +59,8 @@ export async function submitFlow(
   onPlaced: (partition: Partition) => void = () => undefined,
 ): Promise<SubmittedFlow> {
   refuseTransaction(options)
-  const { id, onProgress = () => undefined, ...settings } = flowSubmitOptions(options)
+  const { id, ifExists, dedupe, onProgress = () => undefined, ...settings } = flowSubmitOptions(options)
+  const dedupeMs = dedupeOf(id, dedupe)
   const policy = overrideFlowPolicy(flow.policy, settings)
   const graph = await drawFlow(flow, input)
   const head = flowInputOf(session, id, flow.name, policy)
@@ -68,8 +72,8 @@ export async function submitFlow(
   const send: Parameters<typeof sendGraph>[2] = async (call, blobs) => {
     return (await session.run(call.flowId, 'submitFlow', call, blobs)).result
   }
-  const result = await sendGraph({ ...head, digest }, prepared, send, onProgress)
-  return { result, flowId: head.flowId, graph }
+  const { result, isReplaced } = await sendGraph({ ...head, digest, ifExists, dedupeMs }, prepared, send, onProgress)
+  return { result, isReplaced, flowId: head.flowId, graph }
 }
 
 async function createFlow(session: Session, name: string, options: CreateFlowOptions = {}): Promise<CreateFlowResult> {

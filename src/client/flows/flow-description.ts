@@ -45,6 +45,10 @@ export interface FlowSummary {
   /** The nodes and edges that a submit in several calls has yet to send. */
   readonly submission: { readonly nodeCount: number; readonly edgeCount: number } | undefined
   readonly purgeAt: Instant | undefined
+  /** Until when its id stays taken after its end, if that is longer than its retention. */
+  readonly idTakenUntil: Instant | undefined
+  /** Set if its retention is over and only its id is kept. */
+  readonly removedAt: Instant | undefined
 }
 
 export interface FlowCancel {
@@ -94,6 +98,8 @@ export function summariseFlow(view: FlowView): FlowSummary {
       : undefined,
     submission: state.phase === 'held' ? flow.submission : undefined,
     purgeAt: settled ? flow.changedAt + flow.retentionMs : undefined,
+    idTakenUntil: settled && flow.dedupeMs !== undefined ? flow.changedAt + flow.dedupeMs : undefined,
+    removedAt: flow.removedAt,
   }
 }
 

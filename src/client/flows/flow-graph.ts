@@ -113,7 +113,9 @@ function nodeText(node: DeclaredNode, create: CreateInput): string {
     return onFailure === undefined ? [upstream.node, input] : [upstream.node, input, onFailure]
   })
   const condition = node.when === undefined ? [] : ['condition']
-  return canonicalText([node.name, settings, node.policy ?? null, edges, node.passesInputs, ...condition])
+  // Part of the text that earlier versions hashed: a flow that they submitted keeps its digest.
+  const hashed = { ...settings, ifExists: 'join' }
+  return canonicalText([node.name, hashed, node.policy ?? null, edges, node.passesInputs, ...condition])
 }
 
 /** Serializes a value with sorted keys: equal values have equal texts in every process. */

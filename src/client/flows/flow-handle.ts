@@ -47,8 +47,8 @@ export interface FlowClient extends HandleClient {
   setFlowTags(id: FlowId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
 }
 
-/** The effect of a submit: the flow was created, or an existing one with the same content was joined. */
-export type FlowCreated = 'created' | 'joined'
+/** The effect of a submit: the flow was created, joined, or created in the place of one that had ended. */
+export type FlowCreated = 'created' | 'joined' | 'replaced'
 
 /** The graph that names the flow's result nodes: drawn by the submit, or drawn again when needed. */
 export type GraphSource = DeclaredGraph | (() => Promise<DeclaredGraph>)
@@ -82,7 +82,8 @@ export class FlowHandle<Output = unknown> {
   /**
    * Waits for the end. Resolves with the results of the nodes that the flow's function returned, or, if the handle does not know
    * the definition, with those of all nodes that no other node waits for, by name. A node that a condition skipped has no result.
-   * Rejects with `flow_failed`, which names the first member that failed, or `flow_cancelled`.
+   * Rejects with `flow_failed`, which names the first member that failed, `flow_cancelled`, or `result_expired` if
+   * only the id is kept.
    */
   async result(options: WaitOptions = {}): Promise<Output> {
     const ahead = this.#resultMembers()
@@ -96,6 +97,7 @@ export class FlowHandle<Output = unknown> {
       return description
     })
     if (ended.outcome !== 'completed') throw await this.#failure(ended)
+    if (ended.removedAt !== undefined) throw new EngineError('result_expired', { flowId: this.id })
     if (this.#graph === undefined) return (await this.#sinkResults()) as Output
     const known = new Map(ahead.map((member, i) => [member.node, { member, description: read[i] }]))
     const output = async (name: string, task: AnyTask | undefined) => {

@@ -1,8 +1,10 @@
 /** Options of the calls that concern flows, and their checks. */
 import { boolean, oneOf, shape, unchecked } from '../../options/shape.ts'
-import type { FlowCancelPolicy } from '../../kernel/index.ts'
+import type { FlowCancelPolicy, FlowIfExists } from '../../kernel/index.ts'
 import { cancelOptions } from '../executions/cancel-options.ts'
 import type { CancelOptions } from '../executions/cancel-options.ts'
+import { parseDuration } from '../define/duration.ts'
+import type { Duration } from '../define/duration.ts'
 import type { FlowProgress } from './flow-submission.ts'
 import { flowSettings } from '../define/flow.ts'
 import type { FlowSettings } from '../define/flow.ts'
@@ -11,6 +13,17 @@ import { checkKey, checkObject, invalidInput } from '../checks/names.ts'
 export interface FlowSubmitOptions extends FlowSettings {
   /** Your own id. Idempotent: submitting the same graph twice with one id starts one flow. */
   readonly id?: string
+  /**
+   * What to do if the id exists, whatever the graph: `join` returns the existing flow, `reject` refuses, `replace` removes a
+   * flow that has ended and starts a new one. If absent, the same graph joins, and another one is refused with
+   * `input_differs`.
+   */
+  readonly ifExists?: FlowIfExists
+  /**
+   * How long after its end the id stays taken, at least the retention, which is the default. After the retention only the
+   * id is kept, not the results.
+   */
+  readonly dedupe?: Duration
   /** Called with the progress of a large flow's submit. */
   readonly onProgress?: (progress: FlowProgress) => void
 }
@@ -18,6 +31,8 @@ export interface FlowSubmitOptions extends FlowSettings {
 export const flowSubmitOptions = shape<FlowSubmitOptions>()("{ id: 'release:42' }", {
   ...flowSettings.checks,
   id: checkKey,
+  ifExists: oneOf<FlowIfExists>({ join: true, reject: true, replace: true }),
+  dedupe: parseDuration,
   onProgress: unchecked<NonNullable<FlowSubmitOptions['onProgress']>>(),
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { BATCH_WORK_LIMIT, FLOW_ATOMIC_NODE_MAX } from '../../kernel/index.ts'
-import type { OperationInput } from '../../kernel/index.ts'
+import type { OperationInput, OperationResult } from '../../kernel/index.ts'
 import { virtualRuntime } from '../../runtime/index.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
 import { MemoryStore } from '../../stores/memory/memory-store.ts'
@@ -94,6 +94,8 @@ test('ids follow from key and node, in the partition of the flow, and are the sa
   expect(second.sent[0]?.digest).toBe(first.sent[0]?.digest)
 })
 
+const due = { operation: 'runDue', input: { limit: 100, seed: 1 }, blobs: [] } as const
+
 test('the same graph submitted twice with one id is one flow, and another graph is refused', async () => {
   const { client } = createClient()
   await using _ = client
@@ -103,8 +105,56 @@ test('the same graph submitted twice with one id is one flow, and another graph 
 
   expect([first.created, again.created]).toEqual(['created', 'joined'])
   expect((await client.flows()).items).toHaveLength(1)
-  await expect(client.submit(diamond, 4, { id: 'd' })).rejects.toMatchObject({ code: 'flow_exists' })
-  expect(await client.try.submitFlow(diamond, 4, { id: 'd' })).toMatchObject({ kind: 'refused', code: 'flow_exists' })
+  await expect(client.submit(diamond, 4, { id: 'd' })).rejects.toMatchObject({ code: 'input_differs' })
+  expect(await client.try.submitFlow(diamond, 4, { id: 'd' })).toMatchObject({ kind: 'refused', code: 'input_differs' })
+})
+
+test('a flow that has ended is replaced, also if it is large, and one that has not is refused', async () => {
+  const { client } = createClient()
+  await using _ = client
+  const first = await client.submit(diamond, 150, { id: 'd' })
+  const again = { id: 'd', ifExists: 'replace' } as const
+
+  await expect(client.submit(diamond, 3, again)).rejects.toMatchObject({ code: 'flow_in_progress' })
+  await first.cancel('again', { force: true })
+  for (let i = 0; i < 10; i++) await client.store.run('fp:0', [due])
+  const second = await client.submit(diamond, 3, again)
+
+  expect([first.created, second.created]).toEqual(['created', 'replaced'])
+  expect(await second.describe()).toMatchObject({ phase: 'sealed', memberCount: 5 })
+  expect((await client.submit(diamond, 9, { id: 'd', ifExists: 'join' })).created).toBe('joined')
+  await expect(client.submit(diamond, 3, { id: 'd', ifExists: 'reject' })).rejects.toMatchObject({
+    code: 'flow_exists',
+  })
+})
+
+test('a flow of which only the id is kept has an outcome, and no result', async () => {
+  const { client, runtime } = createClient()
+  await using _ = client
+  const one = flow('one', (f) => f.node('a', task('a')))
+  const options = { id: 'd', retention: '1h', dedupe: '30d' } as const
+  await client.submit(one, undefined, options)
+  const claim = {
+    requestId: 'claim',
+    workerId: 'w',
+    workerInstanceId: 'w',
+    queues: [{ lane: 'default', class: 'a' }],
+    count: 1,
+    leaseTtlMs: 30_000,
+    seed: 1,
+  }
+  const [claimed] = await client.store.run('fp:0', [{ operation: 'claimForWorker', input: claim, blobs: [] }])
+  if (claimed?.kind !== 'answered') throw new Error('nothing was claimed')
+  const { executionId, fence } = (claimed.result as OperationResult<'claimForWorker'>).executions[0]!
+  await client.store.run('fp:0', [{ operation: 'completeExecution', input: { executionId, fence }, blobs: [] }])
+  await runtime.advance(3_600_000)
+  await client.store.run('fp:0', [{ operation: 'purgeExecutions', input: {}, blobs: [] }])
+
+  const joined = await client.submit(one, undefined, options)
+  expect(joined.created).toBe('joined')
+  expect(await joined.describe()).toMatchObject({ outcome: 'completed', removedAt: runtime.now(), memberCount: 0 })
+  await expect(joined.result()).rejects.toMatchObject({ code: 'result_expired', detail: { flowId: joined.id } })
+  expect((await client.flows()).items).toEqual([])
 })
 
 test('the digest depends on names, tasks, settings, payloads, edges and policies', async () => {
@@ -198,7 +248,7 @@ test('a submit of the same graph resumes where an interrupted one stopped', asyn
 
   expect(sent.map((input) => input.edgesBefore)).toEqual([0, 180, 270, 360, 450, 540])
   expect(await handle.describe()).toMatchObject({ phase: 'sealed', edgeCount: 600 })
-  await expect(client.submit(diamond, 299, { id: 'd' })).rejects.toMatchObject({ code: 'flow_exists' })
+  await expect(client.submit(diamond, 299, { id: 'd' })).rejects.toMatchObject({ code: 'input_differs' })
 })
 
 test('an error in a node names the node, and nothing is stored', async () => {
@@ -230,7 +280,9 @@ test("a flow's own input has to fit its schema", async () => {
 
 test.each<[string, object]>([
   ['tx', { tx: { query: () => undefined } }],
-  ['options', { ifExists: 'replace' }],
+  ['ifExists', { id: 'one', ifExists: 'after' }],
+  ['dedupe', { dedupe: '30d' }],
+  ['dedupe', { id: 'one', dedupe: 'ever' }],
   ['id', { id: '' }],
   ['id', { id: 'f0-0190a7a0-1111-7222-8333-444455556666' }],
   ['outcome', { outcome: 'best' }],

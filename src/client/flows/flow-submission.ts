@@ -29,20 +29,27 @@ interface Piece {
   readonly edges: readonly EdgeInput[]
 }
 
+/** The last answer, and whether a finished flow was removed for it. */
+export interface SentGraph {
+  readonly result: SubmitFlowResult
+  readonly isReplaced: boolean
+}
+
 type Send = (input: SubmitFlowInput, blobs: readonly Uint8Array[]) => Promise<SubmitFlowResult>
 
 export async function sendGraph(
-  flow: FlowInput & Pick<SubmitFlowInput, 'digest'>,
+  flow: FlowInput & Pick<SubmitFlowInput, 'digest' | 'ifExists'>,
   graph: PreparedGraph,
   send: Send,
   onProgress: (progress: FlowProgress) => void,
-): Promise<SubmitFlowResult> {
+): Promise<SentGraph> {
   const totalNodes = graph.nodes.length
   const totalEdges = graph.edges.length
   const { input: definitionInput } = graph
   const whole = { ...flow, nodeCount: totalNodes, edgeCount: totalEdges }
   let nodes = 0
   let edges = 0
+  let isReplaced = false
   for (let idle = 0; idle < IDLE_CALLS_MAX; idle++) {
     const piece = isAtomic(graph) ? graph : nextPiece(graph, nodes, edges)
     const { inputs, blobs } = numberBlobs(piece.nodes)
@@ -52,9 +59,13 @@ export async function sendGraph(
     const input = { ...whole, ...part, input: first && { ...first.input, blob: blobs.length } }
     if (first !== undefined) blobs.push(first.bytes)
     const result = await send(input, blobs)
-    if (result.kind === 'refused') return result
+    if (result.kind === 'refused') return { result, isReplaced }
+    if (result.isClearing === true) {
+      isReplaced = true
+      idle = -1
+    }
     onProgress({ nodes: result.nodes, edges: result.edges, totalNodes, totalEdges })
-    if (result.kind !== 'accepted') return result
+    if (result.kind !== 'accepted') return { result, isReplaced }
     if (result.nodes > nodes || result.edges > edges) idle = -1
     nodes = result.nodes
     edges = result.edges

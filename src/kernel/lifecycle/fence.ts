@@ -35,6 +35,8 @@ export function leaseEnded(execution: Execution, fence: Fence, how: LeaseEnd): b
 
 /** Whether the execution ended under this fence after it had undone its steps. */
 export function hasUnwound(execution: Execution, fence: Fence): boolean {
+  // Its follow-up may have begun since.
+  if (leaseEnded(execution, fence, 'unwound')) return true
   const outcome = execution.unwinding?.outcome
   return outcome !== undefined && execution.state.phase === 'ended' && leaseEnded(execution, fence, outcome)
 }

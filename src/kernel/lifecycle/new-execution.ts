@@ -3,7 +3,7 @@ import type { BlobInfo, ExecutionId, Instant } from '../model/base-records.ts'
 import type { Execution, ExecutionState, RetryPolicy, Tag } from '../model/records.ts'
 import { mergeTags } from '../rules/tags.ts'
 import type { BlobInput, Tx } from '../tx.ts'
-import { payloadKey } from '../model/blob-keys.ts'
+import { payloadKeyOf } from '../model/blob-keys.ts'
 
 export interface CreateInput {
   readonly executionId: ExecutionId
@@ -23,9 +23,17 @@ export interface CreateInput {
   readonly totalTimeoutMs?: number | undefined
   readonly compensationTimeoutMs?: number | undefined
   readonly retentionMs: number
+  /** How long after its end the id stays taken, if that is longer than the retention. */
+  readonly dedupeMs?: number | undefined
   readonly payload?: BlobInput | undefined
-  readonly ifExists: 'join' | 'reject' | 'replace'
+  /** The digest of the input, if the caller gave the id. */
+  readonly digest?: string | undefined
+  /** If absent, a submit of the same input joins, and one of another input is refused. */
+  readonly ifExists?: IfExists | undefined
 }
+
+/** What a submit does if its id exists, whatever its input. */
+export type IfExists = 'join' | 'reject' | 'replace' | 'after'
 
 /** Builds the record of an execution in its first state outside of a flow. */
 export function newExecution(tx: Tx, input: CreateInput, epoch: number): Execution {
@@ -67,7 +75,18 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     refusals: undefined,
     unwinding: undefined,
     compensationTimeoutMs: input.compensationTimeoutMs,
+    digest: input.digest,
+    dedupeMs: longerThanRetention(input.dedupeMs, input.retentionMs),
+    removed: undefined,
+    followUp: undefined,
+    payloadSlot: undefined,
+    pastRequests: undefined,
   }
+}
+
+/** Returns how long an id stays taken, unless the retention covers it. */
+export function longerThanRetention(dedupeMs: number | undefined, retentionMs: number): number | undefined {
+  return dedupeMs !== undefined && dedupeMs > retentionMs ? dedupeMs : undefined
 }
 
 /** State and index follow from this one comparison, so a delay of zero cannot lose the execution. */
@@ -78,10 +97,10 @@ function firstState(tx: Tx, delayMs: number | undefined): ExecutionState {
 
 export function storeExecution(tx: Tx, execution: Execution, input: CreateInput): void {
   tx.put(execution)
-  if (input.payload !== undefined) tx.keep(payloadKey(execution.id), input.payload.blob)
+  if (input.payload !== undefined) tx.keep(payloadKeyOf(execution), input.payload.blob)
 }
 
-function blobInfo(blob: BlobInput | undefined): BlobInfo | undefined {
+export function blobInfo(blob: BlobInput | undefined): BlobInfo | undefined {
   return blob === undefined ? undefined : { size: blob.size, encoding: blob.encoding }
 }
 

@@ -46,7 +46,7 @@ export const outcome = word(['completed', 'failed', 'cancelled', 'expired', 'ski
 
 export type Outcome = Infer<typeof outcome>
 
-const tag = object({
+export const tag = object({
   name: text,
   value: text,
   /** Whether executions can be listed by this tag through an index of its own. */

@@ -5,6 +5,29 @@ export function payloadKey(executionId: string): string {
   return joinName('p', executionId)
 }
 
+/** The second place of a payload. */
+const OTHER_SLOT = 1
+
+interface PayloadOwner {
+  readonly id: string
+  readonly payloadSlot: number | undefined
+}
+
+/** Where the payload of an execution is stored. */
+export function payloadKeyOf({ id, payloadSlot }: PayloadOwner): string {
+  return payloadSlot === undefined ? payloadKey(id) : joinName('f', id)
+}
+
+/** The place that the payload of an execution does not take. */
+export function otherSlot({ payloadSlot }: PayloadOwner): number | undefined {
+  return payloadSlot === undefined ? OTHER_SLOT : undefined
+}
+
+/** Where the input of its follow-up is stored. */
+export function followUpKey(execution: PayloadOwner): string {
+  return payloadKeyOf({ id: execution.id, payloadSlot: otherSlot(execution) })
+}
+
 export function resultKey(executionId: string): string {
   return joinName('r', executionId)
 }

@@ -8,7 +8,19 @@ import type { AnyRecord } from './records.ts'
 import { packRecord, unpackRecord } from './schema.ts'
 
 /** Objects that operations replace and never change, by the names of their fields and by their phases. Copies share them. */
-const REPLACED = ['retry', 'payload', 'result', 'lastLease', 'unwinding', 'value', 'refusals', 'input']
+const REPLACED = [
+  'retry',
+  'payload',
+  'result',
+  'lastLease',
+  'unwinding',
+  'value',
+  'refusals',
+  'followUp',
+  'removed',
+  'pastRequests',
+  'input',
+]
 const REPLACED_PHASES = ['eligible', 'delayed', 'blocked', 'ended']
 
 /** Every object and list in a value, without the unknown values. Leaves out the fields with some names. */

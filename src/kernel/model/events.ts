@@ -39,6 +39,9 @@ export const eventTypes = [
   'waitpoint_closed',
   'signal_received',
   'execution_unwinding',
+  'follow_up_set',
+  'follow_up_started',
+  'follow_up_dropped',
 ] as const
 
 export type EventType = (typeof eventTypes)[number]

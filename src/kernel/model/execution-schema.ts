@@ -1,5 +1,5 @@
 /** Executions, their attempts and their queues, as they are stored. New fields, words and variants go to the end. */
-import { blobInfo, delayCause, executionId, failure, outcome, tagList } from './base-records.ts'
+import { blobInfo, delayCause, executionId, failure, outcome, tag, tagList } from './base-records.ts'
 import {
   flag,
   frozen,
@@ -151,6 +151,7 @@ const leaseEnd = word([
   'skipped',
   'parked',
   'suspended',
+  'unwound',
 ])
 
 export type LeaseEnd = Infer<typeof leaseEnd>
@@ -177,6 +178,37 @@ const inputRefusals = frozenObject({
 })
 
 export type InputRefusals = Infer<typeof inputRefusals>
+
+const followUp = frozenObject({
+  requestId: maybe(text),
+  task: text,
+  version: maybe(whole),
+  lane: text,
+  class: text,
+  priority: whole,
+  tags: frozenList(tag),
+  retry: retryPolicy,
+  delayMs: maybe(whole),
+  attemptTimeoutMs: maybe(whole),
+  totalTimeoutMs: maybe(whole),
+  compensationTimeoutMs: maybe(whole),
+  retentionMs: whole,
+  dedupeMs: maybe(whole),
+  payload: maybe(blobInfo),
+  digest: maybe(text),
+  at: whole,
+  /** Whether it took the place of a pending one. */
+  hasDisplaced: flag,
+})
+
+/** One more run of an execution: the settings of the submit that asked for it. */
+export type FollowUp = Infer<typeof followUp>
+
+const removal = frozenObject({
+  at: whole,
+  /** Whether it had a result, which was removed. */
+  hadResult: flag,
+})
 
 export const execution = record('execution', {
   id: executionId,
@@ -227,6 +259,18 @@ export const execution = record('execution', {
   unwinding: rare(unwinding),
   /** Running time that its handler has to undo its steps. */
   compensationTimeoutMs: rare(whole),
+  /** The digest of the input, if the caller gave the id. Submits with the same id are compared with it. */
+  digest: rare(text),
+  /** How long after its end the id stays taken, if that is longer than the retention. */
+  dedupeMs: rare(whole),
+  /** Set when its retention is over and only its id is kept: it is in no list, and owns nothing any more. */
+  removed: rare(removal),
+  /** The run that begins when this one ends. */
+  followUp: rare(followUp),
+  /** Where the payload is stored. It has two places, so that the input of a follow-up can wait in the other one. */
+  payloadSlot: rare(whole),
+  /** The latest submits whose runs or follow-ups are past, so that a late repetition starts nothing. */
+  pastRequests: rare(frozenList(text)),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

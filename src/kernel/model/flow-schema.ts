@@ -211,6 +211,10 @@ export const flow = record('flow', {
   ignoredCount: rare(whole),
   /** The input of its definition. Stored if the definition has conditions, which are evaluated by workers. */
   input: rare(blobInfo),
+  /** How long after its end the id stays taken, if that is longer than the retention. */
+  dedupeMs: rare(whole),
+  /** Set when its retention is over and only its id is kept: it is in no list, and has no members any more. */
+  removedAt: rare(whole),
 })
 
 export interface Flow extends InferRecord<typeof flow> {}

@@ -31,6 +31,7 @@ export type {
   Execution,
   ExecutionState,
   Fence,
+  FollowUp,
   InputRefusals,
   Lease,
   LeaseEnd,

@@ -49,16 +49,19 @@ function timedEntry(execution: Execution): IndexEntry | undefined {
   if (due !== undefined) return { index: DUE_INDEX, score: due, id: execution.id }
   // A member is removed with its flow.
   if (state.phase === 'ended' && execution.member === undefined) {
-    return { index: PURGE_INDEX, score: state.at + execution.retentionMs, id: execution.id }
+    const keptMs = execution.removed === undefined ? execution.retentionMs : (execution.dedupeMs ?? 0)
+    return { index: PURGE_INDEX, score: state.at + keptMs, id: execution.id }
   }
   return undefined
 }
 
 function executionEntries(execution: Execution): IndexEntry[] {
   const id = execution.id
+  const timed = timedEntry(execution)
+  // Only the id is kept: no list shows it.
+  if (execution.removed !== undefined) return timed === undefined ? [] : [timed]
   const created = { index: CREATED_INDEX, score: execution.createdAt, id }
   const queued = queueEntry(execution)
-  const timed = timedEntry(execution)
   const entries: IndexEntry[] = timed === undefined ? [created, queued] : [created, queued, timed]
   if (execution.member !== undefined) addMemberEntries(execution, execution.member, entries)
   const journal = execution.journal
@@ -95,6 +98,10 @@ function edgeScore(state: EdgeState): number {
 
 function flowEntries(flow: Flow): IndexEntry[] {
   const id = flow.id
+  // Only the id is kept: no list shows it.
+  if (flow.removedAt !== undefined) {
+    return [{ index: PURGE_INDEX, score: flow.changedAt + (flow.dedupeMs ?? 0), id }]
+  }
   const entries: IndexEntry[] = [{ index: FLOWS_INDEX, score: flow.createdAt, id }]
   const due = flowDueAt(flow)
   if (due !== undefined) entries.push({ index: DUE_INDEX, score: due, id })

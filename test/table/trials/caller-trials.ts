@@ -27,7 +27,7 @@ function create(manner: string, input: CreateInput): Trial {
 }
 
 /** A change that differs from what was submitted first in all that can be seen in an index. */
-function anotherSubmit(ifExists: 'join' | 'reject' | 'replace'): CreateInput {
+function anotherSubmit(ifExists: CreateInput['ifExists']): CreateInput {
   return { ...submitWithoutPayload('submit-2'), ifExists, lane: 'side', priority: 9_000, tags: [] }
 }
 
@@ -97,6 +97,10 @@ export const callerTrials: readonly Trial[] = [
   create('reject', anotherSubmit('reject')),
   create('join', anotherSubmit('join')),
   create('join by another task', { ...anotherSubmit('join'), task: 'another', class: 'another' }),
+  create('the same input', anotherSubmit(undefined)),
+  create('another input', { ...anotherSubmit(undefined), digest: 'other' }),
+  create('after', anotherSubmit('after')),
+  create('after, delayed', { ...submitWithoutPayload('submit-2'), ifExists: 'after', delayMs: DELAY_MS }),
   create('replace', anotherSubmit('replace')),
   create('replace, delayed', { ...anotherSubmit('replace'), delayMs: DELAY_MS }),
   claim('a new claim', SOON_MS, newClaim('claim-3')),

@@ -53,6 +53,17 @@ function bySubmission(world: World): void {
   })
 }
 
+const another = { requestId: 'another request' }
+const otherContent = { ...another, digest: 'digest-2' }
+
+/** As if its retention were over and its id stayed taken. */
+function onlyIdKept(world: World): void {
+  changeFlow(world, (flow) => {
+    flow.removedAt = world.now
+    flow.dedupeMs = 2 * flow.retentionMs
+  })
+}
+
 /** A member that waits for more than there are. */
 function addShortGroup(world: World): void {
   addMember(world, { ...newMember(laterId, []), policy: { policy: 'quorum', need: 2 } })
@@ -79,6 +90,10 @@ export const flowTrials: readonly Trial[] = [
   create('of another name', { ...newFlow(flowId, false), name: 'another' }),
   submit('the whole graph', newSubmission(flowId)),
   submit('as it was submitted', newSubmission(flowId), bySubmission),
+  submit('other content', { ...newSubmission(flowId), ...otherContent }, bySubmission),
+  submit('other content, joined', { ...newSubmission(flowId), ...otherContent, ifExists: 'join' }, bySubmission),
+  submit('rejected', { ...newSubmission(flowId), ...another, ifExists: 'reject' }, bySubmission),
+  submit('replaced', { ...newSubmission(flowId), ...otherContent, ifExists: 'replace' }, bySubmission),
   submit('the last part first', { ...newSubmission(laterFlowId), nodesBefore: 2, nodes: [] }),
   submit('the first part', {
     ...newSubmission(laterFlowId),
@@ -115,6 +130,11 @@ export const flowTrials: readonly Trial[] = [
     input: { flowId, set: [{ name: 'team', value: 'red', indexed: false }], remove: ['plan'] },
   }),
   trial('too many', { operation: 'setFlowTags', input: { flowId, set: tooManyTags().concat(oneMore), remove: [] } }),
+  trial(
+    'of one of which only the id is kept',
+    { operation: 'setFlowTags', input: { flowId, set: [oneMore], remove: [] } },
+    onlyIdKept,
+  ),
   trial('of one that is not there', { operation: 'setFlowTags', input: { flowId: laterFlowId, set: [], remove: [] } }),
   trial('', { operation: 'describeFlow', input: { flowId } }),
   trial('that is not there', { operation: 'describeFlow', input: { flowId: laterFlowId } }),

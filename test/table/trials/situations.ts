@@ -10,6 +10,7 @@ import {
   CANCEL_GRACE_MS,
   DELAY_MS,
   LEASE_MS,
+  RETENTION_MS,
   RETRY_DELAY_MS,
   SHORT_LEASE_MS,
   claim,
@@ -24,6 +25,7 @@ import {
   step,
   submit,
   submitRequest,
+  submitWithoutPayload,
   theExecution,
 } from './world.ts'
 import type { World } from './world.ts'
@@ -34,6 +36,8 @@ export interface Situation {
 }
 
 const STEP_MS = 1_000
+/** Longer than any operation under test waits. */
+const DEDUPE_MS = 1_000 * RETENTION_MS
 /** Less than it takes to get to the second lease and lose it. */
 const SHORT_TOTAL_TIMEOUT_MS = 3_500
 
@@ -99,6 +103,22 @@ function afterDuePass(world: World): World {
   return world
 }
 
+/** Its next run waits for the end of the present one. It has no payload: no read shows the one of a follow-up. */
+function followed(world: World, change: Partial<CreateInput> = {}): World {
+  const input: CreateInput = { ...submitWithoutPayload('submit-next'), ifExists: 'after', digest: 'next', ...change }
+  step(world, 0, { operation: 'createExecution', input })
+  return world
+}
+
+/** Its retention is over, and its id stays taken. */
+function onlyIdKept(): World {
+  const input = { ...newSubmit(submitRequest), retentionMs: 0, dedupeMs: DEDUPE_MS }
+  const world = heldAgain(submitted(input), LEASE_MS)
+  step(world, STEP_MS, { operation: 'completeExecution', input: { executionId, fence: ownFence } })
+  step(world, 0, { operation: 'purgeExecutions', input: {} })
+  return world
+}
+
 export const situations: readonly Situation[] = [
   { name: 'absent', build: () => newWorld() },
   { name: 'eligible', build: () => fresh() },
@@ -123,6 +143,7 @@ export const situations: readonly Situation[] = [
     name: 'delayed',
     build: () => submitted({ ...newSubmit(submitRequest), delayMs: DELAY_MS }),
   },
+  { name: 'delayed, followed by another run', build: () => followed(failed('error')) },
   { name: 'delayed, retrying', build: () => failed('error') },
   {
     name: 'delayed, parked',
@@ -139,6 +160,15 @@ export const situations: readonly Situation[] = [
     name: 'active, cancel requested',
     build: () => cancelRequested(LEASE_MS),
   },
+  { name: 'active, followed by another run', build: () => followed(held()) },
+  {
+    name: 'active, followed by a delayed run',
+    build: () => followed(held(), { delayMs: DELAY_MS }),
+  },
+  {
+    name: 'active, followed by a delayed run, lease lapsed',
+    build: () => followed(heldAgain(fresh(), SHORT_LEASE_MS), { delayMs: DELAY_MS }),
+  },
   { name: 'active, lease lapsed', build: () => heldAgain(fresh(), SHORT_LEASE_MS) },
   {
     name: 'suspended',
@@ -148,6 +178,7 @@ export const situations: readonly Situation[] = [
     name: 'ended, completed',
     build: () => completed(),
   },
+  { name: 'ended, only its id is kept', build: () => onlyIdKept() },
   {
     name: 'ended, no replay left',
     build: () => {

@@ -101,6 +101,7 @@ export function submitWithoutPayload(requestId: string): CreateInput {
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     totalTimeoutMs: TOTAL_TIMEOUT_MS,
     retentionMs: RETENTION_MS,
+    digest: 'first',
     ifExists: 'reject',
   }
 }

@@ -2,17 +2,19 @@
 import { bucketOf } from '../../rules/flow-state.ts'
 import { hasCompensations, hasStepsToUndo } from '../../rules/execution-state.ts'
 import { countChange } from '../flow-counts.ts'
+import { beginFollowUp } from '../follow-up.ts'
 import { resolveMember } from '../flows/resolve-edges.ts'
 import { enterEnded, wakeToUnwind } from '../phases.ts'
 import type { Ending, Stop } from '../phases.ts'
 import type { Execution, Failure, LeaseEnd } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
-/** Ends an execution from any other phase, and updates its flow. */
+/** Ends an execution from any other phase, and updates its flow. Its follow-up begins. */
 export function endExecution(tx: Tx, execution: Execution, ending: Ending): void {
   const before = bucketOf(execution)
   enterEnded(tx, execution, ending)
   if (execution.member !== undefined) resolveMember(tx, execution, before)
+  if (execution.followUp !== undefined) beginFollowUp(tx, execution, execution.followUp)
 }
 
 /** A cancel request that has not taken effect yet. */

@@ -1,5 +1,5 @@
-/** Removes an execution and everything that belongs to it alone. */
-import { payloadKey, resultKey } from '../../model/blob-keys.ts'
+/** Removes an execution and everything that belongs to it alone. Its id may stay taken for longer. */
+import { payloadKeyOf, resultKey } from '../../model/blob-keys.ts'
 import { attemptsIndex } from '../../model/indexes.ts'
 import { removeJournal } from '../journal/sweep-journal.ts'
 import { ATTEMPT_HISTORY_MAX } from '../../limits.ts'
@@ -8,8 +8,8 @@ import type { Tx } from '../../tx.ts'
 import type { IndexEntry } from '../../model/order.ts'
 
 /**
- * Removes an execution with its attempts, blobs and journal, as far as the operation has room. Returns true once
- * nothing is left. A journal may take several calls; from the first one on, the execution cannot be replayed.
+ * Removes an execution with its attempts, blobs and journal, as far as the operation has room. Returns true once nothing
+ * is left, except a small record if its id stays taken. A journal may take several calls; from the first one on, the execution cannot be replayed.
  */
 export function removeExecution(tx: Tx, execution: Execution): boolean {
   const journal = execution.journal
@@ -23,8 +23,31 @@ export function removeExecution(tx: Tx, execution: Execution): boolean {
   const attempts = attemptsOf(tx, execution)
   if (tx.room() < attempts.length + 2) return false
   removeParts(tx, execution, attempts)
-  tx.remove('execution', execution.id)
+  if (keepsId(tx, execution)) keepIdOnly(tx, execution)
+  else tx.remove('execution', execution.id)
   return true
+}
+
+/** Whether the id of an ended execution stays taken after its retention. */
+function keepsId(tx: Tx, { state, dedupeMs, removed }: Execution): boolean {
+  if (state.phase !== 'ended' || removed !== undefined) return false
+  return dedupeMs !== undefined && state.at + dedupeMs > tx.now
+}
+
+/** Reduces the record to what a later submit with its id is compared with: its task, its input and how it ended. */
+function keepIdOnly(tx: Tx, execution: Execution): void {
+  execution.removed = { at: tx.now, hadResult: execution.result !== undefined }
+  execution.tags = []
+  execution.payload = undefined
+  execution.result = undefined
+  execution.failure = undefined
+  execution.progress = undefined
+  execution.lastLease = undefined
+  execution.refusals = undefined
+  execution.member = undefined
+  execution.journal = undefined
+  execution.payloadSlot = undefined
+  tx.put(execution)
 }
 
 /** Removes the attempts and blobs of an execution that is being replaced. Its journal is removed in the background. */
@@ -38,6 +61,6 @@ function attemptsOf(tx: Tx, execution: Execution): IndexEntry[] {
 
 function removeParts(tx: Tx, execution: Execution, attempts: readonly IndexEntry[]): void {
   for (const entry of attempts) if (tx.has('attempt', entry.id)) tx.remove('attempt', entry.id)
-  tx.forget(payloadKey(execution.id))
+  tx.forget(payloadKeyOf(execution))
   tx.forget(resultKey(execution.id))
 }

@@ -6,13 +6,26 @@ import { RESOLVE_PAGE_COUNT } from '../../limits.ts'
 import type { Execution, Flow } from '../../model/records.ts'
 import { removeExecution } from './remove-execution.ts'
 import type { Tx } from '../../tx.ts'
-import { newWalk } from '../../rules/flow-state.ts'
+import { newWalk, noMembers } from '../../rules/flow-state.ts'
 
 /** Records that are put or removed besides edges and members. */
 const FLOW_RESERVE = 2
 
-/** Returns true once nothing is left. Removed members are added to `removed`. */
+/**
+ * Returns true once nothing is left, except a small record if its id stays taken. Removed members are added to
+ * `removed`.
+ */
 export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
+  if (!removeMembers(tx, flow, removed) || tx.room() < FLOW_RESERVE) return false
+  if (flow.removedAt === undefined) tx.emit('flow_purged', flowSubject(flow), {})
+  if (flow.input !== undefined) tx.forget(flowInputKey(flow.id))
+  if (keepsId(tx, flow)) keepIdOnly(tx, flow)
+  else tx.remove('flow', flow.id)
+  return true
+}
+
+/** Removes the members and edges of a finished flow as far as the operation has room. True once it has none. */
+export function removeMembers(tx: Tx, flow: Flow, removed: Execution[]): boolean {
   if (tx.room() < FLOW_RESERVE) return false
   if (flow.walk?.purpose !== 'remove') flow.walk = newWalk('remove')
   // Every call puts the flow: it guards the indexes of its members and edges.
@@ -26,11 +39,27 @@ export function removeFlow(tx: Tx, flow: Flow, removed: Execution[]): boolean {
     tx.emit('execution_purged', execution, {})
     removed.push(execution)
   }
-  if (tx.room() < FLOW_RESERVE) return false
-  if (flow.input !== undefined) tx.forget(flowInputKey(flow.id))
-  tx.remove('flow', flow.id)
-  tx.emit('flow_purged', flowSubject(flow), {})
   return true
+}
+
+/** Whether the id of a finished flow stays taken after its retention. */
+function keepsId(tx: Tx, { changedAt, dedupeMs, removedAt }: Flow): boolean {
+  return removedAt === undefined && dedupeMs !== undefined && changedAt + dedupeMs > tx.now
+}
+
+/** Reduces the record to what a later submit with its id is compared with: its name, its digest and how it ended. */
+function keepIdOnly(tx: Tx, flow: Flow): void {
+  flow.removedAt = tx.now
+  flow.tags = []
+  flow.walk = undefined
+  flow.memberCount = 0
+  flow.edgeCount = 0
+  flow.counts = noMembers()
+  flow.failedSinkCount = 0
+  flow.shortGroupCount = 0
+  flow.ignoredCount = undefined
+  flow.input = undefined
+  tx.put(flow)
 }
 
 /** Every edge leads to one member, so all edges are removed with the members. */

@@ -1,15 +1,17 @@
 /**
  * Cancels an execution from any phase. Without a lease and without completed steps it ends at once. With completed steps
  * its handler runs once more, to undo them. The holder of a running execution is asked to stop and has a grace, after
- * which the due pass ends it. With `force` it ends now. A holder may cancel its own execution with its fence.
+ * which the due pass ends it. With `force` it ends now. A holder may cancel its own execution with its fence. Unless a
+ * holder cancels itself, a pending follow-up is dropped: the cancel is for all work that was submitted before it.
  */
-import { hasUnwound, refuseUnlessHeld } from '../../lifecycle/fence.ts'
+import { hasUnwound, leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { hasLiveLease, requestCancel } from '../../lifecycle/cancel-request.ts'
 import { endCancelled, stopExecution } from '../../lifecycle/endings/end-execution.ts'
+import { dropFollowUp } from '../../lifecycle/follow-up.ts'
 import { unwindingUntil } from '../../rules/execution-state.ts'
 import { failureAt } from '../../rules/failure.ts'
-import type { ExecutionId, FailureInput, Fence, Instant } from '../../model/records.ts'
+import type { Execution, ExecutionId, FailureInput, Fence, Instant } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import type { Tx } from '../../tx.ts'
@@ -27,18 +29,24 @@ export interface CancelInput {
 }
 
 export type CancelResult =
-  | { readonly kind: 'cancelled' | 'already_cancelled' }
-  | { readonly kind: 'cancel_requested'; readonly forceAt: Instant }
+  | ({ readonly kind: 'cancelled' } & Dropped)
+  | { readonly kind: 'already_cancelled' }
+  | ({ readonly kind: 'cancel_requested'; readonly forceAt: Instant } & Dropped)
   | LeaseRefusal
   | Refused<'execution_not_found' | 'execution_ended'>
+
+interface Dropped {
+  /** Set if a follow-up was pending, which will not run. */
+  readonly droppedFollowUp?: true
+}
 
 export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  if (input.fence !== undefined && hasCancelledItself(execution, input.fence)) return { kind: 'already_cancelled' }
   const state = execution.state
   if (state.phase === 'ended') {
-    const isRepeated = input.fence !== undefined && hasUnwound(execution, input.fence)
-    if (state.outcome === 'cancelled' || isRepeated) return { kind: 'already_cancelled' }
+    if (state.outcome === 'cancelled') return { kind: 'already_cancelled' }
     return refusedFor('execution_ended', execution)
   }
   if (input.fence !== undefined) {
@@ -46,17 +54,25 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
     if (refusal !== undefined) return refusal
   }
 
+  const isDropped = input.fence === undefined && dropFollowUp(tx, execution, input.by, input.reason)
+  const dropped: Dropped = isDropped ? { droppedFollowUp: true } : {}
   if (input.fence !== undefined || input.force) {
     const { failure } = input
     endCancelled(tx, execution, input, failure === undefined ? undefined : failureAt(failure, tx.now))
-    return { kind: 'cancelled' }
+    return { kind: 'cancelled', ...dropped }
   }
   if (execution.unwinding === undefined) {
     if (hasLiveLease(tx, execution)) {
-      return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input) }
+      return { kind: 'cancel_requested', forceAt: requestCancel(tx, execution, input), ...dropped }
     }
     const stop = { outcome: 'cancelled', reason: input.reason, by: input.by } as const
-    if (stopExecution(tx, execution, stop, 'cancelled') === 'ended') return { kind: 'cancelled' }
+    if (stopExecution(tx, execution, stop, 'cancelled') === 'ended') return { kind: 'cancelled', ...dropped }
   }
-  return { kind: 'cancel_requested', forceAt: unwindingUntil(execution) ?? tx.now }
+  return { kind: 'cancel_requested', forceAt: unwindingUntil(execution) ?? tx.now, ...dropped }
+}
+
+/** Whether the run of this fence was cancelled by its holder. Its follow-up may have begun since. */
+function hasCancelledItself(execution: Execution, fence: Fence): boolean {
+  if (hasUnwound(execution, fence)) return true
+  return execution.pastRequests !== undefined && leaseEnded(execution, fence, 'cancelled')
 }

@@ -1,5 +1,5 @@
-/** Creates an execution. Idempotent per id; `ifExists` decides how a repeated id is handled. */
-import { payloadKey } from '../../model/blob-keys.ts'
+/** Creates an execution. Idempotent per id; `ifExists` and the input decide how a repeated id is handled. */
+import { payloadKeyOf } from '../../model/blob-keys.ts'
 import { queueOf, registerQueue, removeEmptyQueues } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
 import { newJournal } from '../../rules/journal-ids.ts'
@@ -9,38 +9,74 @@ import type { Refused } from '../../results.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
+import { isPastRequest, runOnceMore, setFollowUp } from '../../lifecycle/follow-up.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
 
+type CreatedKind = 'created' | 'replaced' | 'joined' | 'follow_up' | 'follow_up_replaced'
+
 export type CreateResult =
   | {
-      readonly kind: 'created' | 'replaced' | 'joined'
+      /** `follow_up`: it runs once more when the present run ends; `follow_up_replaced`: in the place of a pending one. */
+      readonly kind: CreatedKind
       readonly executionId: ExecutionId
       readonly state: PublicState
       readonly at: Instant
     }
-  | Refused<'execution_exists' | 'execution_in_progress' | 'execution_in_flow'>
+  | Refused<'execution_exists' | 'input_differs' | 'execution_in_progress' | 'execution_in_flow'>
 
 export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   const existing = tx.get('execution', input.executionId)
-  if (existing === undefined) {
-    const execution = newExecution(tx, input, 0)
-    registerQueue(tx, execution)
-    storeExecution(tx, execution, input)
-    tx.emit('execution_created', execution, { until: delayOf(execution) })
-    return answer('created', execution)
+  if (existing === undefined) return createNew(tx, input)
+  if (existing.requestId === input.requestId || isPastRequest(existing, input.requestId)) {
+    return answer('created', existing)
   }
-  if (existing.requestId === input.requestId) return answer('created', existing)
+  if (existing.followUp !== undefined && existing.followUp.requestId === input.requestId)
+    return followUpAnswer(existing)
   switch (input.ifExists) {
+    case undefined:
     case 'join':
       // A caller that joined an execution of another task would wait for a result of another type.
       if (existing.task !== input.task) return refusedFor('execution_exists', existing)
+      if (input.ifExists === undefined && hasOtherInput(existing, input)) return refusedFor('input_differs', existing)
       return answer('joined', existing)
     case 'reject':
       return refusedFor('execution_exists', existing)
     case 'replace':
-      return replaceExecution(tx, existing, input)
+      return existing.removed === undefined ? replaceExecution(tx, existing, input) : createNew(tx, input)
+    case 'after':
+      return existing.removed === undefined ? runAfter(tx, existing, input) : createNew(tx, input)
   }
+}
+
+/** Nothing has the id, or nothing but the id is left of an earlier execution. */
+function createNew(tx: Tx, input: CreateInput): CreateResult {
+  const execution = newExecution(tx, input, 0)
+  registerQueue(tx, execution)
+  storeExecution(tx, execution, input)
+  tx.emit('execution_created', execution, { until: delayOf(execution) })
+  return answer('created', execution)
+}
+
+/** Runs an execution once more: at once if it has ended, otherwise when it ends. */
+function runAfter(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
+  // A second run of a member would not count in its flow.
+  if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
+  if (existing.state.phase === 'ended') {
+    runOnceMore(tx, existing, input)
+    return answer('replaced', existing)
+  }
+  setFollowUp(tx, existing, input)
+  return followUpAnswer(existing)
+}
+
+function followUpAnswer(existing: Execution): CreateResult {
+  return answer(existing.followUp?.hasDisplaced === true ? 'follow_up_replaced' : 'follow_up', existing)
+}
+
+/** Whether both inputs are known and differ. Executions of earlier versions have no digest. */
+function hasOtherInput(existing: Execution, { digest }: CreateInput): boolean {
+  return existing.digest !== undefined && digest !== undefined && existing.digest !== digest
 }
 
 /** Replaces an execution that has not started, or an ended one. Any other has had side effects and is refused. */
@@ -48,16 +84,20 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   const phase = existing.state.phase
   // A member cannot be replaced without its flow.
   if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
-  const started = phase === 'active' || phase === 'suspended' || (phase !== 'ended' && existing.attempt !== undefined)
-  if (started) return refusedFor('execution_in_progress', existing)
-  if (phase === 'ended') removeAllButJournal(tx, existing)
+  const hasStarted = phase === 'active' || phase === 'suspended' || existing.startedAt !== undefined
+  if (phase !== 'ended' && hasStarted) return refusedFor('execution_in_progress', existing)
+  // Only an earlier run can have left attempts.
+  if (phase === 'ended' || existing.attempt !== undefined) removeAllButJournal(tx, existing)
+  else tx.forget(payloadKeyOf(existing))
   const execution = newExecution(tx, input, existing.epoch)
   const journal = existing.journal
   if (journal !== undefined) execution.journal = newJournal(journal.life + 1, journal.firstLife)
   if (phase !== 'ended') {
     execution.createdAt = existing.createdAt
-    tx.forget(payloadKey(execution.id))
+    execution.followUp = existing.followUp
+    execution.payloadSlot = existing.payloadSlot
   }
+  execution.pastRequests = existing.pastRequests
   registerQueue(tx, execution)
   storeExecution(tx, execution, input)
   if (queueOf(existing) !== queueOf(execution)) removeEmptyQueues(tx, existing.lane)
@@ -65,6 +105,6 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   return answer('replaced', execution)
 }
 
-function answer(kind: 'created' | 'replaced' | 'joined', execution: Execution): CreateResult {
+function answer(kind: CreatedKind, execution: Execution): CreateResult {
   return { kind, executionId: execution.id, state: publicState(execution.state), at: execution.createdAt }
 }

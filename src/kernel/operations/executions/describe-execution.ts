@@ -1,6 +1,6 @@
 /** Describes one execution. */
 import { attemptRecord } from '../../lifecycle/attempts.ts'
-import { payloadKey, resultKey } from '../../model/blob-keys.ts'
+import { payloadKeyOf, resultKey } from '../../model/blob-keys.ts'
 import { attemptsIndex } from '../../model/indexes.ts'
 import { ATTEMPT_HISTORY_MAX } from '../../limits.ts'
 import type { Attempt, BlobInfo, Execution, ExecutionId, Instant } from '../../model/records.ts'
@@ -38,7 +38,7 @@ export function describeExecution(tx: Tx, input: DescribeInput): DescribeResult 
     execution,
     state: publicState(execution.state),
     attempts: input.attempts === true ? attemptsOf(tx, execution) : [],
-    payloadBlob: input.payload === true ? sendBlob(tx, payloadKey(execution.id), execution.payload) : undefined,
+    payloadBlob: input.payload === true ? sendBlob(tx, payloadKeyOf(execution), execution.payload) : undefined,
     resultBlob: input.result === true ? sendBlob(tx, resultKey(execution.id), execution.result) : undefined,
     at: tx.now,
   }

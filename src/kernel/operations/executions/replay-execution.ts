@@ -59,7 +59,8 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
   if (state.phase !== 'ended') return refusedFor('execution_not_ended', execution)
   if (execution.replayCount >= REPLAY_CAP)
     return refused('replays_exhausted', { executionId: execution.id, limit: REPLAY_CAP })
-  if (execution.journal?.isRemoving === true) return refused('retention_over', { executionId: execution.id })
+  if (execution.removed !== undefined || execution.journal?.isRemoving === true)
+    return refused('retention_over', { executionId: execution.id })
   // Steps that were undone must not be taken for done.
   const from = execution.unwinding === undefined ? input.from : { kind: 'start' as const }
   const position = from === undefined ? undefined : firstPosition(tx, execution, from)

@@ -13,11 +13,12 @@ export interface SetTagsInput {
 }
 
 export type SetTagsResult =
-  { readonly kind: 'set'; readonly tags: Tag[] } | Refused<'execution_not_found' | 'invalid_input'>
+  { readonly kind: 'set'; readonly tags: Tag[] } | Refused<'execution_not_found' | 'retention_over' | 'invalid_input'>
 
 export function setTags(tx: Tx, input: SetTagsInput): SetTagsResult {
   const execution = tx.get('execution', input.executionId)
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
+  if (execution.removed !== undefined) return refused('retention_over', { executionId: execution.id })
   const tags = mergeTags(execution.tags, input.set, input.remove)
   if (tags.length > TAG_COUNT_MAX) return refused('invalid_input', { executionId: execution.id, limit: TAG_COUNT_MAX })
 

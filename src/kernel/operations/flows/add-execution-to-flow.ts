@@ -70,6 +70,7 @@ export type AddExecutionResult =
       | 'execution_not_in_flow'
       | 'execution_ended'
       | 'not_runnable'
+      | 'follow_up_pending'
       | 'edge_group_already_fired'
       | 'graph_limit_exceeded'
       | 'cycle_detected'
@@ -146,6 +147,8 @@ function refuseMember(
   const tooMany = refuseTooMany(flow, input.after.length + awaits, input.after.length)
   if (tooMany !== undefined) return tooMany
   const phase = existing?.state.phase
+  if (existing?.removed !== undefined) return refusedFor('execution_ended', existing)
+  if (existing?.followUp !== undefined) return refusedFor('follow_up_pending', existing)
   if (existing !== undefined && input.after.length > 0) {
     if (phase === 'ended') return refusedFor('execution_ended', existing)
     if (phase === 'active' || phase === 'suspended') return refusedFor('not_runnable', existing)

@@ -1,6 +1,7 @@
 /** Creates a flow without members. If held, nothing runs before it is sealed, so it can be built in several calls. */
 import { flowSubject } from '../../model/events.ts'
 import type { Flow, FlowId, FlowState, Instant, OutcomeRule, Submission, Tag } from '../../model/records.ts'
+import { longerThanRetention } from '../../lifecycle/new-execution.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { mergeTags } from '../../rules/tags.ts'
@@ -18,6 +19,8 @@ export interface FlowInput {
   readonly tags: readonly Tag[]
   readonly outcomeRule: OutcomeRule
   readonly retentionMs: number
+  /** How long after its end the id stays taken, if that is longer than the retention. */
+  readonly dedupeMs?: number | undefined
 }
 
 export interface CreateFlowInput extends FlowInput {
@@ -76,6 +79,8 @@ export function newFlow(tx: Tx, input: FlowInput, state: FlowState, submission: 
     version: 0,
     ignoredCount: undefined,
     input: undefined,
+    dedupeMs: longerThanRetention(input.dedupeMs, input.retentionMs),
+    removedAt: undefined,
   }
 }
 

@@ -15,11 +15,12 @@ export interface SetFlowTagsInput {
 }
 
 export type SetFlowTagsResult =
-  { readonly kind: 'set'; readonly tags: Tag[] } | Refused<'flow_not_found' | 'invalid_input'>
+  { readonly kind: 'set'; readonly tags: Tag[] } | Refused<'flow_not_found' | 'retention_over' | 'invalid_input'>
 
 export function setFlowTags(tx: Tx, input: SetFlowTagsInput): SetFlowTagsResult {
   const flow = findFlow(tx, input.flowId)
   if (flow === undefined) return flowNotFound(input.flowId)
+  if (flow.removedAt !== undefined) return refused('retention_over', { flowId: flow.id })
   const tags = mergeTags(flow.tags, input.set, input.remove)
   if (tags.length > TAG_COUNT_MAX) return refused('invalid_input', { flowId: flow.id, limit: TAG_COUNT_MAX })
   if (areSameTags(tags, flow.tags)) return { kind: 'set', tags }

@@ -1,6 +1,7 @@
 /**
  * Submits a graph. A graph that fits one operation is created, sealed and started by it. A larger one takes several
- * calls: the flow is held until the last of them, and any caller with the same content may continue it.
+ * calls: the flow is held until the last of them, and any caller with the same content may continue it. `ifExists` and the
+ * content decide how a repeated id is handled.
  */
 import { registerQueue } from '../../lifecycle/queues.ts'
 import { newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
@@ -17,10 +18,11 @@ import { newFlow } from './create-flow.ts'
 import type { FlowInput } from './create-flow.ts'
 import { isShort } from '../../rules/edge-group.ts'
 import type { PolicyInput } from '../../rules/edge-group.ts'
+import { removeMembers } from '../../lifecycle/endings/remove-flow.ts'
 import { countNew, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { awaitingSubmission, enterSealed, extendHold } from '../../lifecycle/flow-phases.ts'
 import { blockNew, waitForDependencies } from '../../lifecycle/phases.ts'
-import { bucketOf, newWalk, publicFlowState } from '../../rules/flow-state.ts'
+import { bucketOf, isFlowFinished, newWalk, publicFlowState } from '../../rules/flow-state.ts'
 import type { PublicFlowState } from '../../rules/flow-state.ts'
 import { walkFlow } from '../../lifecycle/flows/flow-walk.ts'
 import { memberOf, nextRank } from '../../lifecycle/flows/rank-order.ts'
@@ -54,6 +56,8 @@ export interface SubmitFlowInput extends FlowInput {
   readonly digest: string
   /** The input of the definition, if it has conditions. The call that creates the flow stores it. */
   readonly input?: BlobInput | undefined
+  /** If absent, a submit of the same content joins, and one of other content is refused. */
+  readonly ifExists?: FlowIfExists | undefined
   /** The size of the whole graph. */
   readonly nodeCount: number
   readonly edgeCount: number
@@ -64,10 +68,15 @@ export interface SubmitFlowInput extends FlowInput {
   readonly edges: readonly EdgeInput[]
 }
 
+/** What a submit of a flow does if its id exists, whatever its content. */
+export type FlowIfExists = 'join' | 'reject' | 'replace'
+
 export type SubmitFlowResult =
   | {
       /** `accepted`: the rest is missing, from the counts of the answer on. */
       readonly kind: 'submitted' | 'joined' | 'accepted'
+      /** Set while the members of the flow that is replaced are being removed. The caller sends the same call again. */
+      readonly isClearing?: true
       readonly flowId: FlowId
       readonly nodes: number
       readonly edges: number
@@ -76,6 +85,8 @@ export type SubmitFlowResult =
     }
   | Refused<
       | 'flow_exists'
+      | 'input_differs'
+      | 'flow_in_progress'
       | 'execution_exists'
       | 'execution_not_found'
       | 'graph_limit_exceeded'
@@ -96,16 +107,15 @@ interface Graph {
 }
 
 export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
-  const existing = tx.get('flow', input.flowId)
-  if (existing !== undefined && (existing.submission?.digest !== input.digest || existing.walk?.purpose === 'remove')) {
-    return refused('flow_exists', { flowId: existing.id })
-  }
-  if (existing !== undefined && (existing.state.phase !== 'held' || existing.submission === undefined)) {
-    return answer(existing.requestId === input.requestId ? 'submitted' : 'joined', existing)
-  }
+  const found = tx.get('flow', input.flowId)
+  const answered = found === undefined ? undefined : answerExisting(found, input)
+  if (answered !== undefined) return answered
   const tooLarge = refuseTooLarge(input)
   if (tooLarge !== undefined) return tooLarge
-  const flow = existing ?? newSubmission(tx, input)
+  const isReplaced = found !== undefined && isFlowFinished(found)
+  if (isReplaced && isClearing(tx, found)) return { ...answer('accepted', found), nodes: 0, edges: 0, isClearing: true }
+  const existing = isReplaced ? undefined : found
+  const flow = existing ?? newSubmission(tx, input, found)
   // Earlier nodes are stored already, or missing: the caller continues from the counts of the answer.
   if (input.nodesBefore > flow.memberCount || input.edgesBefore > flow.edgeCount) return answer('accepted', flow)
   const graph: Graph = { flow, byId: {}, touched: [], created: [], marked: [], links: [] }
@@ -121,6 +131,8 @@ export function submitFlow(tx: Tx, input: SubmitFlowInput): SubmitFlowResult {
   const limit = tx.room()
   if (workOf(tx, graph) > limit) return refused('graph_limit_exceeded', { flowId: flow.id, limit })
 
+  if (isReplaced && found.removedAt === undefined) tx.emit('flow_purged', flowSubject(found), {})
+  if (isReplaced && found.input !== undefined) tx.forget(flowInputKey(found.id))
   if (existing === undefined) tx.emit('flow_created', flowSubject(flow), {})
   if (existing === undefined && input.input !== undefined) tx.keep(flowInputKey(flow.id), input.input.blob)
   writeGraph(tx, graph, nodes, isWhole)
@@ -133,11 +145,51 @@ function refuseTooLarge(input: SubmitFlowInput): Refused<'graph_limit_exceeded'>
   return undefined
 }
 
-function newSubmission(tx: Tx, input: SubmitFlowInput): Flow {
+/** `replaced` is the finished flow whose id the new one takes. */
+function newSubmission(tx: Tx, input: SubmitFlowInput, replaced: Flow | undefined): Flow {
   const submission = { digest: input.digest, nodeCount: input.nodeCount, edgeCount: input.edgeCount }
   const flow = newFlow(tx, input, awaitingSubmission(tx), submission)
   if (input.input !== undefined) flow.input = { size: input.input.size, encoding: input.input.encoding }
+  if (replaced !== undefined) flow.version = replaced.version + 1
   return flow
+}
+
+/**
+ * Answers a submit whose id exists. Returns undefined if the submit proceeds: it continues a submission in several calls,
+ * or replaces a flow that has finished.
+ */
+function answerExisting(flow: Flow, input: SubmitFlowInput): SubmitFlowResult | undefined {
+  const { submission, requestId } = flow
+  const isLeaving = flow.walk?.purpose === 'remove'
+  const isSame = !isLeaving && submission?.digest === input.digest
+  if (isSame && requestId === input.requestId)
+    return flow.state.phase === 'held' ? undefined : answer('submitted', flow)
+  const exists = refused('flow_exists', { flowId: flow.id })
+  switch (input.ifExists) {
+    case undefined:
+    case 'join':
+      // A caller that joined another flow would wait for results of other nodes.
+      if (isLeaving || submission === undefined || flow.name !== input.name) return exists
+      if (isSame && flow.state.phase === 'held') return undefined
+      return isSame || input.ifExists === 'join'
+        ? answer('joined', flow)
+        : refused('input_differs', { flowId: flow.id })
+    case 'reject':
+      return exists
+    case 'replace':
+      return isFlowFinished(flow) ? undefined : refused('flow_in_progress', { flowId: flow.id })
+  }
+}
+
+/**
+ * Removes what is left of a finished flow, as far as there is room. Returns whether this call removed anything or could
+ * not: the next one has room for the graph. Until then the flow keeps its record, so that its id stays taken.
+ */
+function isClearing(tx: Tx, flow: Flow): boolean {
+  if (flow.removedAt !== undefined) return false
+  const removed: Execution[] = []
+  const isCleared = removeMembers(tx, flow, removed)
+  return !isCleared || removed.length > 0
 }
 
 /** Creates the members of this call. Writes nothing. */
@@ -278,7 +330,7 @@ function delayUntil(execution: Execution): Instant | undefined {
   return state.phase === 'delayed' ? state.until : execution.member?.delay?.until
 }
 
-function answer(kind: 'submitted' | 'joined' | 'accepted', flow: Flow): SubmitFlowResult {
+function answer(kind: 'submitted' | 'joined' | 'accepted', flow: Flow): Exclude<SubmitFlowResult, Refused> {
   return {
     kind,
     flowId: flow.id,

@@ -1,5 +1,5 @@
 /** Claims executions: takes leases and returns what the handlers need. The only way to lease an execution. */
-import { flowInputKey, payloadKey, resultKey } from '../../model/blob-keys.ts'
+import { flowInputKey, payloadKeyOf, resultKey } from '../../model/blob-keys.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { stopsMembers } from '../../rules/flow-state.ts'
@@ -251,7 +251,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     return tx.fault('a claimed execution is not active', execution.id)
   const handed = payload.handed
   const info = handed === undefined ? execution.payload : handed.info
-  const blobKey = handed === undefined ? payloadKey(execution.id) : resultKey(handed.upstreamId)
+  const blobKey = handed === undefined ? payloadKeyOf(execution) : resultKey(handed.upstreamId)
   const inputs = sendInputs(tx, payload.inputs)
   return {
     executionId: execution.id,

@@ -43,8 +43,9 @@ export function releaseExecution(tx: Tx, input: ReleaseInput): ReleaseResult {
   if (execution === undefined) return refused('execution_not_found', { executionId: input.executionId })
   if (leaseEnded(execution, input.fence, 'released')) return { kind: 'already_released' }
   if (leaseEnded(execution, input.fence, 'cancelled')) return { kind: 'already_cancelled' }
-  const isEnded = execution.state.phase === 'ended'
-  if (isEnded && input.refusal !== undefined && leaseEnded(execution, input.fence, 'failed'))
+  // Its follow-up may have begun since.
+  const hasEnded = execution.state.phase === 'ended' || execution.pastRequests !== undefined
+  if (hasEnded && input.refusal !== undefined && leaseEnded(execution, input.fence, 'failed'))
     return { kind: 'already_failed' }
   const refusal = refuseUnlessHeld(tx, execution, input.fence)
   if (refusal !== undefined) return refusal

@@ -1,4 +1,7 @@
-/** Removes ended executions and flows after their retention, oldest first, with everything that belongs to them. */
+/**
+ * Removes ended executions and flows after their retention, oldest first, with everything that belongs to them. If an id
+ * stays taken for longer, a small record of it is kept until then.
+ */
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import type { TenantFilter } from '../../rules/tenant-filter.ts'
 import { isFlowFinished } from '../../rules/flow-state.ts'
@@ -83,11 +86,14 @@ function purgeExecution(tx: Tx, purge: Purge, id: string): PurgeReport | undefin
   const state = execution.state
   if (state.phase !== 'ended') return tx.fault('an execution that has not ended is due to be purged', execution.id)
   if (!matchesFilter(execution, purge.input.filter)) return undefined
+  const { tags, removed, dedupeMs = 0 } = execution
   if (!removeExecution(tx, execution)) {
     purge.isShortOfRoom = true
     return undefined
   }
-  tx.emit('execution_purged', execution, {})
+  // Its removal was reported when its retention was over. Now its id is free too.
+  if (removed !== undefined) return addReport(purge, [], undefined, state.at + dedupeMs)
+  tx.emit('execution_purged', { ...execution, tags }, {})
   return addReport(purge, [execution], undefined, state.at + execution.retentionMs)
 }
 
@@ -97,9 +103,12 @@ function purgeFlow(tx: Tx, purge: Purge, id: string): PurgeReport | undefined {
   if (!isFlowFinished(flow)) return tx.fault('a flow that has not finished is due to be purged', flow.id)
   if (!matchesFilter(flow, purge.input.filter)) return undefined
   const removed: Execution[] = []
+  const { removedAt, dedupeMs = 0 } = flow
   const isGone = removeFlow(tx, flow, removed)
   if (!isGone) purge.isShortOfRoom = true
   if (!isGone && removed.length === 0) return undefined
+  // Its removal was reported when its retention was over. Now its id is free too.
+  if (removedAt !== undefined) return addReport(purge, [], undefined, flow.changedAt + dedupeMs)
   return addReport(purge, removed, isGone ? flow.id : undefined, flow.changedAt + flow.retentionMs)
 }
 

@@ -412,6 +412,9 @@ const facts = `
 /** Executions that undo their steps have an event of their own. */
 const unwinding = eventView(',execution_unwinding')
 
+/** Follow-ups have events of their own. */
+const followUps = eventView(',execution_unwinding,follow_up_set,follow_up_started,follow_up_dropped')
+
 export const migrations: readonly Migration[] = [
   { title: 'create the tables of a store', sql: tables },
   { title: 'add flows and the edges between their members', sql: flows },
@@ -420,4 +423,5 @@ export const migrations: readonly Migration[] = [
   { title: 'rename the state waiting_children to waiting_dependencies', sql: dependencies },
   { title: 'add facts that concern the store as a whole', sql: facts },
   { title: 'add the event of executions that undo their steps', sql: unwinding },
+  { title: 'add the events of follow-ups', sql: followUps },
 ]
