@@ -43,7 +43,7 @@ function brokenRules(execution: Execution): string[] {
     // A follow-up that has not started has the attempts of earlier runs.
     'an attempt has a beginning':
       (attempt === undefined) === (execution.startedAt === undefined) ||
-      (execution.startedAt === undefined && execution.pastRequests !== undefined && execution.next === 'initial'),
+      (execution.startedAt === undefined && execution.pastRequests !== undefined),
     'only what has not ended has a follow-up':
       execution.followUp === undefined || (state.phase !== 'ended' && execution.member === undefined),
     'an execution of which only the id is kept has ended and owns nothing':

@@ -1,8 +1,14 @@
-/** Every attempt after the first has its reason: one before it failed, was lost, or the execution was replayed. */
+/** Every attempt after the first has its reason: one before it failed, was lost, or the execution was replayed or followed. */
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 
-const REASONS: readonly string[] = ['attempt_failed', 'lease_expired', 'lease_revoked', 'execution_replayed']
+const REASONS: readonly string[] = [
+  'attempt_failed',
+  'lease_expired',
+  'lease_revoked',
+  'execution_replayed',
+  'follow_up_started',
+]
 const BEGINNINGS: readonly string[] = ['execution_created', 'execution_replaced']
 
 export function attemptBoundProblems(dump: PartitionDump): string[] {

@@ -111,7 +111,9 @@ export function commandsOver(scale: Scale) {
       retentionMs,
       tags: fc.uniqueArray(tag, { maxLength: 2, selector: ({ name }) => name }),
       bytes,
-      ifExists: fc.constantFrom('join' as const, 'reject' as const, 'replace' as const),
+      dedupeMs: fc.option(retentionMs, { nil: undefined }),
+      digest: fc.constantFrom('one', 'two', undefined),
+      ifExists: fc.constantFrom(...([undefined, 'join', 'reject', 'replace', 'after'] as const)),
       isRepeated: rarely,
     }),
     claim,
@@ -158,7 +160,11 @@ export function commandsOver(scale: Scale) {
     inspect: command('inspect', { limit: fc.constantFrom(1, 100) }),
     reconcile: command('reconcile', { isContinued: mostly }),
     /** A submit that refers to bytes which it does not bring: it meets a fault after its first writes. */
-    broken: command('broken', { execution, lane, ifExists: fc.constantFrom('join' as const, 'replace' as const) }),
+    broken: command('broken', {
+      execution,
+      lane,
+      ifExists: fc.constantFrom(...(['join', 'replace', 'after'] as const)),
+    }),
     advance: command('advance', { ms: stepMs }),
   }
 }

@@ -116,7 +116,7 @@ export class FlowScript {
   }
 
   #submit(command: CommandOf<'submit_flow'>): Call {
-    const { flow, graph, runs, outcomeRule, retentionMs, isInParts, isRepeated } = command
+    const { flow, graph, runs, outcomeRule, retentionMs, dedupeMs, ifExists, isInParts, isRepeated } = command
     const flowId = this.#to.flowId(flow)
     const known = this.#submissions.get(flowId)
     if (isRepeated && known !== undefined) return call('submitFlow', known.input, known.blobs)
@@ -150,6 +150,8 @@ export class FlowScript {
       tags: [{ name: 'team', value: 'red', indexed: true }],
       outcomeRule,
       retentionMs,
+      dedupeMs,
+      ifExists,
       digest: JSON.stringify(graph),
       input: info,
       nodeCount: nodes.length,

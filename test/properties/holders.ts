@@ -2,8 +2,9 @@
  * What the workers know, kept apart from the store: which worker got which lease and until when. A caller that succeeds with a
  * fence must be the last to whom the execution was given, and in time.
  */
-import type { HolderInput } from '../../src/kernel/index.ts'
+import type { ExecutionId, HolderInput } from '../../src/kernel/index.ts'
 import type { Call } from '../../src/stores/store.ts'
+import { executionsOf } from '../conformance/execution-invariants.ts'
 import type { Step } from './step-rules.ts'
 import { claimedBy } from './script.ts'
 
@@ -39,7 +40,7 @@ export class Holders {
   readonly #last = new Map<string, Holding>()
 
   /** Records one step. Returns what is wrong with it. */
-  follow({ call, answer, now }: Step): string[] {
+  follow({ call, answer, after, now }: Step): string[] {
     const { result } = answer
     const problems: string[] = []
     const fenced = fencedInput(call)
@@ -51,7 +52,7 @@ export class Holders {
         problems.push(`epoch ${fenced.fence.epoch} of ${fenced.executionId} succeeded after its lease had expired`)
       }
     }
-    if (result.kind === 'purged') for (const id of result.purged) this.#last.delete(id)
+    if (result.kind === 'purged' || result.kind === 'accepted') this.#forgetRemoved(after)
     if (result.kind === 'renewed' && fenced !== undefined) {
       this.#last.set(fenced.executionId, { epoch: fenced.fence.epoch, expiresAt: result.expiresAt })
     }
@@ -61,6 +62,12 @@ export class Holders {
       this.#last.set(executionId, { epoch: fence.epoch, expiresAt: leaseExpiresAt })
     }
     return problems
+  }
+
+  /** An execution that takes the id of one that was removed is a new one. */
+  #forgetRemoved(after: Step['after']): void {
+    const kept = new Set(executionsOf(after).flatMap(({ id, removed }) => (removed === undefined ? [id] : [])))
+    for (const id of this.#last.keys()) if (!kept.has(id as ExecutionId)) this.#last.delete(id)
   }
 }
 

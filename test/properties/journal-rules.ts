@@ -38,7 +38,9 @@ function keyOf({ type, id }: JournalRecord): string {
 
 function lossProblems({ call }: Step, record: JournalRecord, execution: Execution | undefined): string[] {
   const problem = `${keyOf(record)} is lost`
-  if (!SWEEPERS.includes(call.operation)) return [problem]
+  // The members of a flow that is replaced go with all that they remember.
+  const isReplaced = call.operation === 'submitFlow' && execution === undefined
+  if (!SWEEPERS.includes(call.operation) && !isReplaced) return [problem]
   const journal = execution?.journal
   // With its execution everything goes; else only what a replay or a successor has left behind.
   if (execution === undefined || execution.state.phase === 'ended') return []

@@ -130,8 +130,11 @@ function claimProblems(step: Step, before: Map<string, Execution>, after: Map<st
       problems.push(`${executionId} was handed out with a fence that is not its own`)
     } else if (previous === undefined) {
       problems.push(`${executionId} was handed out but did not exist`)
-    } else if (isAlive(previous, step.now) && !isHeldWith(previous, fence)) {
+    } else if (isAlive(previous, step.now) && !isHeldWith(previous, fence) && subjectOf(step.call) !== executionId) {
+      // The call may end one run of it and claim the next.
       problems.push(`${executionId} was handed out while it was held`)
+    } else if (hasEvent(step, executionId, 'follow_up_started')) {
+      // What was due has ended one run of it, and the claim begins the next.
     } else if (previous.state.phase !== 'active' && fence.attempt !== nextAttempt(previous)) {
       problems.push(`${executionId} was handed out as attempt ${fence.attempt}, not ${nextAttempt(previous)}`)
     }
@@ -160,15 +163,20 @@ function isAlive({ state, deadlineAt }: Execution, now: number): boolean {
   return ends.every((end) => end === undefined || end > now)
 }
 
-/** Only a purge removes an execution, and only one that ended and was kept as long as it asked for. */
+/**
+ * Only a purge removes an execution, and only one that ended and whose id was taken for as long as it asked for; or the
+ * replacement of a flow that has ended.
+ */
 function lossProblems(step: Step, before: Map<string, Execution>, after: Map<string, Execution>): string[] {
   const { result } = step.answer
   return [...before.values()]
     .filter((execution) => !after.has(execution.id))
-    .filter(({ id, state, retentionMs, member }) => {
+    .filter(({ id, state, retentionMs, dedupeMs = 0, member, removed }) => {
+      if (state.phase !== 'ended' || state.at + dedupeMs > step.now) return true
+      if (result.kind === 'accepted') return !(result.isClearing === true && member?.flowId === result.flowId)
       // A member is kept as long as its flow.
-      const isDue = state.phase === 'ended' && (member !== undefined || state.at + retentionMs <= step.now)
-      return !(isDue && result.kind === 'purged' && result.purged.includes(id))
+      const isDue = member !== undefined || state.at + retentionMs <= step.now
+      return !(isDue && result.kind === 'purged' && (removed !== undefined || result.purged.includes(id)))
     })
     .map((execution) => `${execution.id} is lost`)
 }
@@ -176,6 +184,8 @@ function lossProblems(step: Step, before: Map<string, Execution>, after: Map<str
 function changeProblems(step: Step, before: Execution, after: Execution): string[] {
   const problems: string[] = []
   if (textOfRecord(before) === textOfRecord(after)) return problems
+  if (before.removed !== undefined) return renewalProblems(step, after)
+  if (after.removed !== undefined) return reductionProblems(step, before, after)
   const isClaimed = claimedBy(step.answer.result)?.executions.some((one) => one.executionId === after.id) === true
   const isTimed = isClaimed || isOperation(step.call, 'claimForWorker') || isOperation(step.call, 'runDue')
   const isSubject = subjectOf(step.call) === after.id
@@ -186,9 +196,14 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
   if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)
   if (after.epoch > before.epoch && !isClaimed) problems.push(`${after.id} got a new epoch without a claim`)
   if (!isSubject && !mayTouchOthers) problems.push(`${after.id} changed though no call named it`)
-  const isStopped = after.state.phase === 'ended' || after.unwinding !== undefined
+  const isStopped =
+    after.state.phase === 'ended' || after.unwinding !== undefined || hasEvent(step, after.id, 'execution_ended')
   if (isAskedToStop(before) && !isAskedToStop(after) && !isStopped) {
     problems.push(`the cancel request of ${after.id} was lost`)
+  }
+  if (before.followUp !== undefined && after.followUp === undefined) {
+    const fate = ['follow_up_started', 'follow_up_dropped'].filter((type) => hasEvent(step, after.id, type))
+    if (fate.length !== 1) problems.push(`the follow-up of ${after.id} is lost`)
   }
   if (before.state.phase === 'ended' && !isReborn(step, after)) {
     // Its edges may still be resolved, it may become part of a flow, and what it remembers may go before it does.
@@ -197,6 +212,26 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
     if (!same(endedBefore, endedAfter)) problems.push(`${after.id} changed though it had ended`)
   }
   return problems
+}
+
+/** A purge leaves the id of an execution that has ended, when its retention is over and before its id is free. */
+function reductionProblems(step: Step, before: Execution, after: Execution): string[] {
+  const { state, retentionMs, dedupeMs = 0, member } = before
+  const isDue = state.phase === 'ended' && (member !== undefined || state.at + retentionMs <= step.now)
+  const isTaken = state.phase === 'ended' && state.at + dedupeMs > step.now
+  const isRight = isDue && isTaken && step.answer.result.kind === 'purged' && same(after.state, state)
+  return isRight ? [] : [`${after.id} was reduced to its id`]
+}
+
+/** An id of which nothing else is left is given to another execution only if the call asks for it. */
+function renewalProblems({ call, answer }: Step, after: Execution): string[] {
+  const isAsked = isOperation(call, 'createExecution') && ['replace', 'after'].includes(call.input.ifExists ?? '')
+  const isRight = isAsked && call.input.executionId === after.id && answer.result.kind === 'created'
+  return isRight && after.removed === undefined ? [] : [`the id of ${after.id} was given away while it was taken`]
+}
+
+function hasEvent({ before, after }: Step, id: string, type: string): boolean {
+  return after.events.slice(before.events.length).some((event) => event.executionId === id && event.type === type)
 }
 
 /** Whether the call was about the flow that the execution belongs to, or about another member of it. */
