@@ -25,6 +25,8 @@ export const TAG_COUNT_MAX = 16
 export const TAG_VALUE_BYTES = 256
 export const INDEXED_TAG_COUNT_MAX = 4
 export const NAME_BYTES = 128
+/** The name of a step. A longer one is stored as its beginning and a hash. */
+export const STEP_NAME_BYTES = 512
 /** The highest version of a task. */
 export const VERSION_MAX = 1_000_000
 export const LANE_BYTES = 64

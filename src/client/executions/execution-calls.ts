@@ -14,6 +14,7 @@ import type {
 } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
 import { checkKey, checkPrincipal, checkPriority, checkReason } from '../checks/names.ts'
+import { checkRecordedName } from '../checks/step-names.ts'
 import type { AnyTask } from '../define/task.ts'
 import type { Session } from '../session.ts'
 import { executionIdFromKey, mintExecutionId, partitionOf } from '../transport/ids.ts'
@@ -38,7 +39,7 @@ export interface ReplayOptions {
 }
 
 const replayStart = shape<Exclude<ReplayOptions['from'], string | undefined>>()("{ step: 'charge' }, or be 'start'", {
-  step: required(checkKey),
+  step: required(checkRecordedName),
 })
 
 const replayOptions = shape<ReplayOptions>()("{ reason: 'the outage is over' }", {

@@ -19,7 +19,8 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import { isTokenCode, resultForHolder } from './answer-result.ts'
 import type { AnswerResult, TokenCode } from './answer-result.ts'
 import { isExecutionId } from '../transport/ids.ts'
-import { checkKey, checkPrincipal, checkReason, invalidInput } from '../checks/names.ts'
+import { checkPrincipal, checkReason, invalidInput } from '../checks/names.ts'
+import { checkRecordedName } from '../checks/step-names.ts'
 import { encodeValue } from '../checks/payload.ts'
 import { principalOf } from '../checks/visible-text.ts'
 import { checkSignalKey, checkSignalName, checkWaitpointKey, keyForHolder } from '../checks/signal-names.ts'
@@ -79,7 +80,7 @@ export interface ResumeOptions {
 const resumeOptions = shape<ResumeOptions>()("{ by: 'ada', reason: 'decided by phone' }", {
   by: required(checkPrincipal),
   reason: checkReason,
-  step: checkKey,
+  step: checkRecordedName,
 })
 
 export interface ReissueOptions extends TokenOptions {

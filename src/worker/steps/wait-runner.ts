@@ -21,7 +21,7 @@ import { EngineError } from '../../kernel/engine-error.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { retryUntilAnswered } from '../store/retry-until-answered.ts'
 import type { JournalServices, StepJournal } from './step-journal.ts'
-import { checkStepName } from './step-names.ts'
+import { checkStepName } from '../../client/checks/step-names.ts'
 import type { StepNames } from './step-names.ts'
 import type { HandlerRun, ParkResult } from './handler-run.ts'
 
