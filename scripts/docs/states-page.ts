@@ -102,6 +102,8 @@ const summaries: Record<OperationName, string> = {
   readSignals: 'Returns the accepted signals of an execution, in the order of arrival.',
   listWaitpoints: 'Lists the waitpoints of one execution, without tokens.',
   listOpenWaitpoints: 'Lists the open waitpoints of all executions, the oldest first.',
+  startChildren: 'Starts children of an execution, and may suspend it until they have ended.',
+  joinChildren: 'Suspends an execution until the children that it waits for have ended, as its policy asks.',
 }
 
 /** Operations that write, but change no execution. */
@@ -127,6 +129,8 @@ const timedCases: Record<DueCaseName, string> = {
     'The time of a wait is over. A sleep ends, and a step is retried. Any other wait ends as its `onTimeout` declares: the execution resumes, with or without a signal, keeps waiting for an operator, or ends as failed, cancelled or expired.',
   wait_reminder: 'A wait is not answered yet: an event is written.',
   pending_waitpoint_expiry: 'A waitpoint that was opened ahead has expired without a wait: it closes.',
+  child_canceller:
+    'An execution was stopped, or a wait for children was decided without some of them: the children that still run are cancelled.',
   journal_sweeper:
     'A replay has set steps aside, or an execution was replaced: records that are no longer used are removed.',
   edge_dispatcher:

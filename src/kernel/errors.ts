@@ -366,6 +366,30 @@ export const errorCatalogue = {
     text: 'The execution waits in another step.',
     advice: 'Name the step that it waits in, or no step to end any wait.',
   },
+  execution_is_child: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution is the child of another one, whose handler uses its result.',
+    advice: 'Replay the parent, or start another execution.',
+  },
+  children_stopping: {
+    status: 409,
+    retry: 'later',
+    text: 'The children of the execution are still being cancelled.',
+    advice: 'Try again in a moment: an engine cancels them.',
+  },
+  child_limit_exceeded: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution has started as many children as it may.',
+    advice: 'Let children start children, or start detached executions from another one.',
+  },
+  child_depth_exceeded: {
+    status: 409,
+    retry: 'never',
+    text: 'The execution has as many parents above it as it may.',
+    advice: 'Start the child with detached: true, or use fewer levels.',
+  },
   step_limit_exceeded: {
     status: 422,
     retry: 'never',

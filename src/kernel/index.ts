@@ -1,6 +1,7 @@
 export { errorCatalogue } from './errors.ts'
 export type { ErrorCode, ErrorEntry } from './errors.ts'
 export type { LeaseRefusal } from './lifecycle/fence.ts'
+export { PARENT_STOPPED } from './lifecycle/endings/cancel-children.ts'
 export { countChange } from './lifecycle/flow-counts.ts'
 export type { HolderInput } from './lifecycle/flows/flow-guards.ts'
 export { nextRank } from './lifecycle/flows/rank-order.ts'
@@ -16,6 +17,11 @@ export {
   BATCH_REPLY_BYTES,
   BATCH_WORK_LIMIT,
   BUFFERED_SIGNAL_MAX,
+  CHILD_DEPTH_MAX,
+  CHILD_JOIN_MAX,
+  CHILD_MAX,
+  CHILD_START_MAX,
+  JOIN_NEED_MAX,
   CANCEL_GRACE_DEFAULT_MS,
   CLAIM_BLOB_MAX,
   CLAIM_COUNT_MAX,
@@ -115,6 +121,7 @@ export {
   signalPayloadKey,
   stepValueKey,
 } from './model/blob-keys.ts'
+export { valueKeyOf } from './rules/step-value.ts'
 export { UNKNOWN_VALUES } from './model/codec.ts'
 export type { Cell, Field, FieldKind, Variant } from './model/codec.ts'
 export { copyRecord } from './model/copy-record.ts'
@@ -187,6 +194,8 @@ export {
 export type {
   ConditionNode,
   CountBy,
+  Join,
+  JoinPolicy,
   Journal,
   SenderCount,
   Signal,
@@ -267,6 +276,13 @@ export type { CloseWaitpointResult, ReissueWaitpointResult } from './operations/
 export type { CreateWaitpointInput, CreateWaitpointResult } from './operations/journal/create-waitpoint.ts'
 export type { DeliverSignalInput, DeliverSignalResult, TokenBinding } from './operations/journal/deliver-signal.ts'
 export type { ListedWaitpoint, ReadStepsResult, StepView } from './operations/journal/read-journal.ts'
+export type { JoinChildrenInput, JoinChildrenResult } from './operations/journal/join-children.ts'
+export type {
+  ChildInput,
+  StartChildrenInput,
+  StartChildrenResult,
+  StartedChild,
+} from './operations/journal/start-children.ts'
 export type { RecordStepInput, RecordStepResult, StepOutcome } from './operations/journal/record-step.ts'
 export type { ResumeResult } from './operations/journal/resume-execution.ts'
 export type { SuspendInput, SuspendResult } from './operations/journal/suspend-execution.ts'

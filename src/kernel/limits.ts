@@ -98,6 +98,8 @@ export const COUNT_MAX = 100_000
 export const QUEUE_SCAN_COUNT = 200
 /** Executions ahead of one that `explain` counts before it reports "at least". */
 export const AHEAD_COUNT_MAX = 1_000
+/** Steps among which `explain` looks for children that an execution waits for. */
+export const EXPLAIN_STEP_COUNT = 1_000
 /** Attempts in the history of an execution; older ones are removed, so that its removal fits one operation. */
 export const ATTEMPT_HISTORY_MAX = 50
 /** Records that handling one due execution puts or removes at most. */
@@ -158,6 +160,23 @@ export const STEP_PAGE_MAX = 200
 export const STEP_PAGE_BYTES = 524_288
 /** Records of an execution's journal that one operation removes at once. */
 export const SWEEP_PAGE_COUNT = 40
+
+/** Children that one execution may have started. */
+export const CHILD_MAX = 10_000
+/** Parents above one execution. A detached child has none. */
+export const CHILD_DEPTH_MAX = 32
+/** Children that one operation starts. */
+export const CHILD_START_MAX = 40
+/** Children that one operation adds to a join. */
+export const CHILD_JOIN_MAX = 80
+/** Children of which a quorum may need this many, because their ordinals are stored. */
+export const JOIN_NEED_MAX = 1_000
+/** Records that the end of a child puts in its parent's journal: its step, the join, the parent and its flow. */
+export const CHILD_END_WORK = 4
+/** Records that the cancel of one child puts at most, without those that all cancels of one operation share. */
+export const CHILD_CANCEL_WORK = 6
+/** Steps that one operation examines for children to cancel. */
+export const CHILD_CANCEL_PAGE_COUNT = 200
 
 /** Waitpoints of one execution that may be open at a time, and to which one condition may refer. */
 export const OPEN_WAITPOINT_MAX = 64

@@ -70,6 +70,8 @@ export const operationClasses: { readonly [N in OperationName]: ClassFor<N> } = 
   listWaitpoints: 'snapshot',
   listOpenWaitpoints: 'snapshot',
   registerCompensation: 'optimistic',
+  startChildren: 'optimistic',
+  joinChildren: 'optimistic',
 }
 
 export function classOf<N extends OperationName>(name: N, input: OperationInput<N>): OperationClass {

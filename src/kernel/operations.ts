@@ -28,9 +28,11 @@ import { closeWaitpoint, reissueWaitpoint } from './operations/journal/change-wa
 import { createWaitpoint } from './operations/journal/create-waitpoint.ts'
 import { deliverSignal } from './operations/journal/deliver-signal.ts'
 import { listOpenWaitpoints, listWaitpoints, readSignals, readSteps } from './operations/journal/read-journal.ts'
+import { joinChildren } from './operations/journal/join-children.ts'
 import { recordStep } from './operations/journal/record-step.ts'
 import { registerCompensation } from './operations/journal/register-compensation.ts'
 import { resumeExecution } from './operations/journal/resume-execution.ts'
+import { startChildren } from './operations/journal/start-children.ts'
 import { suspendExecution } from './operations/journal/suspend-execution.ts'
 import { inspectPartition } from './operations/upkeep/inspect-partition.ts'
 import { BATCH_WORK_LIMIT, OPERATION_WORK_LIMIT } from './limits.ts'
@@ -98,6 +100,8 @@ export const operations = {
   listWaitpoints,
   listOpenWaitpoints,
   registerCompensation,
+  startChildren,
+  joinChildren,
 }
 
 export type OperationName = keyof typeof operations
@@ -122,6 +126,7 @@ const FINISHING_OPERATIONS: readonly OperationName[] = [
   'reconcileSiblingCancels',
   'reconcileFlowCancels',
   'suspendExecution',
+  'joinChildren',
   'resumeExecution',
   'closeWaitpoint',
 ]
@@ -155,7 +160,7 @@ export function finishesWork(name: OperationName): boolean {
 }
 
 /** Operations that may use the work limit of a whole call. */
-const LARGE_OPERATIONS: readonly OperationName[] = ['submitFlow', 'suspendExecution']
+const LARGE_OPERATIONS: readonly OperationName[] = ['submitFlow', 'suspendExecution', 'startChildren']
 
 /** How many records an operation may put or remove; a record that it writes again counts once. */
 export function workLimitOf(name: OperationName): number {

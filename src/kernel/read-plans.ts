@@ -3,6 +3,8 @@
  * the operation runs. A plan is a hint: a read that it omits costs another pass, and a read in vain a little time.
  */
 import { attemptId } from './lifecycle/attempts.ts'
+import { childStepId } from './lifecycle/children/child-records.ts'
+import type { ParentRef } from './lifecycle/children/child-records.ts'
 import { resolvedRange } from './lifecycle/flows/inbound.ts'
 import { payloadKey, resultKey } from './model/blob-keys.ts'
 import type { ClaimInput } from './operations/leases/claim-for-worker.ts'
@@ -26,7 +28,7 @@ import {
   RESOLVE_PAGE_COUNT,
 } from './limits.ts'
 import { targetsOf } from './rules/condition.ts'
-import { signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
+import { scopeIn, signalIdAt, stepIdIn, stepKey, waitpointIdIn } from './rules/journal-ids.ts'
 import { openWaitpointsRange, signalsRange, stepsRange, waitpointsRange } from './operations/journal/read-journal.ts'
 import { listRange } from './operations/executions/list-executions.ts'
 import type { OperationInput, OperationName } from './operations.ts'
@@ -71,12 +73,14 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
   completeExecution: (plan, input) => {
     plan.record('execution', input.executionId)
     planMember(plan, input)
+    planParent(plan, input.parent)
     if (input.next !== undefined) planClaim(plan, input.next)
   },
   failExecution: (plan, input) => {
     plan.record('execution', input.executionId)
     plan.record('attempt', attemptId(input.executionId, input.fence.attempt))
     planMember(plan, input)
+    planParent(plan, input.parent)
   },
   releaseExecution: planExecution,
   delayExecution: planExecution,
@@ -204,6 +208,20 @@ export const plans: { readonly [N in OperationName]: PlanOf<N> } = {
     plan.page(waitpointsRange(input.executionId, input.cursor))
   },
   listOpenWaitpoints: (plan, input) => plan.page(openWaitpointsRange(input)),
+  startChildren: (plan, input) => {
+    plan.record('execution', input.executionId)
+    if (input.join !== undefined) plan.record('step', stepIdIn(input.executionId, stepKey('join', input.join.name)))
+    for (const { name, create } of input.children) {
+      plan.record('step', stepIdIn(input.executionId, stepKey('child', name)))
+      plan.absent('execution', create.executionId)
+      plan.record('queue', queueId(create.lane, create.class))
+    }
+  },
+  joinChildren: (plan, input) => {
+    plan.record('execution', input.executionId)
+    plan.record('step', stepIdIn(input.executionId, stepKey('join', input.name)))
+    for (const name of input.children) plan.record('step', stepIdIn(input.executionId, stepKey('child', name)))
+  },
 }
 
 /** Plans the reads of a call. */
@@ -242,6 +260,16 @@ function planMember(plan: Plan, input: { readonly executionId: string; readonly 
   plan.record('flow', input.flowId)
   plan.releases()
   plan.work(outboundIndex(input.executionId), RESOLVE_PAGE_COUNT + 1)
+}
+
+/** The records of the parent at the end of a child. The parent is often claimed in the same batch. */
+function planParent(plan: Plan, parent: ParentRef | undefined): void {
+  if (parent === undefined) return
+  const { executionId, life, join } = parent
+  plan.record('execution', executionId)
+  plan.record('step', childStepId(parent))
+  if (join !== undefined) plan.record('step', stepIdIn(scopeIn(executionId, life), join))
+  plan.releases()
 }
 
 function planClaim(plan: Plan, input: ClaimInput): void {

@@ -72,6 +72,15 @@ function inAnyCase<C extends ErrorCode>(...codes: C[]): Readonly<Record<Place, T
 /** The id belongs to an execution already, or the flow's id to a flow. */
 const taken = ['flow_exists', 'input_differs', 'flow_in_progress', 'execution_exists', 'graph_limit_exceeded'] as const
 
+/** Why an execution may not be replaced. */
+const noReplacement = [
+  'execution_exists',
+  'input_differs',
+  'execution_in_progress',
+  'execution_in_flow',
+  'execution_is_child',
+] as const
+
 /** Why a flow accepts no member, in any phase of the member. */
 const noMember = [
   'flow_not_found',
@@ -121,21 +130,15 @@ const noPolicy = [
 export const transitions: Transitions = {
   createExecution: {
     absent: to('eligible', 'delayed'),
-    eligible: either(
-      ['eligible', 'delayed'],
-      ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow'],
-    ),
-    delayed: either(
-      ['delayed', 'eligible'],
-      ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow'],
-    ),
+    eligible: either(['eligible', 'delayed'], noReplacement),
+    delayed: either(['delayed', 'eligible'], noReplacement),
     blocked: either(['blocked', 'eligible', 'delayed'], ['execution_exists', 'input_differs', 'execution_in_flow']),
-    active: either(['active'], ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow']),
-    suspended: either(
-      ['suspended'],
-      ['execution_exists', 'input_differs', 'execution_in_progress', 'execution_in_flow'],
+    active: either(['active'], noReplacement),
+    suspended: either(['suspended'], noReplacement),
+    ended: either(
+      ['ended', 'eligible', 'delayed'],
+      ['execution_exists', 'input_differs', 'execution_in_flow', 'execution_is_child', 'children_stopping'],
     ),
-    ended: either(['ended', 'eligible', 'delayed'], ['execution_exists', 'input_differs', 'execution_in_flow']),
   },
   claimForWorker: {
     absent: to('absent'),
@@ -242,7 +245,16 @@ export const transitions: Transitions = {
     suspended: refuse('execution_not_ended'),
     ended: either(
       ['eligible', 'blocked'],
-      ['replays_exhausted', 'flow_ended', 'flow_busy', 'upstream_not_replayed', 'step_not_found', 'retention_over'],
+      [
+        'replays_exhausted',
+        'flow_ended',
+        'flow_busy',
+        'upstream_not_replayed',
+        'step_not_found',
+        'retention_over',
+        'execution_is_child',
+        'children_stopping',
+      ],
     ),
   },
   runDue: {
@@ -285,15 +297,34 @@ export const transitions: Transitions = {
   createFlow: inAnyCase('flow_exists'),
   addExecutionToFlow: {
     absent: either(['eligible', 'blocked', 'ended'], noMember),
-    eligible: either(['eligible', 'blocked', 'ended'], [...noMember, 'execution_in_flow', ...lost.refused]),
-    delayed: either(['delayed', 'blocked', 'ended'], [...noMember, 'execution_in_flow', ...notHeld.refused]),
+    eligible: either(
+      ['eligible', 'blocked', 'ended'],
+      [...noMember, 'execution_in_flow', 'execution_is_child', ...lost.refused],
+    ),
+    delayed: either(
+      ['delayed', 'blocked', 'ended'],
+      [...noMember, 'execution_in_flow', 'execution_is_child', ...notHeld.refused],
+    ),
     blocked: either(['blocked'], [...noMember, 'execution_in_flow', ...notHeld.refused]),
     active: either(
       ['active'],
-      [...noMember, 'execution_in_flow', 'not_runnable', 'edge_group_already_fired', ...whileHeld('active').refused],
+      [
+        ...noMember,
+        'execution_in_flow',
+        'execution_is_child',
+        'not_runnable',
+        'edge_group_already_fired',
+        ...whileHeld('active').refused,
+      ],
     ),
-    suspended: either(['suspended'], [...noMember, 'execution_in_flow', 'not_runnable', ...notHeld.refused]),
-    ended: either(['ended'], [...noMember, 'execution_in_flow', 'execution_ended', ...lost.refused]),
+    suspended: either(
+      ['suspended'],
+      [...noMember, 'execution_in_flow', 'execution_is_child', 'not_runnable', ...notHeld.refused],
+    ),
+    ended: either(
+      ['ended'],
+      [...noMember, 'execution_in_flow', 'execution_is_child', 'execution_ended', ...lost.refused],
+    ),
   },
   addDependency: {
     absent: refuse('flow_not_found', 'execution_not_found', 'self_referencing_edge'),
@@ -452,4 +483,35 @@ export const transitions: Transitions = {
   readSignals: { ...untouched, absent: notFound },
   listWaitpoints: { ...untouched, absent: notFound },
   listOpenWaitpoints: { ...untouched, absent: to('absent') },
+  startChildren: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(
+      ['active', 'suspended', 'ended'],
+      [
+        ...whileHeld('active').refused,
+        'step_limit_exceeded',
+        'execution_exists',
+        'child_limit_exceeded',
+        'child_depth_exceeded',
+        'invalid_input',
+      ],
+    ),
+    suspended: either(['suspended'], notHeld.refused),
+    ended: either(['ended'], lost.refused),
+  },
+  joinChildren: {
+    absent: notFound,
+    eligible: either(['eligible'], lost.refused),
+    delayed: either(['delayed'], notHeld.refused),
+    blocked: either(['blocked'], notHeld.refused),
+    active: either(
+      ['active', 'suspended', 'ended'],
+      [...whileHeld('active').refused, 'step_limit_exceeded', 'step_not_found', 'invalid_input'],
+    ),
+    suspended: either(['suspended'], notHeld.refused),
+    ended: either(['ended'], lost.refused),
+  },
 }

@@ -87,7 +87,9 @@ function blobProblems({ records, blobKeys }: PartitionDump, executions: readonly
     if (record.type === 'flow' && record.input !== undefined) expected.add(flowInputKey(record.id))
     if (record.type === 'signal' && record.payload !== undefined) expected.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
-    if (record.state.value !== undefined) expected.add(stepValueKey(record.id))
+    if (record.state.value === undefined) continue
+    // The result of a child is not copied.
+    expected.add(record.child === undefined ? stepValueKey(record.id) : resultKey(record.child.executionId))
   }
   const stored = new Set(blobKeys)
   const problems: string[] = []

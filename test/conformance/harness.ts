@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect } from 'vitest'
 import { Clock } from './clock.ts'
 import { TestFabric } from './fabric.ts'
+import { GivenChildren } from './given-children.ts'
 import { GivenFlow } from './given-flow.ts'
 import { GivenJournal } from './given-journal.ts'
 import { Given } from './given.ts'
@@ -16,6 +17,7 @@ export interface Bench {
   readonly given: Given
   readonly flows: GivenFlow
   readonly journal: GivenJournal
+  readonly children: GivenChildren
   readonly clock: Clock
 }
 
@@ -40,6 +42,13 @@ export function conforms(subject: string, tests: (bench: Bench) => void, targets
     })
 
     const given = new Given(fabric, clock)
-    tests({ fabric, given, flows: new GivenFlow(fabric, given), journal: new GivenJournal(fabric, given), clock })
+    tests({
+      fabric,
+      given,
+      flows: new GivenFlow(fabric, given),
+      journal: new GivenJournal(fabric, given),
+      children: new GivenChildren(fabric, given),
+      clock,
+    })
   })
 }

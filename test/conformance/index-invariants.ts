@@ -87,7 +87,8 @@ const blockedNames = {
 function expectedDue(execution: Execution): number | undefined {
   const { state, deadlineAt, member, journal, unwinding } = execution
   const owed = member === undefined ? [] : owedBy(execution, member)
-  if (state.phase === 'ended') return owed[0]
+  if (journal?.childCancels !== undefined) owed.push(journal.childCancels.at)
+  if (state.phase === 'ended') return owed.length === 0 ? undefined : Math.min(...owed)
   const timers = [...owed, unwinding === undefined ? deadlineAt : undefined]
   if (unwinding !== undefined && state.phase !== 'active') timers.push(unwinding.until)
   if (unwinding !== undefined && state.phase === 'active') timers.push(state.runningSince + unwinding.leftMs)
@@ -111,9 +112,11 @@ function owedBy({ state, changedAt }: Execution, { group, owesEdges }: Membershi
   return owesEdges && state.phase === 'ended' ? [state.at] : []
 }
 
-/** A member goes with its flow. */
-function expectedPurge({ state, member, retentionMs, removed, dedupeMs }: Execution): number | undefined {
-  if (state.phase !== 'ended' || member !== undefined) return undefined
+/** A member goes with its flow, a child is kept for its parent, and a parent stays until its children are cancelled. */
+function expectedPurge(execution: Execution): number | undefined {
+  const { state, member, retentionMs, removed, dedupeMs, parent, journal } = execution
+  const isKept = parent !== undefined && parent.isDetached !== true && parent.isReleased !== true
+  if (state.phase !== 'ended' || member !== undefined || isKept || journal?.childCancels !== undefined) return undefined
   return state.at + (removed === undefined ? retentionMs : (dedupeMs ?? Number.NaN))
 }
 

@@ -4,6 +4,7 @@
  */
 import type { PartitionDump } from '../../src/stores/store.ts'
 import { attemptProblems } from './attempt-invariants.ts'
+import { childProblems } from './child-invariants.ts'
 import { eventProblems } from './event-invariants.ts'
 import { executionProblems } from './execution-invariants.ts'
 import { flowProblems } from './flow-invariants.ts'
@@ -20,6 +21,7 @@ export function problemsOf(dump: PartitionDump, firstSequence = 1): string[] {
     ...flowProblems(dump),
     ...graphProblems(dump),
     ...journalProblems(dump),
+    ...childProblems(dump),
     ...eventProblems(dump, firstSequence),
   ]
 }

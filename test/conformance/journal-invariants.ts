@@ -92,6 +92,7 @@ function countRules(journal: Journal, { steps, waitpoints, signals }: Stored): R
   const sequences = signals.map((signal) => signal.sequence).sort((a, b) => a - b)
   return {
     'steps are counted': journal.stepCount === steps.length,
+    'children are counted': (journal.childCount ?? 0) === steps.filter(({ kind }) => kind === 'child').length,
     'bytes of steps are counted': journal.stepBytes === sum(steps.map((step) => step.size)),
     'positions are given out once': new Set(positions).size === positions.length,
     'positions lie before the next': positions.every((position) => position >= 0 && position < journal.nextPosition),
@@ -110,7 +111,10 @@ function countRules(journal: Journal, { steps, waitpoints, signals }: Stored): R
 /** An execution waits exactly if one of its steps does. */
 function waitRules(execution: Execution, journal: Journal, { steps }: Stored): Record<string, boolean> {
   const { state, lastLease, attempt, next } = execution
-  const open = steps.filter((step) => step.state.phase === 'open')
+  const open = steps.filter(
+    ({ kind, name, state: { phase } }) =>
+      phase === 'open' && kind !== 'child' && (kind !== 'join' || isIn(state, kind, name)),
+  )
   const failedRounds = steps.flatMap((step) => (step.state.phase === 'failed' ? [step.state.round] : []))
   const always = {
     'no step has failed in a round to come': failedRounds.every((round) => round <= journal.round),
@@ -132,6 +136,11 @@ function waitRules(execution: Execution, journal: Journal, { steps }: Stored): R
     'who waits holds no lease and knows how the last one ended': lastLease?.how === 'suspended',
     'a waiting execution continues its attempt': attempt !== undefined && next === 'continue',
   }
+}
+
+/** A join that the execution does not wait in may be open: its pages are not complete, or the handler waits elsewhere. */
+function isIn(state: Execution['state'], kind: string, name: string): boolean {
+  return state.phase === 'suspended' && state.step === [kind, name].join(SEPARATOR)
 }
 
 function openRules(execution: Execution, journal: Journal, { waitpoints }: Stored): Record<string, boolean> {

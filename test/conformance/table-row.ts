@@ -2,7 +2,7 @@
  * One row of the table of operations and phases, gone through with a store: each situation is brought about in a partition
  * of its own, the operation is called twice there, and the outcome has the form of the table.
  */
-import { joinName, packRecord, payloadKey, resultKey, signalPayloadKey, stepValueKey } from '../../src/kernel/index.ts'
+import { joinName, packRecord, payloadKey, resultKey, signalPayloadKey, valueKeyOf } from '../../src/kernel/index.ts'
 import type { AnyRecord, Cell, OperationName, OperationResult } from '../../src/kernel/index.ts'
 import { executionPartition } from '../../src/stores/store.ts'
 import type { Answer, Call, Partition, PartitionDump } from '../../src/stores/store.ts'
@@ -173,8 +173,7 @@ function bytesIn(look: Answer): (readonly [string, string])[] {
   if (result.kind === 'described') {
     numbers.push([payloadKey(executionId), result.payloadBlob], [resultKey(executionId), result.resultBlob])
   }
-  if (result.kind === 'steps')
-    for (const view of result.steps) numbers.push([stepValueKey(view.step.id), view.valueBlob])
+  if (result.kind === 'steps') for (const view of result.steps) numbers.push([valueKeyOf(view.step), view.valueBlob])
   if (result.kind === 'signals') {
     for (const view of result.signals) numbers.push([signalPayloadKey(view.signal.id), view.payloadBlob])
   }

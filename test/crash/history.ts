@@ -7,7 +7,7 @@ import {
   payloadKeyOf,
   resultKey,
   signalPayloadKey,
-  stepValueKey,
+  valueKeyOf,
 } from '../../src/kernel/index.ts'
 import type { Execution, IndexEntry } from '../../src/kernel/index.ts'
 import type { PartitionDump, StoredEvent } from '../../src/stores/store.ts'
@@ -56,7 +56,7 @@ function faultsOfBlobs(dump: PartitionDump): string[] {
     if (record.type === 'flow' && record.input !== undefined) named.add(flowInputKey(record.id))
     if (record.type === 'signal' && record.payload !== undefined) named.add(signalPayloadKey(record.id))
     if (record.type !== 'step' || record.state.phase !== 'completed') continue
-    if (record.state.value !== undefined) named.add(stepValueKey(record.id))
+    if (record.state.value !== undefined) named.add(valueKeyOf(record))
   }
   const stored = new Set(dump.blobKeys)
   return [

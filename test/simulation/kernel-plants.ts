@@ -313,5 +313,6 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     condition: undefined,
     journal: undefined,
     unwinding: undefined,
+    parent: undefined,
   }
 }

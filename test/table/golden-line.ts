@@ -168,6 +168,9 @@ function resultText(result: AnyResult): string {
     case 'steps':
     case 'signals':
     case 'waitpoints':
+    case 'started':
+    case 'joining':
+    case 'decided':
       return journalResultText(result, since)
     default:
       return result.kind

@@ -1,5 +1,5 @@
 /** What an execution remembers and waits for, in the words of a line of the table. */
-import type { Execution, ExecutionState, OperationName, OperationResult, Step } from '../../src/kernel/index.ts'
+import type { Execution, ExecutionState, Join, OperationName, OperationResult, Step } from '../../src/kernel/index.ts'
 import { nameText } from './trials/canonical-text.ts'
 
 type JournalResult = Extract<
@@ -20,6 +20,9 @@ type JournalResult = Extract<
       | 'steps'
       | 'signals'
       | 'waitpoints'
+      | 'started'
+      | 'joining'
+      | 'decided'
   }
 >
 
@@ -30,7 +33,7 @@ export function journalResultText(result: JournalResult, since: (instant: number
     case 'recorded':
     case 'suspended':
     case 'already_suspended':
-      return result.kind + until(result.until)
+      return result.kind + until('until' in result ? result.until : undefined)
     case 'already_recorded':
       return `${result.kind} ${result.state.phase}${result.valueBlob === undefined ? '' : ' with value'}`
     case 'answered':
@@ -48,11 +51,21 @@ export function journalResultText(result: JournalResult, since: (instant: number
       return `${result.kind} from ${result.step}, ${result.state}`
     case 'steps':
       return listText(result.steps.map(({ step, isFinal }) => stepText(step) + (isFinal ? '' : ', not final')))
+    case 'started':
+      return `${result.kind} ${listText(result.children.map((child) => `${child.name} ${child.isNew ? 'new' : (child.state?.phase ?? 'not started')}`))}${verdictText(result.join)}`
+    case 'joining':
+      return result.kind
+    case 'decided':
+      return result.kind + verdictText(result.join)
     case 'signals':
       return listText(result.signals.map(({ signal }) => `${signal.sequence} to ${signal.target} ${signal.effect}`))
     case 'waitpoints':
       return listText(result.waitpoints.map(({ waitpoint, state }) => `${waitpoint.target} ${state}`))
   }
+}
+
+function verdictText(join: Join | undefined): string {
+  return join === undefined ? '' : ` ${join.verdict} ${join.completed} of ${join.total}`
 }
 
 function listText(items: readonly string[]): string {
@@ -77,8 +90,10 @@ export function suspensionText(
 }
 
 /** The journal fields of the execution's record; empty if it has no journal. */
-export function journalText({ journal }: Execution): string {
-  if (journal === undefined) return ''
+export function journalText({ journal, parent }: Execution): string {
+  const child =
+    parent === undefined ? '' : `; a child, '${parent.name}'${parent.isReleased === true ? ', released' : ''}`
+  if (journal === undefined) return child
   const { stepCount, signalCount, bufferedCount, open, cuts, life, firstLife } = journal
   const parts = [
     `${stepCount} steps`,
@@ -87,6 +102,8 @@ export function journalText({ journal }: Execution): string {
     open.length > 4 ? `${open.length} open` : open.length > 0 && `open ${open.map(({ target }) => target).join(' ')}`,
     cuts.length > 0 && 'some set aside',
     firstLife < life && 'an earlier life to be removed',
+    (journal.childCount ?? 0) > 0 && `${journal.childCount} children`,
+    journal.childCancels !== undefined && `cancels of children from ${journal.childCancels.from}`,
   ]
-  return `; remembers ${parts.filter((part) => part !== false).join(', ')}`
+  return `; remembers ${parts.filter((part) => part !== false).join(', ')}${child}`
 }

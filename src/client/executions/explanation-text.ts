@@ -6,6 +6,7 @@ import {
   LOST_TO_CONDITION,
   LOST_TO_FAILURE,
   LOST_TO_SIBLING,
+  PARENT_STOPPED,
   UPSTREAM_CONDITION_NOT_MET,
   isMailbox,
 } from '../../kernel/index.ts'
@@ -38,6 +39,8 @@ export function explanationText(explanation: Explanation, skippedBy?: SkippedBy)
       return runningText(explanation)
     case 'suspended':
       return suspendedText(explanation)
+    case 'waits_for_children':
+      return childrenText(explanation)
     case 'ended':
       return endedText(explanation, skippedBy)
   }
@@ -152,6 +155,21 @@ function suspendedText(explanation: Suspended): string {
   return `${what}. Its delay ended at ${instant(until)}: it resumes as soon as a worker or an engine runs.`
 }
 
+/** What it waits for, how far that is, and which children have not ended. */
+function childrenText({ since, step, join, waitsFor }: Extract<Explanation, { why: 'waits_for_children' }>): string {
+  const { policy, total, need, completed, failed } = join
+  const all = total === 1 ? 'its child' : `all ${total} children`
+  const goal =
+    policy === 'quorum'
+      ? `until ${need} of ${total} children have completed`
+      : `until ${all} ${total === 1 ? 'has' : 'have'} ${policy === 'all' ? 'completed' : 'ended'}`
+  const named = waitsFor.map(({ name, executionId, state }) => `${nodeText(name, executionId)} (${state})`)
+  const more = total - completed - failed - named.length
+  const list = more > 0 ? [...named, `${more} more`] : named
+  const open = list.length === 0 ? '' : ` Not ended yet: ${list.join(', ')}.`
+  return `It waits in '${step}' since ${instant(since)} ${goal}; so far ${completed} completed and ${failed} failed.${open}`
+}
+
 function waitText({ step, since, reason, isEscalated, targets, counts }: Suspended): string {
   const where = `in '${step}' since ${instant(since)}`
   if (isEscalated) return `Its wait ${where} timed out, and it waits for an operator now`
@@ -233,6 +251,9 @@ function cancelText({ outcome, reason, by }: Ended): string | undefined {
   if (by === BY_FLOW && reason === LOST_TO_SIBLING) return ', since enough others of its race had completed'
   if (by === BY_FLOW && reason === LOST_TO_FAILURE) return ', since too few others of its race could still complete'
   if (by === BY_FLOW && reason === LOST_TO_CONDITION) return ', since conditions skipped too many others of its race'
+  if (reason === PARENT_STOPPED) return `, since its parent ${by ?? ''} was stopped`
+  if (reason === LOST_TO_SIBLING) return ', since enough other children had completed'
+  if (reason === LOST_TO_FAILURE) return ', since its parent could no longer get what it waited for'
   return ` by ${by ?? 'an unnamed caller'} (${reason ?? 'no reason given'})`
 }
 

@@ -1,5 +1,6 @@
 /** Asks the holder of a running execution to stop. The holder learns of it through its lease and has a grace period. */
 import { COMPENSATION_TIMEOUT_DEFAULT_MS } from '../limits.ts'
+import { oweAllCancels } from '../rules/child-cancels.ts'
 import { hasStepsToUndo } from '../rules/execution-state.ts'
 import type { Execution, Instant } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
@@ -24,6 +25,7 @@ export function requestCancel(tx: Tx, execution: Execution, request: CancelReque
   const forceAt = tx.now + request.graceMs
   state.cancel = { reason: request.reason, by: request.by, at: tx.now, forceAt }
   if (hasStepsToUndo(execution)) giveTimeToUndo(tx, execution)
+  oweAllCancels(execution.journal, tx.now)
   tx.put(execution)
   tx.emit('cancel_requested', execution, {
     attempt: execution.attempt?.number,

@@ -1,6 +1,6 @@
-/** Closes the waits of an execution that ends. */
+/** Closes the steps that wait: of an execution that ends, for a signal or a time, for children. */
 import type { Step, WaitEnd } from '../model/journal-schema.ts'
-import type { Execution } from '../model/records.ts'
+import type { Execution, Failure } from '../model/records.ts'
 import type { Tx } from '../tx.ts'
 import { currentStep } from './find-step.ts'
 
@@ -25,3 +25,31 @@ export function closeStep(tx: Tx, step: Step, how: WaitEnd, cause: Pick<ClosedSt
 }
 
 type ClosedStep = Extract<Step['state'], { phase: 'closed' }>
+
+/** Closes and puts a join that has a verdict. */
+export function closeJoin(tx: Tx, step: Step): void {
+  closeStep(tx, step, 'satisfied', { by: undefined, reason: undefined })
+}
+
+/** Closes and puts the step of a child that has ended. The result of the child stays where it is. */
+export function settleChild(tx: Tx, step: Step, child: Execution): void {
+  const link = step.child
+  if (link === undefined || child.state.phase !== 'ended')
+    return tx.fault('the step of a child is closed before the child has ended', child.id)
+  const outcome = child.state.outcome
+  link.outcome = outcome
+  step.state =
+    outcome === 'completed'
+      ? { phase: 'completed', at: tx.now, value: child.result }
+      : { phase: 'failed', at: tx.now, round: link.round, failure: failureOf(child.failure, child.state, tx.now) }
+  tx.put(step)
+}
+
+/** The parent gets the failure without its stack, because it may have thousands of children. */
+function failureOf(failure: Failure | undefined, end: EndedState, at: number): Failure {
+  const { outcome, reason } = end
+  const message = failure?.message ?? reason ?? `the child ended as ${outcome}`
+  return { category: failure?.category ?? outcome, message, stack: undefined, at }
+}
+
+type EndedState = Extract<Execution['state'], { phase: 'ended' }>

@@ -81,6 +81,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     followUp: undefined,
     payloadSlot: undefined,
     pastRequests: undefined,
+    parent: undefined,
   }
 }
 

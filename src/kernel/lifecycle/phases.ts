@@ -2,6 +2,7 @@
 import { recordAttempt } from './attempts.ts'
 import type { EventDetail, EventType } from '../model/events.ts'
 import { countChange, flowOf } from './flow-counts.ts'
+import { oweAllCancels } from '../rules/child-cancels.ts'
 import { bucketOf } from '../rules/flow-state.ts'
 import { closeJournal } from './close-journal.ts'
 import { COMPENSATION_TIMEOUT_DEFAULT_MS, COMPENSATION_WAIT_MS } from '../limits.ts'
@@ -245,6 +246,8 @@ export function wakeToUnwind(tx: Tx, execution: Execution, stop: Stop, how: Leas
   const state = execution.state
   leaveLease(tx, execution, how, undefined)
   closeJournal(tx, execution, stop.by, stop.reason)
+  // Children of an execution that failed run on.
+  if (stop.outcome !== 'failed') oweAllCancels(execution.journal, tx.now)
   if (state.phase === 'active') execution.next = 'continue'
   execution.refusals = undefined
   execution.state = { phase: 'eligible' }
@@ -370,6 +373,8 @@ export function enterEnded(tx: Tx, execution: Execution, given: Ending): void {
   }
   leaveLease(tx, execution, ending.how, undefined)
   closeJournal(tx, execution, ending.by, ending.reason)
+  // Children of an execution that completed or failed run on.
+  if (ending.outcome !== 'completed' && ending.outcome !== 'failed') oweAllCancels(execution.journal, tx.now)
   execution.state = { phase: 'ended', outcome: ending.outcome, at: tx.now, reason: ending.reason, by: ending.by }
   execution.changedAt = tx.now
   execution.failure = ending.failure

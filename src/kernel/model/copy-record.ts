@@ -5,7 +5,7 @@
  * The fields are named here instead of being found through the schema: V8 reads and copies a known field of an object of
  * known shape several times faster than a field whose name is data. The unit test finds a field that is missing here.
  */
-import type { CountedNode, Journal, Signal, Step, StepState, Wait, Waitpoint } from './journal-schema.ts'
+import type { Child, CountedNode, Journal, Join, Signal, Step, StepState, Wait, Waitpoint } from './journal-schema.ts'
 import type {
   AnyRecord,
   Attempt,
@@ -68,6 +68,7 @@ function copyExecution(execution: Execution): Execution {
   if (copy.lastReplay !== undefined) copy.lastReplay = { ...copy.lastReplay }
   if (copy.member !== undefined) copy.member = copyMember(copy.member)
   if (copy.journal !== undefined) copy.journal = copyJournal(copy.journal)
+  if (copy.parent !== undefined) copy.parent = { ...copy.parent }
   return copy
 }
 
@@ -97,6 +98,7 @@ function copyJournal(journal: Journal): Journal {
   copy.open = objectList(copy.open, flat)
   copy.cuts = objectList(copy.cuts, flat)
   if (copy.resumed !== undefined) copy.resumed = { ...copy.resumed }
+  if (copy.childCancels !== undefined) copy.childCancels = { ...copy.childCancels }
   return copy
 }
 
@@ -126,6 +128,8 @@ function copyStep(step: Step): Step {
   const copy = { ...step }
   copy.state = copyStepState(copy.state)
   if (copy.wait !== undefined) copy.wait = copyWait(copy.wait)
+  if (copy.child !== undefined) copy.child = copyChild(copy.child)
+  if (copy.join !== undefined) copy.join = copyJoin(copy.join)
   return copy
 }
 
@@ -142,6 +146,18 @@ function copyStepState(state: StepState): StepState {
     case 'closed':
       return { ...state }
   }
+}
+
+function copyChild(child: Child): Child {
+  const copy = { ...child }
+  if (copy.mark !== undefined) copy.mark = { ...copy.mark }
+  return copy
+}
+
+function copyJoin(join: Join): Join {
+  const copy = { ...join }
+  copy.winners = copy.winners.slice()
+  return copy
 }
 
 function copyWait(wait: Wait): Wait {

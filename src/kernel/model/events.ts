@@ -1,6 +1,5 @@
 /** The event log: every transition of an execution or a flow appends one event to the log of its partition. */
-import { executionId } from './base-records.ts'
-import { outcome } from './base-records.ts'
+import { executionId, outcome } from './base-records.ts'
 import { maybe, number, object, rare, text, textList, whole, word } from './field-kinds.ts'
 import type { Infer } from './field-kinds.ts'
 import type { Execution, ExecutionId, Flow, Instant } from './records.ts'

@@ -210,6 +210,24 @@ const removal = frozenObject({
   hadResult: flag,
 })
 
+const parent = object({
+  executionId,
+  /** The life of the parent's journal, and the name of the child in it. Together they identify the child's step. */
+  life: whole,
+  name: text,
+  /** Parents above it, this one included. */
+  depth: whole,
+  /** The key of the join that the child was started for. */
+  join: rare(text),
+  /** The parent does not wait for it, and its cancel does not reach it. */
+  isDetached: rare(flag),
+  /** The parent needs its result no more, so it is removed after its own retention. */
+  isReleased: rare(flag),
+})
+
+/** The execution whose handler has started this one. */
+export type Parent = Infer<typeof parent>
+
 export const execution = record('execution', {
   id: executionId,
   /** The caller's own id, from which `id` was derived. */
@@ -271,6 +289,8 @@ export const execution = record('execution', {
   payloadSlot: rare(whole),
   /** The latest submits whose runs or follow-ups are past, so that a late repetition starts nothing. */
   pastRequests: rare(frozenList(text)),
+  /** Set if the handler of another execution has started it. */
+  parent: rare(parent),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

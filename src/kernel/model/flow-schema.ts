@@ -11,7 +11,7 @@ const groupPolicy = word(['all_of', 'any_of', 'quorum', 'ended'])
  */
 export type GroupPolicy = Infer<typeof groupPolicy>
 
-const losers = word(['cancel', 'let_run'])
+export const losers = word(['cancel', 'let_run'])
 
 /** The fate of upstreams that still run when a group of `any_of` or `quorum` is decided. */
 export type Losers = Infer<typeof losers>

@@ -3,15 +3,17 @@
  * execution and are removed with it. Steps are found by kind and name, waitpoints by their target, signals by the waitpoint
  * and the sender's key. New fields, words and variants go to the end.
  */
-import { blobInfo, executionId, failure } from './base-records.ts'
+import { blobInfo, executionId, failure, outcome } from './base-records.ts'
+import { losers } from './flow-schema.ts'
 import { flag, list, maybe, object, rare, record, text, textList, union, whole, word } from './field-kinds.ts'
 import type { Infer, InferRecord } from './field-kinds.ts'
 
-const stepKind = word(['call', 'now', 'waitpoint', 'sleep', 'wait'])
+const stepKind = word(['call', 'now', 'waitpoint', 'sleep', 'wait', 'child', 'join'])
 
 /**
  * `call` is work whose result is stored, `now` a recorded instant, `waitpoint` a place for signals that was opened ahead of
- * its wait. `sleep` and `wait` suspend the execution.
+ * its wait. `sleep` and `wait` suspend the execution. `child` is another execution that the handler has started, and `join` a
+ * wait for children.
  */
 export type StepKind = Infer<typeof stepKind>
 
@@ -96,6 +98,62 @@ const wait = object({
 
 export type Wait = Infer<typeof wait>
 
+const childMark = object({
+  /** The key of the join, and its position: a join that begins again has another one. */
+  join: text,
+  position: whole,
+  /** The place of the child in the list that the handler waits for. */
+  ordinal: whole,
+})
+
+const child = object({
+  executionId,
+  /** The round in which the handler last asked for the child. A failure is the result of that round. */
+  round: whole,
+  /** Set once the child has ended. */
+  outcome: maybe(outcome),
+  isDetached: rare(flag),
+  /** The join that counts it. */
+  mark: rare(childMark),
+})
+
+/** An execution that a handler has started. */
+export type Child = Infer<typeof child>
+
+const joinPolicy = word(['all', 'settled', 'quorum'])
+
+/** When a wait for children ends. `settled`: all have ended, in any way. `quorum`: enough have completed. */
+export type JoinPolicy = Infer<typeof joinPolicy>
+
+const joinVerdict = word(['pending', 'satisfied', 'impossible'])
+
+export type JoinVerdict = Infer<typeof joinVerdict>
+
+const join = object({
+  policy: joinPolicy,
+  /** The number of a quorum. */
+  need: whole,
+  total: whole,
+  /** What happens to the children that have not ended when it is decided. */
+  losers,
+  completed: whole,
+  /** Children that ended in any other way. */
+  failed: whole,
+  verdict: joinVerdict,
+  /** The ordinals of the children that made a quorum, in the order in which they completed. */
+  winners: list(whole),
+  /** The ordinal of the first child that failed. */
+  firstFailed: maybe(whole),
+  /** The execution's round, and the epoch of the lease that began it. */
+  round: whole,
+  epoch: whole,
+  /** Whether all its children are known. It is not decided before. */
+  isFilled: flag,
+})
+
+/** A wait for children. */
+export type Join = Infer<typeof join>
+
 export const step = record('step', {
   /** The ids of the execution's life, the kind and the name. */
   id: text,
@@ -111,6 +169,8 @@ export const step = record('step', {
   size: whole,
   state: stepState,
   wait: rare(wait),
+  child: rare(child),
+  join: rare(join),
 })
 
 /** One durable call of a handler. */
@@ -216,9 +276,22 @@ const cut = object({
 /** Positions of steps that a replay has discarded and that are still to be removed. */
 export type Cut = Infer<typeof cut>
 
-const resumeCause = word(['signal', 'operator', 'timeout', 'step_retry'])
+const resumeCause = word(['signal', 'operator', 'timeout', 'step_retry', 'children'])
 
 export type ResumeCause = Infer<typeof resumeCause>
+
+const childCancels = object({
+  /** The first position that may have children to cancel. */
+  from: whole,
+  /** Children below this position are cancelled in any case. */
+  allTo: whole,
+  /** Children below this position are cancelled if their join has been decided without them. */
+  to: whole,
+  at: whole,
+})
+
+/** Pending cancels of children: the execution was stopped, or a join cancels its losers. */
+export type ChildCancels = Infer<typeof childCancels>
 
 export const journal = object({
   /** Rises when an ended execution is replaced. Records of lives from `firstLife` on are removed in the background. */
@@ -243,10 +316,13 @@ export const journal = object({
   isRemoving: flag,
   /** How many of its signals came by links. */
   linkSignalCount: rare(whole),
-  /** Whether a step of kind `call` has completed, so that its handler may have to undo it. */
+  /** Whether a step of kind `call` has completed or a child was started, so that its handler may have to undo it. */
   hasCompletedSteps: rare(flag),
   /** How many compensations a run of its handler has registered at most. */
   compensationCount: rare(whole),
+  /** How many of its steps are children. They have a limit of their own. */
+  childCount: rare(whole),
+  childCancels: rare(childCancels),
 })
 
 /** What an execution's own record holds about its steps, waits and signals. */

@@ -36,6 +36,7 @@ export type {
   Lease,
   LeaseEnd,
   NextAttempt,
+  Parent,
   Phase,
   Queue,
   RetryPolicy,

@@ -25,7 +25,10 @@ function earlier(a: Instant | undefined, b: Instant | undefined): Instant | unde
 /** The earliest instant at which time alone changes this execution, or since which work for it is pending. */
 export function dueAt(execution: Execution): Instant | undefined {
   const state = execution.state
-  const owedAt = execution.member === undefined ? undefined : pendingSince(execution, execution.member)
+  const owedAt = earlier(
+    execution.member === undefined ? undefined : pendingSince(execution, execution.member),
+    execution.journal?.childCancels?.at,
+  )
   if (state.phase === 'ended') return owedAt
   const timer = earlier(owedAt, timerOf(execution))
   const journal = execution.journal
@@ -75,4 +78,9 @@ function activeUntil(state: Extract<ExecutionState, { phase: 'active' }>): Insta
   if (state.timeoutAt !== undefined && state.timeoutAt < until) until = state.timeoutAt
   if (state.cancel !== undefined && state.cancel.forceAt < until) until = state.cancel.forceAt
   return until
+}
+
+/** Whether its parent may still need its result, so that it is not removed after its retention. */
+export function isKeptForParent({ parent }: Execution): boolean {
+  return parent !== undefined && parent.isDetached !== true && parent.isReleased !== true
 }

@@ -30,7 +30,7 @@ import { joinName } from '../model/names.ts'
 import type { IndexEntry } from '../model/order.ts'
 import { publicState } from '../model/public-state.ts'
 import type { AnyRecord, Attempt, Edge, EdgeState, Execution, Flow, Membership, Queue } from '../model/records.ts'
-import { claimScore, dueAt } from './execution-state.ts'
+import { claimScore, dueAt, isKeptForParent } from './execution-state.ts'
 import { flowDueAt, isFlowFinished } from './flow-state.ts'
 import { scopeOf, scopeOfStep, scopeOfWaitpoint, waitpointOfSignal } from './journal-ids.ts'
 
@@ -47,8 +47,8 @@ function timedEntry(execution: Execution): IndexEntry | undefined {
   const state = execution.state
   const due = dueAt(execution)
   if (due !== undefined) return { index: DUE_INDEX, score: due, id: execution.id }
-  // A member is removed with its flow.
-  if (state.phase === 'ended' && execution.member === undefined) {
+  // A member is removed with its flow, and the result of a child is kept for its parent.
+  if (state.phase === 'ended' && execution.member === undefined && !isKeptForParent(execution)) {
     const keptMs = execution.removed === undefined ? execution.retentionMs : (execution.dedupeMs ?? 0)
     return { index: PURGE_INDEX, score: state.at + keptMs, id: execution.id }
   }

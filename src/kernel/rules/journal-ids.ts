@@ -24,6 +24,8 @@ export function newJournal(life: number, firstLife: number): Journal {
     linkSignalCount: undefined,
     hasCompletedSteps: undefined,
     compensationCount: undefined,
+    childCount: undefined,
+    childCancels: undefined,
   }
 }
 

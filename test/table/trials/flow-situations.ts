@@ -21,6 +21,7 @@ import {
   siblingId,
   upstreamId,
 } from './flow-world.ts'
+import { asChild } from './child-world.ts'
 import { awaitingReply } from './journal-world.ts'
 import { failed, fresh, held, heldAgain, inState, submitted } from './situations.ts'
 import type { Situation } from './situations.ts'
@@ -205,6 +206,14 @@ export const besideSituations: readonly Situation[] = [
     build: () => beside(awaitingReply(held())),
   },
   { name: 'ended, beside a flow', build: () => beside(failed('permanent')) },
+  { name: 'eligible, a child beside a flow', build: () => beside(asChild(fresh())) },
+  {
+    name: 'delayed, a child beside a flow',
+    build: () => beside(asChild(submitted({ ...newSubmit(submitRequest), delayMs: DELAY_MS }))),
+  },
+  { name: 'active, a child beside a flow', build: () => beside(asChild(held())) },
+  { name: 'suspended, a child beside a flow', build: () => beside(asChild(awaitingReply(held()))) },
+  { name: 'ended, a child beside a flow', build: () => beside(asChild(failed('permanent'))) },
 ]
 
 export const memberSituations: readonly Situation[] = [

@@ -154,7 +154,7 @@ export function remembering(world: World): World {
 export const FULL_MAILBOX = '@other'
 
 /** Changes the journal of the execution's record, if there is an execution; begins a journal if there is none. */
-function changeJournal(world: World, change: (journal: Journal) => void): void {
+export function changeJournal(world: World, change: (journal: Journal) => void): void {
   const execution: Execution | undefined = storedRecord(world.memory, 'execution', executionId)
   if (execution === undefined) return
   const journal = execution.journal ?? emptyJournal()
@@ -181,6 +181,8 @@ function emptyJournal(): Journal {
     linkSignalCount: undefined,
     hasCompletedSteps: undefined,
     compensationCount: undefined,
+    childCount: undefined,
+    childCancels: undefined,
   }
 }
 

@@ -79,7 +79,7 @@ function cancelRequested(leaseTtlMs: number): World {
   return world
 }
 
-function completed(): World {
+export function completed(): World {
   const world = held()
   const result = { blob: 0, size: 6, encoding: 'json' as const }
   step(world, STEP_MS, { operation: 'completeExecution', input: { executionId, fence: ownFence, result } }, ['result'])

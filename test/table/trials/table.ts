@@ -2,6 +2,8 @@
 import type { FabricEvent, Phase } from '../../../src/kernel/index.ts'
 import { callerTrials } from './caller-trials.ts'
 import { canonicalText } from './canonical-text.ts'
+import { childSituations } from './child-situations.ts'
+import { childTrials } from './child-trials.ts'
 import { conditionalMembers } from './conditional-members.ts'
 import { engineTrials } from './engine-trials.ts'
 import { besideSituations, memberSituations } from './flow-situations.ts'
@@ -26,10 +28,15 @@ export const trials: readonly Trial[] = callerTrials
   .concat(flowTrials)
   .concat(graphTrials)
   .concat(journalTrials)
+  .concat(childTrials)
 
 const members = memberSituations.concat(waitingMembers).concat(conditionalMembers)
-const alone = situations.concat(journalSituations).concat(members)
-const remembering = situations.concat(journalSituations).concat(furtherSituations).concat(waitingMembers)
+const alone = situations.concat(journalSituations).concat(childSituations).concat(members)
+const remembering = situations
+  .concat(journalSituations)
+  .concat(childSituations)
+  .concat(furtherSituations)
+  .concat(waitingMembers)
 const withFlows = situations.slice(0, 1).concat(besideSituations).concat(members)
 
 /** Where a trial is made: an execution beside a flow is to most operations like one without. */

@@ -1,6 +1,7 @@
-/** Ends executions and applies the consequences in their flow. */
+/** Ends executions and applies the consequences in their flow and for their parent. */
 import { bucketOf } from '../../rules/flow-state.ts'
 import { hasCompensations, hasStepsToUndo } from '../../rules/execution-state.ts'
+import { resolveChild } from '../children/resolve-child.ts'
 import { countChange } from '../flow-counts.ts'
 import { beginFollowUp } from '../follow-up.ts'
 import { resolveMember } from '../flows/resolve-edges.ts'
@@ -9,12 +10,16 @@ import type { Ending, Stop } from '../phases.ts'
 import type { Execution, Failure, LeaseEnd } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
 
-/** Ends an execution from any other phase, and updates its flow. Its follow-up begins. */
+/** Ends an execution from any other phase, and updates its flow and the journal of its parent. Its follow-up begins. */
 export function endExecution(tx: Tx, execution: Execution, ending: Ending): void {
   const before = bucketOf(execution)
   enterEnded(tx, execution, ending)
   if (execution.member !== undefined) resolveMember(tx, execution, before)
-  if (execution.followUp !== undefined) beginFollowUp(tx, execution, execution.followUp)
+  if (execution.parent !== undefined) resolveChild(tx, execution)
+  // The journal of the next run would not know of children that are still to be cancelled.
+  if (execution.followUp !== undefined && execution.journal?.childCancels === undefined) {
+    beginFollowUp(tx, execution, execution.followUp)
+  }
 }
 
 /** A cancel request that has not taken effect yet. */

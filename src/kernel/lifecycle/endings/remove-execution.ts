@@ -1,6 +1,7 @@
 /** Removes an execution and everything that belongs to it alone. Its id may stay taken for longer. */
 import { payloadKeyOf, resultKey } from '../../model/blob-keys.ts'
 import { attemptsIndex } from '../../model/indexes.ts'
+import { cancelChildren } from './cancel-children.ts'
 import { removeJournal } from '../journal/sweep-journal.ts'
 import { ATTEMPT_HISTORY_MAX } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
@@ -18,7 +19,9 @@ export function removeExecution(tx: Tx, execution: Execution): boolean {
     // Every call puts the execution: it guards the indexes from which records are removed.
     journal.isRemoving = true
     tx.put(execution)
-    if (!removeJournal(tx, execution)) return false
+    // A member may be removed with its flow before the due pass has cancelled its children.
+    if (journal.childCancels !== undefined) cancelChildren(tx, execution)
+    if (execution.journal?.childCancels !== undefined || !removeJournal(tx, execution)) return false
   }
   const attempts = attemptsOf(tx, execution)
   if (tx.room() < attempts.length + 2) return false

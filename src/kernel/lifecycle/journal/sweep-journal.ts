@@ -2,10 +2,11 @@
 import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
 import { idsOf } from '../../model/order.ts'
 import { signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
-import type { Journal } from '../../model/journal-schema.ts'
+import type { Journal, Step } from '../../model/journal-schema.ts'
 import { SWEEP_PAGE_COUNT } from '../../limits.ts'
 import type { Execution } from '../../model/records.ts'
 import type { Tx } from '../../tx.ts'
+import { releaseChild } from '../children/child-records.ts'
 import { scopeIn, scopeOf } from '../../rules/journal-ids.ts'
 
 /** Runs one step of the sweep, and leaves room for the caller to put the execution. */
@@ -20,8 +21,8 @@ export function sweepJournal(tx: Tx, execution: Execution, journal: Journal): vo
   const page = tx.scan({ index, from: { score: cut.from }, to: cut.to - 1, limit: SWEEP_PAGE_COUNT }, 'step')
   for (const step of page) {
     if (tx.room() <= SWEEP_RESERVE) return
-    tx.remove('step', step.id)
-    tx.forget(stepValueKey(step.id))
+    if (step.kind === 'child') journal.childCount = Math.max(0, (journal.childCount ?? 0) - 1)
+    removeStep(tx, step)
     journal.stepCount = journal.stepCount - 1
     journal.stepBytes = journal.stepBytes - step.size
   }
@@ -46,9 +47,11 @@ function removeScope(tx: Tx, scope: string): boolean {
     if (tx.has('signal', id)) tx.remove('signal', id)
     tx.forget(signalPayloadKey(id))
   }
-  for (const id of removable(tx, stepsIndex(scope))) {
-    if (tx.has('step', id)) tx.remove('step', id)
-    tx.forget(stepValueKey(id))
+  const limit = removableCount(tx)
+  for (const step of limit === 0 ? [] : tx.scan({ index: stepsIndex(scope), limit }, 'step')) {
+    // The release of a child is a write of its own.
+    if (tx.room() <= SWEEP_RESERVE) return false
+    removeStep(tx, step)
   }
   for (const id of removable(tx, waitpointsIndex(scope))) {
     if (tx.has('waitpoint', id)) tx.remove('waitpoint', id)
@@ -56,8 +59,19 @@ function removeScope(tx: Tx, scope: string): boolean {
   return tx.room() > SWEEP_RESERVE
 }
 
+/** Removes a step with its value. Its child is not needed any more. */
+function removeStep(tx: Tx, step: Step): void {
+  releaseChild(tx, step)
+  tx.remove('step', step.id)
+  tx.forget(stepValueKey(step.id))
+}
+
 /** Returns as many ids of an index as there is room to remove. */
 function removable(tx: Tx, index: string): string[] {
-  const limit = tx.room() - SWEEP_RESERVE
-  return limit <= 0 ? [] : idsOf(tx.range({ index, limit }))
+  const limit = removableCount(tx)
+  return limit === 0 ? [] : idsOf(tx.range({ index, limit }))
+}
+
+function removableCount(tx: Tx): number {
+  return Math.max(0, tx.room() - SWEEP_RESERVE)
 }

@@ -27,6 +27,7 @@ export type DueCaseName =
   | 'wait_reminder'
   | 'pending_waitpoint_expiry'
   | 'journal_sweeper'
+  | 'child_canceller'
   | 'edge_dispatcher'
   | 'edge_cancel_dispatcher'
   | 'flow_release'

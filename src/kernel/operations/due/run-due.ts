@@ -1,6 +1,7 @@
 /** The due pass: handles everything in a partition that time alone changes, earliest first. */
 import { attemptTimeout } from './attempt-timeout.ts'
 import { cancelGrace } from './cancel-grace.ts'
+import { childCanceller } from './child-canceller.ts'
 import { compensationTimeout } from './compensation-timeout.ts'
 import { delayedPromoter } from './delayed-promoter.ts'
 import type { DueCase, DueCaseName, FlowDueCase } from './due-case.ts'
@@ -20,7 +21,14 @@ import { flowDueAt } from '../../rules/flow-state.ts'
 import { DUE_INDEX } from '../../model/indexes.ts'
 import { currentStepId } from '../../lifecycle/find-step.ts'
 import { scopeOf, waitpointIdIn } from '../../rules/journal-ids.ts'
-import { CLAIM_DUE_COUNT, DUE_HIDDEN_MS, DUE_ITEM_WORK, DUE_SCAN_COUNT, FLOW_ITEM_WORK } from '../../limits.ts'
+import {
+  CHILD_END_WORK,
+  CLAIM_DUE_COUNT,
+  DUE_HIDDEN_MS,
+  DUE_ITEM_WORK,
+  DUE_SCAN_COUNT,
+  FLOW_ITEM_WORK,
+} from '../../limits.ts'
 import { nextSeed } from '../../rules/seeded-random.ts'
 import type { Execution, Instant } from '../../model/records.ts'
 import { dueAt } from '../../rules/execution-state.ts'
@@ -42,6 +50,7 @@ export const dueCases: readonly DueCase[] = [
   pendingWaitpointExpiry,
   edgeDispatcher,
   edgeCancelDispatcher,
+  childCanceller,
   journalSweeper,
 ]
 
@@ -184,23 +193,27 @@ function runDueExecutions(tx: Tx, pass: DuePass, ids: string[]): void {
 }
 
 function runDueExecution(tx: Tx, pass: DuePass, found: Execution): DueReport | undefined {
-  const isMember = found.member !== undefined
-  // Other members of its flow that were handled in this pass may have changed it.
-  const execution = isMember ? (tx.get('execution', found.id) ?? found) : found
+  const isShared = isChangedByOthers(found)
+  const execution = isShared ? (tx.get('execution', found.id) ?? found) : found
   // The part depends on the execution in any case.
-  if (!isMember && !tx.has('execution', found.id)) return undefined
+  if (!isShared && !tx.has('execution', found.id)) return undefined
   if (!matchesFilter(execution, pass.input.filter)) return undefined
   const dueCase = firstDue(execution, tx.now)
   if (dueCase === undefined) {
-    if (pass.isForClaim || isMember) return undefined
+    if (pass.isForClaim || isShared) return undefined
     return tx.fault('the due index names an execution for which nothing is due', execution.id)
   }
   if (pass.isForClaim && isForEngine.includes(dueCase.name)) return undefined
   const since = dueAt(execution)
   pass.seed = nextSeed(pass.seed)
   dueCase.run(tx, execution, pass.seed)
-  if (isMember || isStillDue(execution, tx.now)) pass.hasMoved = true
+  if (isShared || isStillDue(execution, tx.now)) pass.hasMoved = true
   return { case: dueCase.name, executionId: execution.id, dueAt: since }
+}
+
+/** Whether other executions that were handled in this pass may have changed it: members of its flow, its parent or children. */
+function isChangedByOthers({ member, parent, journal }: Execution): boolean {
+  return member !== undefined || parent !== undefined || (journal?.childCount ?? 0) > 0
 }
 
 /** Adds what a part has done. Returns the report of the part: a claim has none, because its answer does not depend on it. */
@@ -239,10 +252,11 @@ function readWait(tx: Tx, execution: Execution): number {
   return waitpointIds.length + 1
 }
 
-/** The end of a wait closes the waitpoints that were opened for it. */
-function roomFor(execution: Execution): number {
-  const alone = DUE_ITEM_WORK + (execution.journal?.open.length ?? 0)
-  return execution.member === undefined ? alone : Math.max(FLOW_ITEM_WORK, alone)
+/** The end of a wait closes the waitpoints that were opened for it, and the end of a child changes its parent. */
+function roomFor({ member, parent, journal }: Execution): number {
+  const alone = DUE_ITEM_WORK + (journal?.open.length ?? 0) + (parent === undefined ? 0 : CHILD_END_WORK)
+  const isAlone = member === undefined && journal?.childCancels === undefined
+  return isAlone ? alone : Math.max(FLOW_ITEM_WORK, alone)
 }
 
 /** Whether work is left from a call that had no room for it. */
@@ -275,7 +289,12 @@ function runDueFlow(tx: Tx, pass: DuePass, id: string): DueReport | undefined {
 }
 
 /** Work that an earlier call had no room for. The engine continues it, not a claim. */
-const isForEngine: readonly DueCaseName[] = ['edge_dispatcher', 'edge_cancel_dispatcher', 'journal_sweeper']
+const isForEngine: readonly DueCaseName[] = [
+  'edge_dispatcher',
+  'edge_cancel_dispatcher',
+  'child_canceller',
+  'journal_sweeper',
+]
 
 function firstDue(execution: Execution, now: Instant): DueCase | undefined {
   for (const dueCase of dueCases) if (dueCase.isDue(execution, now)) return dueCase

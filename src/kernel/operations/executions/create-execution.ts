@@ -2,6 +2,7 @@
 import { payloadKeyOf } from '../../model/blob-keys.ts'
 import { queueOf, registerQueue, removeEmptyQueues } from '../../lifecycle/queues.ts'
 import type { Execution, ExecutionId, Instant } from '../../model/records.ts'
+import { isKeptForParent } from '../../rules/execution-state.ts'
 import { newJournal } from '../../rules/journal-ids.ts'
 import { removeAllButJournal } from '../../lifecycle/endings/remove-execution.ts'
 import { refusedFor } from '../../results.ts'
@@ -23,7 +24,14 @@ export type CreateResult =
       readonly state: PublicState
       readonly at: Instant
     }
-  | Refused<'execution_exists' | 'input_differs' | 'execution_in_progress' | 'execution_in_flow'>
+  | Refused<
+      | 'execution_exists'
+      | 'input_differs'
+      | 'execution_in_progress'
+      | 'execution_in_flow'
+      | 'execution_is_child'
+      | 'children_stopping'
+    >
 
 export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   const existing = tx.get('execution', input.executionId)
@@ -62,7 +70,9 @@ function createNew(tx: Tx, input: CreateInput): CreateResult {
 function runAfter(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
   // A second run of a member would not count in its flow.
   if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
+  if (isKeptForParent(existing)) return refusedFor('execution_is_child', existing)
   if (existing.state.phase === 'ended') {
+    if (existing.journal?.childCancels !== undefined) return refusedFor('children_stopping', existing)
     runOnceMore(tx, existing, input)
     return answer('replaced', existing)
   }
@@ -84,8 +94,10 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   const phase = existing.state.phase
   // A member cannot be replaced without its flow.
   if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
+  if (isKeptForParent(existing)) return refusedFor('execution_is_child', existing)
   const hasStarted = phase === 'active' || phase === 'suspended' || existing.startedAt !== undefined
   if (phase !== 'ended' && hasStarted) return refusedFor('execution_in_progress', existing)
+  if (existing.journal?.childCancels !== undefined) return refusedFor('children_stopping', existing)
   // Only an earlier run can have left attempts.
   if (phase === 'ended' || existing.attempt !== undefined) removeAllButJournal(tx, existing)
   else tx.forget(payloadKeyOf(existing))

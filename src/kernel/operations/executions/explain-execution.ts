@@ -1,9 +1,9 @@
 /** Explains why an execution is not running: the facts, from which the client makes a sentence. */
 import { readEdgeGuard } from '../../lifecycle/flows/inbound.ts'
-import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex } from '../../model/indexes.ts'
+import { OPEN_EDGES, inboundIndex, laneIndex, readyIndex, stepsIndex } from '../../model/indexes.ts'
 import { currentStep } from '../../lifecycle/find-step.ts'
-import type { StepKind, TimeoutBehaviour } from '../../model/journal-schema.ts'
-import { AHEAD_COUNT_MAX, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
+import type { Join, Step, StepKind, TimeoutBehaviour } from '../../model/journal-schema.ts'
+import { AHEAD_COUNT_MAX, EXPLAIN_STEP_COUNT, IN_DEGREE_MAX, NAMED_MEMBER_MAX } from '../../limits.ts'
 import type {
   BlockCause,
   CancelRequest,
@@ -19,6 +19,7 @@ import type {
 } from '../../model/records.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
+import { scopeOf, stepKey } from '../../rules/journal-ids.ts'
 import { claimScore, unwindingUntil } from '../../rules/execution-state.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
@@ -90,6 +91,15 @@ export type Explanation =
       readonly satisfierCount: number
       /** The progress of the first few leaves of its condition. */
       readonly counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[]
+    }
+  | {
+      readonly why: 'waits_for_children'
+      readonly since: Instant
+      /** The name of the join. */
+      readonly step: string
+      readonly join: Join
+      /** The first few children that have not ended. */
+      readonly waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[]
     }
   | {
       readonly why: 'ended'
@@ -173,6 +183,7 @@ function explain(tx: Tx, execution: Execution): Explanation {
 function explainSuspended(tx: Tx, execution: Execution, reason: string, until: Instant | undefined): Explanation {
   const step = currentStep(tx, execution)
   if (step === undefined) return tx.fault('a suspended execution waits in no step', execution.id)
+  if (step.join !== undefined) return explainJoin(tx, execution, step, step.join)
   const counts: { readonly name: string | undefined; readonly has: number; readonly need: number }[] = []
   for (const { kind, name, has, need } of step.wait?.nodes ?? []) {
     if (kind === 'leaf' && counts.length < NAMED_MEMBER_MAX) counts.push({ name, has, need })
@@ -191,6 +202,28 @@ function explainSuspended(tx: Tx, execution: Execution, reason: string, until: I
     satisfierCount: step.wait?.satisfiers.length ?? 0,
     counts,
   }
+}
+
+/** Finds the children among the first steps of the journal. An execution with very many may wait for later ones. */
+function explainJoin(tx: Tx, execution: Execution, joinStep: Step, join: Join): Explanation {
+  const key = stepKey('join', joinStep.name)
+  const steps = tx.scan(
+    { index: stepsIndex(scopeOf(execution.id, execution.journal)), limit: EXPLAIN_STEP_COUNT },
+    'step',
+  )
+  const open: Step[] = []
+  for (const step of steps) {
+    const mark = step.state.phase === 'open' ? step.child?.mark : undefined
+    if (open.length === NAMED_MEMBER_MAX) break
+    if (mark?.join === key && mark.position === joinStep.position) open.push(step)
+  }
+  const ids: string[] = []
+  for (const step of open) ids.push(step.child?.executionId ?? '')
+  const waitsFor: { readonly executionId: ExecutionId; readonly name: string; readonly state: PublicState }[] = []
+  for (const child of tx.getMany('execution', ids)) {
+    waitsFor.push({ executionId: child.id, name: child.parent?.name ?? '', state: publicState(child.state) })
+  }
+  return { why: 'waits_for_children', since: execution.changedAt, step: joinStep.name, join, waitsFor }
 }
 
 function explainBlocked(tx: Tx, execution: Execution, by: BlockCause): Explanation {

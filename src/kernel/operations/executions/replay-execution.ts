@@ -10,6 +10,7 @@ import { memberOf } from '../../lifecycle/flows/rank-order.ts'
 import { cutFrom, isCut } from '../../rules/journal-ids.ts'
 import { findStep } from '../../lifecycle/find-step.ts'
 import type { StepKind } from '../../model/journal-schema.ts'
+import { isKeptForParent } from '../../rules/execution-state.ts'
 import { REPLAY_CAP } from '../../limits.ts'
 import { makeEligible } from '../../lifecycle/phases.ts'
 import type { Execution, ExecutionId, Flow } from '../../model/records.ts'
@@ -47,6 +48,8 @@ export type ReplayResult =
       | 'graph_limit_exceeded'
       | 'retention_over'
       | 'step_not_found'
+      | 'execution_is_child'
+      | 'children_stopping'
     >
 
 export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
@@ -61,6 +64,10 @@ export function replayExecution(tx: Tx, input: ReplayInput): ReplayResult {
     return refused('replays_exhausted', { executionId: execution.id, limit: REPLAY_CAP })
   if (execution.removed !== undefined || execution.journal?.isRemoving === true)
     return refused('retention_over', { executionId: execution.id })
+  // A new run would take over children that are about to be cancelled.
+  if (execution.journal?.childCancels !== undefined) return refusedFor('children_stopping', execution)
+  // The handler of its parent has the result, or will get it.
+  if (state.outcome === 'completed' && isKeptForParent(execution)) return refusedFor('execution_is_child', execution)
   // Steps that were undone must not be taken for done.
   const from = execution.unwinding === undefined ? input.from : { kind: 'start' as const }
   const position = from === undefined ? undefined : firstPosition(tx, execution, from)
@@ -82,7 +89,7 @@ interface Replay {
   readonly position: number | undefined
 }
 
-const STEP_KINDS: readonly StepKind[] = ['call', 'now', 'waitpoint', 'sleep', 'wait']
+const STEP_KINDS: readonly StepKind[] = ['call', 'now', 'waitpoint', 'sleep', 'wait', 'child', 'join']
 
 /** Returns the position of the first step of a name, of any kind. */
 function firstPosition(tx: Tx, execution: Execution, from: ReplayFrom): number | undefined {

@@ -11,6 +11,7 @@ import { block } from '../../lifecycle/phases.ts'
 import type { EdgeTolerance, Execution, ExecutionId, Flow, FlowId, Handover } from '../../model/records.ts'
 import { refused, refusedFor } from '../../results.ts'
 import type { Refused } from '../../results.ts'
+import { isKeptForParent } from '../../rules/execution-state.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
@@ -67,6 +68,7 @@ export type AddExecutionResult =
       | 'flow_busy'
       | 'execution_not_found'
       | 'execution_in_flow'
+      | 'execution_is_child'
       | 'execution_not_in_flow'
       | 'execution_ended'
       | 'not_runnable'
@@ -92,6 +94,7 @@ export function addExecutionToFlow(tx: Tx, input: AddExecutionInput): AddExecuti
     return refused('execution_not_found', { executionId: input.executionId })
   }
   if (existing?.member !== undefined) return refusedFor('execution_in_flow', existing)
+  if (existing !== undefined && isKeptForParent(existing)) return refusedFor('execution_is_child', existing)
   const upstreams: Upstream[] = []
   const missing = findUpstreams(tx, flow, input.after, upstreams)
   if (missing !== undefined) return missing

@@ -1,5 +1,5 @@
 /** Reads the journal of an execution: its steps, signals and waitpoints. */
-import { signalPayloadKey, stepValueKey } from '../../model/blob-keys.ts'
+import { signalPayloadKey } from '../../model/blob-keys.ts'
 import { idsOf } from '../../model/order.ts'
 import type { Position } from '../../model/order.ts'
 import { OPEN_WAITPOINTS_INDEX, signalsIndex, stepsIndex, waitpointsIndex } from '../../model/indexes.ts'
@@ -18,6 +18,7 @@ import type { Refused } from '../../results.ts'
 import type { Range, Tx } from '../../tx.ts'
 import { currentStep, currentStepId } from '../../lifecycle/find-step.ts'
 import { isCut, isMailbox, openWaitpointOf, scopeOf } from '../../rules/journal-ids.ts'
+import { valueKeyOf } from '../../rules/step-value.ts'
 import { matchesFilter } from '../../rules/tenant-filter.ts'
 import { isFinal } from './record-step.ts'
 
@@ -65,7 +66,7 @@ export function readSteps(tx: Tx, input: ReadStepsInput): ReadStepsResult {
       return { kind: 'steps', steps, next: step.position, at: tx.now }
     }
     const isSent = input.values === true && value !== undefined
-    const valueBlob = isSent ? tx.send(stepValueKey(step.id), value.size) : undefined
+    const valueBlob = isSent ? tx.send(valueKeyOf(step), value.size) : undefined
     steps.push({ step, valueBlob, isFinal: isFinal(step, journal) })
   }
   const last = page[page.length - 1]

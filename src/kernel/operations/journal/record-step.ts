@@ -18,6 +18,7 @@ import { suspend } from '../../lifecycle/phases.ts'
 import { refused } from '../../results.ts'
 import type { Refused } from '../../results.ts'
 import { failureAt } from '../../rules/failure.ts'
+import { isFinalJoin } from '../../rules/join.ts'
 import { isCut, journalOf, scopeOf, stepIdIn, stepKey } from '../../rules/journal-ids.ts'
 import { findStep } from '../../lifecycle/find-step.ts'
 
@@ -132,7 +133,7 @@ export function isFinal(step: Step, journal: Journal | undefined): boolean {
     case 'failed':
       return state.round === journal.round
     case 'closed':
-      return state.how !== 'ended'
+      return step.join === undefined ? state.how !== 'ended' : isFinalJoin(step, step.join, journal)
     case 'retrying':
     case 'open':
       return false
@@ -150,7 +151,8 @@ export function refuseStep(
   // Cut steps count until they are removed, and must not prevent a replay from recording again.
   const share = journal !== undefined && journal.cuts.length > 0 ? 2 : 1
   const stepMax = STEP_MAX + (isCompensation ? COMPENSATION_MAX : 0)
-  if (existing === undefined && (journal?.stepCount ?? 0) >= stepMax * share) {
+  const stepCount = (journal?.stepCount ?? 0) - (journal?.childCount ?? 0)
+  if (existing === undefined && stepCount >= stepMax * share) {
     return refused('step_limit_exceeded', { executionId: execution.id, limit: stepMax })
   }
   const byteMax = STEP_TOTAL_BYTES + (isCompensation ? COMPENSATION_BYTES : 0)
@@ -160,15 +162,18 @@ export function refuseStep(
   return undefined
 }
 
+export interface StepContent extends Pick<Step, 'kind' | 'name' | 'attemptCount' | 'size' | 'state'> {
+  readonly wait?: Step['wait']
+  readonly child?: Step['child']
+  readonly join?: Step['join']
+  /** Whether it gets a new position although it was recorded before. */
+  readonly isAnew?: boolean | undefined
+}
+
 /** Writes a step. The only way a step is first written. The caller puts the execution. */
-export function putStep(
-  tx: Tx,
-  execution: Execution,
-  existing: Step | undefined,
-  content: Pick<Step, 'kind' | 'name' | 'attemptCount' | 'size' | 'state' | 'wait'>,
-): Step {
+export function putStep(tx: Tx, execution: Execution, existing: Step | undefined, content: StepContent): Step {
   const journal = journalOf(execution)
-  const isNew = existing === undefined || isCut(journal, existing.position)
+  const isNew = existing === undefined || content.isAnew === true || isCut(journal, existing.position)
   const step: Step = {
     type: 'step',
     id: stepIdIn(scopeOf(execution.id, journal), stepKey(content.kind, content.name)),
@@ -181,6 +186,8 @@ export function putStep(
     size: content.size,
     state: content.state,
     wait: content.wait,
+    child: content.child,
+    join: content.join,
   }
   if (isNew) journal.nextPosition = journal.nextPosition + 1
   if (existing === undefined) journal.stepCount = journal.stepCount + 1

@@ -1,6 +1,8 @@
 /** Claims executions: takes leases and returns what the handlers need. The only way to lease an execution. */
 import { flowInputKey, payloadKeyOf, resultKey } from '../../model/blob-keys.ts'
 import { cancelIfRequested } from '../../lifecycle/endings/pending-cancel.ts'
+import { parentRefOf } from '../../lifecycle/children/child-records.ts'
+import type { ParentRef } from '../../lifecycle/children/child-records.ts'
 import { flowOf, putFlow, shiftCount } from '../../lifecycle/flow-counts.ts'
 import { stopsMembers } from '../../rules/flow-state.ts'
 import { findInputs, handedPayload, sendInputs } from '../../lifecycle/flows/upstream-results.ts'
@@ -85,6 +87,8 @@ export interface Claimed {
   readonly journal: ClaimedJournal | undefined
   /** Set if the handler runs to undo its steps. */
   readonly unwinding: Unwinding | undefined
+  /** The execution whose handler has started it, unless it is detached. Its holder names it when it ends the execution. */
+  readonly parent: ParentRef | undefined
 }
 
 /** What a worker needs to evaluate the condition of a member. */
@@ -98,6 +102,7 @@ export interface ClaimedCondition {
 
 /** The part of the journal that a worker needs before it reads the rest. */
 export interface ClaimedJournal {
+  readonly life: number
   readonly stepCount: number
   readonly round: number
   readonly era: number
@@ -278,11 +283,12 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     condition: claimedCondition(tx, payload.conditionOf),
     journal: claimedJournal(execution.journal),
     unwinding: execution.unwinding,
+    parent: parentRefOf(execution),
   }
 }
 
 function claimedJournal(journal: Journal | undefined): ClaimedJournal | undefined {
   if (journal === undefined) return undefined
-  const { stepCount, round, era, compensationCount = 0, resumed } = journal
-  return { stepCount, round, era, compensationCount, resumed }
+  const { life, stepCount, round, era, compensationCount = 0, resumed } = journal
+  return { life, stepCount, round, era, compensationCount, resumed }
 }

@@ -3,6 +3,7 @@ import { resultKey } from '../../model/blob-keys.ts'
 import { claimForWorker, recoverClaim } from './claim-for-worker.ts'
 import type { ClaimInput, ClaimResult } from './claim-for-worker.ts'
 import type { BlobInput, Tx } from '../../tx.ts'
+import type { ParentRef } from '../../lifecycle/children/child-records.ts'
 import { hasUnwound, leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { endExecution, endUnwound } from '../../lifecycle/endings/end-execution.ts'
@@ -16,6 +17,8 @@ export interface CompleteInput {
   readonly result?: BlobInput | undefined
   /** The flow of the execution, from its claim, so that a remote store loads both in one round trip. */
   readonly flowId?: FlowId | undefined
+  /** The parent of the execution, from its claim, for the same reason. */
+  readonly parent?: ParentRef | undefined
   /** What to claim in the same step. */
   readonly next?: ClaimInput | undefined
 }

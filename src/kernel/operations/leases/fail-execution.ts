@@ -3,6 +3,7 @@
  * unless its handler has registered compensations: then the holder keeps its lease to run them, and the failure is stored
  * first, so that no later run can complete an execution some of whose steps were undone.
  */
+import type { ParentRef } from '../../lifecycle/children/child-records.ts'
 import { hasUnwound, leaseEnded, refuseUnlessHeld } from '../../lifecycle/fence.ts'
 import type { LeaseRefusal } from '../../lifecycle/fence.ts'
 import { endExecution, endUnwound } from '../../lifecycle/endings/end-execution.ts'
@@ -33,6 +34,8 @@ export interface FailInput {
   readonly retryAfterMs?: number | undefined
   /** The flow of the execution, from its claim, so that a remote store loads both in one round trip. */
   readonly flowId?: FlowId | undefined
+  /** The parent of the execution, from its claim, for the same reason. */
+  readonly parent?: ParentRef | undefined
   /** The handler has registered fewer compensations than an earlier run, so none may run before another run. */
   readonly isIncomplete?: boolean | undefined
   readonly seed: number

@@ -415,6 +415,27 @@ const unwinding = eventView(',execution_unwinding')
 /** Follow-ups have events of their own. */
 const followUps = eventView(',execution_unwinding,follow_up_set,follow_up_started,follow_up_dropped')
 
+/**
+ * Children of a handler are steps, and so are the waits for them. An ended execution may be due while its children are to be
+ * cancelled.
+ */
+const children = `
+  alter table $schema.step
+    drop constraint step_kind_is_known,
+    add constraint step_kind_is_known check (
+      kind in ('call', 'now', 'waitpoint', 'sleep', 'wait', 'child', 'join')
+    ),
+    drop constraint step_phase_is_of_its_kind,
+    add constraint step_phase_is_of_its_kind check (
+      case kind
+        when 'child' then phase in ('open', 'completed', 'failed')
+        else (phase in ('open', 'closed')) = (kind in ('sleep', 'wait', 'join'))
+      end
+    );
+
+  alter table $schema.execution drop constraint execution_ended_is_due_for_a_flow;
+`
+
 export const migrations: readonly Migration[] = [
   { title: 'create the tables of a store', sql: tables },
   { title: 'add flows and the edges between their members', sql: flows },
@@ -424,4 +445,5 @@ export const migrations: readonly Migration[] = [
   { title: 'add facts that concern the store as a whole', sql: facts },
   { title: 'add the event of executions that undo their steps', sql: unwinding },
   { title: 'add the events of follow-ups', sql: followUps },
+  { title: 'add the children of a handler', sql: children },
 ]

@@ -340,4 +340,94 @@ const facts = `
   ) strict, without rowid;
 `
 
-export const migrations: readonly string[] = [tables, flows, journals, processes, dependencies, facts]
+/**
+ * Children of a handler are steps, and so are the waits for them. An ended execution may be due while its children are to be
+ * cancelled.
+ */
+const children = `
+  create table moved_step (
+    id text not null primary key,
+    partition integer not null,
+    execution_id text not null,
+    kind text not null check (kind in ('call', 'now', 'waitpoint', 'sleep', 'wait', 'child', 'join')),
+    name text not null,
+    position integer not null check (position >= 0),
+    phase text not null check (phase in ('completed', 'failed', 'retrying', 'open', 'closed')),
+    attempt_count integer not null check (attempt_count >= 0),
+    created_at integer not null,
+    ended_at integer,
+    record text not null,
+    check ((phase = 'open') = (ended_at is null)),
+    check (
+      case kind
+        when 'child' then phase in ('open', 'completed', 'failed')
+        else (phase in ('open', 'closed')) = (kind in ('sleep', 'wait', 'join'))
+      end
+    )
+  ) strict;
+
+  insert into moved_step (
+    id, partition, execution_id, kind, name, position, phase, attempt_count, created_at, ended_at, record
+  )
+  select id, partition, execution_id, kind, name, position, phase, attempt_count, created_at, ended_at, record
+  from step order by rowid;
+
+  drop table step;
+
+  alter table moved_step rename to step;
+
+  create table moved_execution (
+    id text not null primary key,
+    partition integer not null,
+    key text,
+    namespace text not null,
+    task text not null,
+    lane text not null,
+    class text not null,
+    state text not null,
+    priority integer not null check (priority >= 0),
+    attempt_number integer,
+    failure_count integer not null check (failure_count >= 0),
+    created_at integer not null,
+    changed_at integer not null,
+    started_at integer,
+    due_at integer,
+    ended_at integer,
+    worker_id text,
+    failure_message text,
+    flow_id text,
+    record text not null,
+    check (
+      case state
+        when 'waiting' then ended_at is null
+        when 'active' then ended_at is null and due_at is not null and worker_id is not null
+        when 'completed' then ended_at is not null and worker_id is not null
+        when 'delayed' then ended_at is null and due_at is not null
+        when 'rate_limited' then ended_at is null
+        when 'waiting_dependencies' then ended_at is null
+        when 'suspended' then ended_at is null
+        when 'failed' then ended_at is not null
+        when 'cancelled' then ended_at is not null
+        when 'expired' then ended_at is not null
+        when 'skipped' then ended_at is not null
+        else false
+      end
+    ),
+    check ((attempt_number is null) = (worker_id is null))
+  ) strict;
+
+  insert into moved_execution (
+    id, partition, key, namespace, task, lane, class, state, priority, attempt_number, failure_count, created_at,
+    changed_at, started_at, due_at, ended_at, worker_id, failure_message, flow_id, record
+  )
+  select
+    id, partition, key, namespace, task, lane, class, state, priority, attempt_number, failure_count, created_at,
+    changed_at, started_at, due_at, ended_at, worker_id, failure_message, flow_id, record
+  from execution order by rowid;
+
+  drop table execution;
+
+  alter table moved_execution rename to execution;
+`
+
+export const migrations: readonly string[] = [tables, flows, journals, processes, dependencies, facts, children]
