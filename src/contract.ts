@@ -5,6 +5,17 @@
 export { approval } from './client/define/approval.ts'
 export type { ApprovalAnswer, ApprovalOptions, Vote, WaitpointReference } from './client/define/approval.ts'
 export type {
+  Child,
+  ChildCalls,
+  ChildHandle,
+  ChildOptions,
+  ChildOutcome,
+  ChildRaceOptions,
+  ChildWinner,
+  DetachedChild,
+  SpawnOptions,
+} from './client/define/children.ts'
+export type {
   HandlerWaitpoint,
   ProgressReport,
   StepContext,
@@ -17,6 +28,8 @@ export type {
 export type { Duration } from './client/define/duration.ts'
 export {
   CategorisedError,
+  ChildFailedError,
+  ChildrenFailedError,
   ExecutionCancelledError,
   ExecutionEndedError,
   LeaseLostError,

@@ -15,10 +15,12 @@ export type { AnswerResult } from './client/journal/answer-result.ts'
 export type { DescribedParts, ReplayOptions, RevokeOptions } from './client/executions/execution-calls.ts'
 export type { CancelOptions } from './client/executions/cancel-options.ts'
 export type {
+  ChildSummary,
   Dependencies,
   ExecutionDescription,
   ExecutionSummary,
   JournalCounts,
+  ParentSummary,
   Suspension,
 } from './client/executions/description.ts'
 export type { ExecutionHandle } from './client/executions/execution-handle.ts'
@@ -30,7 +32,7 @@ export type {
   SignalReceipt,
   SignalSendOptions,
 } from './client/journal/journal-calls.ts'
-export type { ReadOptions, SignalSummary, StepSummary, WaitSummary } from './client/lists/step-listing.ts'
+export type { JoinSummary, ReadOptions, SignalSummary, StepSummary, WaitSummary } from './client/lists/step-listing.ts'
 export type {
   ExecutionWaitpointsOptions,
   ListWaitpointsOptions,
@@ -92,6 +94,8 @@ export type {
   FlowId,
   FlowOutcome,
   GroupPolicy,
+  JoinPolicy,
+  JoinVerdict,
   Lease,
   Losers,
   MemberCounts,

@@ -5,7 +5,8 @@ export const worker = {
     lease: ['served-task', 'store'],
     claim: ['served-task', 'store', 'lease'],
     steps: ['error-text', 'store', 'lease'],
-    context: ['error-text', 'store', 'lease', 'steps'],
+    children: ['store', 'lease', 'steps'],
+    context: ['error-text', 'store', 'lease', 'steps', 'children'],
     // The report of an outcome may carry the next claim. An attempt without a result undoes its steps.
     attempt: ['error-text', 'store', 'lease', 'context', 'claim', 'steps'],
     dispatch: ['error-text', 'served-task', 'lease', 'context', 'claim', 'attempt'],

@@ -18,7 +18,7 @@ import { lastEventOf, unlessMissing, untilEnd } from './events/execution-events.
 import { subscribeOptions, subscribe } from './events/subscription.ts'
 import type { SubscribeOptions, SubscriptionItem } from './events/subscription.ts'
 import type { CancelOptions } from './executions/cancel-options.ts'
-import type { ExecutionDescription } from './executions/description.ts'
+import type { ChildSummary, ExecutionDescription } from './executions/description.ts'
 import { submitTask } from './executions/execution-calls.ts'
 import type { DescribedParts, ReplayOptions, RevokeOptions } from './executions/execution-calls.ts'
 import { ExecutionHandle } from './executions/execution-handle.ts'
@@ -47,7 +47,7 @@ import { listFlows } from './lists/flow-listing.ts'
 import type { FlowPage, ListFlowsOptions } from './lists/flow-listing.ts'
 import { countLanes, listExecutions } from './lists/listing.ts'
 import type { ExecutionPage, LaneSummary, ListOptions } from './lists/listing.ts'
-import { readSignals, readSteps } from './lists/step-listing.ts'
+import { readChildren, readSignals, readSteps } from './lists/step-listing.ts'
 import type { ReadOptions, SignalSummary, StepSummary } from './lists/step-listing.ts'
 import { listOpenWaitpoints, listWaitpointsOf } from './lists/waitpoint-listing.ts'
 import type { ExecutionWaitpointsOptions, ListWaitpointsOptions, WaitpointPage } from './lists/waitpoint-listing.ts'
@@ -269,6 +269,12 @@ export class Client implements FlowClient {
   steps(idOrKey: string, options: ReadOptions = {}): AsyncGenerator<StepSummary, void, undefined> {
     this.#refuseIfClosed()
     return readSteps(this.#session, idOrKey, options)
+  }
+
+  /** Reads the children that the handler of an execution has started, in that order. */
+  children(idOrKey: string): AsyncGenerator<ChildSummary, void, undefined> {
+    this.#refuseIfClosed()
+    return readChildren(this.#session, idOrKey)
   }
 
   /** Reads the signals that an execution received, in order of arrival: sender, value, time and effect. */

@@ -16,6 +16,8 @@ export { parseDuration } from './define/duration.ts'
 export type { Duration } from './define/duration.ts'
 export {
   CategorisedError,
+  ChildFailedError,
+  ChildrenFailedError,
   ExecutionCancelledError,
   ExecutionEndedError,
   LeaseLostError,

@@ -8,8 +8,9 @@ import type { ExecutionDescription, ExecutionHandle } from '../client/index.ts'
 export type CrashMoment = 'before' | 'during' | 'after'
 
 /**
- * A step, wait or sleep by its name; a repeated name has the suffix `#2` and so on. Waits and sleeps have no work, so `during`
- * does not apply to them. `execution` limits the point to one execution.
+ * A step, wait, sleep or child by its name, or a wait for children by its name or verb; a repeated name has the suffix `#2` and
+ * so on. Only steps have work of their own, so `during` does not apply to the others. `execution` limits the point to one
+ * execution.
  */
 export type CrashPoint = { readonly execution?: ExecutionHandle | string } & (
   { readonly before: string } | { readonly during: string } | { readonly after: string }

@@ -24,7 +24,9 @@ export function observeHandler(handler: Handler, watcher: StepWatcher): Handler 
 type StepRest<Value> = [StepFunction<Value>] | [StepOptions, StepFunction<Value>]
 type WaitArguments<Answer> =
   [waitable: NamedWaitable<Answer>, none?: undefined] | [name: string, waitable: Waitable<Answer>]
-type Watched = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint' | 'compensate'>
+type Watched = Pick<TaskContext, 'step' | 'sleep' | 'sleepUntil' | 'waitFor' | 'waitpoint' | 'compensate' | ChildCall>
+/** Calls that start children or wait for them. */
+type ChildCall = 'call' | 'spawn' | 'all' | 'settled' | 'any' | 'quorum'
 
 /** A proxy, so that the other parts of the context stay lazy. */
 function observeContext(context: TaskContext, watcher: StepWatcher): TaskContext {
@@ -41,6 +43,8 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
   const { executionId } = context
   const numberedSleep = numbering()
   const numberedWait = numbering()
+  const numberedChild = numbering()
+  const numberedJoin = numbering()
 
   async function step<Value>(name: string, ...rest: StepRest<Value>): Promise<Jsonify<Value>> {
     const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest
@@ -89,6 +93,21 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
     }
   }
 
+  /** Observes a call for children. `ctx.call` is one with the name of its child. */
+  const observeChild =
+    (what: 'call' | 'spawn') =>
+    (name: string, ...rest: readonly unknown[]) => {
+      const numbered = numberedChild(name)
+      return catchUnhandled(observeWait(numbered, () => calledBy(context, what, [name, ...rest])))
+    }
+  const observeJoin =
+    (what: Exclude<ChildCall, 'call' | 'spawn'>) =>
+    (...parts: readonly unknown[]) => {
+      const [first] = parts
+      const numbered = numberedJoin(typeof first === 'string' ? first : what)
+      return catchUnhandled(observeWait(numbered, () => calledBy(context, what, parts)))
+    }
+
   return {
     step: <Value>(name: string, ...rest: StepRest<Value>) => catchUnhandled(step(name, ...rest)),
     compensate: (name: string, ...rest: StepRest<unknown>) => catchUnhandled(compensate(name, ...rest)),
@@ -97,6 +116,12 @@ function watchedCalls(context: TaskContext, watcher: StepWatcher): Watched {
     waitFor: <Answer>(...given: WaitArguments<Answer>) =>
       catchUnhandled(observeWait(numberedWait(nameOfWait(given)), () => waitFor(context, given))),
     waitpoint: (key, options) => catchUnhandled(observeWait(key, () => context.waitpoint(key, options))),
+    call: observeChild('call') as Watched['call'],
+    spawn: observeChild('spawn') as Watched['spawn'],
+    all: observeJoin('all') as Watched['all'],
+    settled: observeJoin('settled') as Watched['settled'],
+    any: observeJoin('any') as Watched['any'],
+    quorum: observeJoin('quorum') as Watched['quorum'],
   }
 }
 
@@ -107,6 +132,12 @@ function nameOfWait([first, second]: WaitArguments<unknown>): string {
 function waitFor<Answer>(context: TaskContext, given: WaitArguments<Answer>): Promise<Answer> {
   const [first, second] = given
   return second === undefined ? context.waitFor(first) : context.waitFor(first, second)
+}
+
+/** The context checks the arguments itself. */
+function calledBy(context: TaskContext, what: ChildCall, parts: readonly unknown[]): Promise<unknown> {
+  const call = context[what] as (...parts: readonly unknown[]) => Promise<unknown>
+  return call(...parts)
 }
 
 /** Prevents an unhandled rejection if the handler does not await its call. */

@@ -38,8 +38,14 @@ function identityRows({ description }: ShownExecution): Row[] {
     ['tags', tags.length === 0 ? undefined : tags.join(' ')],
     ['flow', description.flowId],
     ['node', description.node],
+    ['parent', parentText(description.parent)],
     ['after', dependenciesText(description.dependencies)],
   ]
+}
+
+function parentText(parent: ExecutionDescription['parent']): string | undefined {
+  if (parent === undefined) return undefined
+  return `${parent.id}, as ${printable(parent.name)}${parent.isDetached ? ' (detached)' : ''}`
 }
 
 /** Summarizes the dependencies; `flow show` names them. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SignalSummary, StepSummary } from '../../client/index.ts'
+import type { ExecutionId } from '../../kernel/index.ts'
 import { Output } from './output.ts'
 import { recordedText } from './steps-text.ts'
 
@@ -23,6 +24,16 @@ const step: StepSummary = {
   by: undefined,
   reason: undefined,
   wait: undefined,
+  child: undefined,
+  join: undefined,
+}
+const join: NonNullable<StepSummary['join']> = {
+  policy: 'quorum',
+  need: 2,
+  total: 3,
+  completed: 1,
+  failed: 1,
+  verdict: 'pending',
 }
 const wait: NonNullable<StepSummary['wait']> = {
   reason: 'approval',
@@ -70,6 +81,32 @@ test.each<[string, Partial<StepSummary>]>([
   [
     '0  build  sleep  completed      1     15  2026-01-02T03:04:05.000Z',
     { kind: 'sleep', state: 'closed', how: 'timed_out' },
+  ],
+  [
+    '0  build  child  open       1     15  2026-01-02T03:04:05.000Z  0-17',
+    { kind: 'child', state: 'open', child: { id: '0-17' as ExecutionId, outcome: undefined } },
+  ],
+  [
+    '0  build  child  cancelled      1     15  2026-01-02T03:04:05.000Z  0-17 cancelled: not needed',
+    {
+      kind: 'child',
+      state: 'failed',
+      child: { id: '0-17' as ExecutionId, outcome: 'cancelled' },
+      failure: { category: 'cancelled', message: 'not needed', stack: undefined, at: AT },
+    },
+  ],
+  [
+    '0  build  join  open       1     15  2026-01-02T03:04:05.000Z  2 of 3: 1 completed, 1 did not',
+    { kind: 'join', state: 'open', join },
+  ],
+  [
+    '0  build  join  satisfied      1     15  2026-01-02T03:04:05.000Z  all 3: 3 completed',
+    {
+      kind: 'join',
+      state: 'closed',
+      how: 'satisfied',
+      join: { ...join, policy: 'all', completed: 3, failed: 0, verdict: 'satisfied' },
+    },
   ],
 ])('a step is one line: %s', (line, changes) => {
   expect(lines([{ ...step, ...changes }])[1]).toBe(line)

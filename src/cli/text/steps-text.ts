@@ -36,14 +36,18 @@ function stepTable(steps: readonly StepSummary[], output: Output): string {
   return table([header, ...rows], { alignRight: [0, 4, 5] })
 }
 
-/** A sleep that timed out is shown as completed. */
-function stateOf({ kind, how, state }: StepSummary): string {
+/** A sleep that timed out is shown as completed, a child with its outcome, and a wait for children with its verdict. */
+function stateOf({ kind, how, state, child, join }: StepSummary): string {
+  if (child?.outcome !== undefined) return child.outcome
+  if (join !== undefined && how === 'satisfied') return join.verdict
   return kind === 'sleep' && how === 'timed_out' ? 'completed' : (how ?? state)
 }
 
-/** Details of a step: its failure, the progress of its wait, and the actor that ended it. */
-function remark({ failure, retryAt, state, wait, by, reason }: StepSummary): string {
+/** Details of a step: its child, its failure, the progress of its wait, and the actor that ended it. */
+function remark({ failure, retryAt, state, wait, child, join, by, reason }: StepSummary): string {
   const parts = [
+    child?.id,
+    join === undefined ? undefined : joinText(join),
     failure === undefined ? undefined : `${failure.category}: ${firstLine(failure.message)}`,
     retryAt === undefined ? undefined : `retried at ${isoTime(retryAt)}`,
     wait?.isEscalated === true ? 'escalated' : undefined,
@@ -53,6 +57,11 @@ function remark({ failure, retryAt, state, wait, by, reason }: StepSummary): str
     reason === undefined ? undefined : `(${firstLine(reason)})`,
   ]
   return parts.filter((part) => part !== undefined && part !== '').join(' ')
+}
+
+function joinText({ policy, need, total, completed, failed }: NonNullable<StepSummary['join']>): string {
+  const goal = policy === 'quorum' ? `${need} of ${total}` : `${policy} ${total}`
+  return `${goal}: ${completed} completed${failed === 0 ? '' : `, ${failed} did not`}`
 }
 
 function countText({ name, has, need }: { name: string | undefined; has: number; need: number }): string {

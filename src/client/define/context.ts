@@ -2,6 +2,7 @@
 import type { ExecutionId, FlowId, Instant } from '../../kernel/model/base-records.ts'
 import type { AttemptKind } from '../../kernel/model/records.ts'
 import type { Log } from '../../runtime/log.ts'
+import type { ChildCalls } from './children.ts'
 import type { Duration } from './duration.ts'
 import type { Jsonify } from './jsonify.ts'
 import type { MemberFlow } from './member-flow.ts'
@@ -66,7 +67,7 @@ export interface HandlerWaitpoint extends NamedWaitable<SignalAnswer> {
 }
 
 /** The execution that a handler runs, and the durable calls it can make. */
-export interface TaskContext<Inputs = AnyInputs> {
+export interface TaskContext<Inputs = AnyInputs> extends ChildCalls {
   readonly executionId: ExecutionId
   readonly key: string | undefined
   readonly task: string

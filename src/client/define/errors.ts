@@ -1,4 +1,5 @@
 /** Errors that a handler throws to control how its attempt ends, and errors that callers receive. */
+import type { ExecutionId } from '../../kernel/model/base-records.ts'
 import type { FailureInput, Outcome } from '../../kernel/model/records.ts'
 import { EngineError, markError } from '../../kernel/engine-error.ts'
 import type { ErrorDetail } from '../../kernel/engine-error.ts'
@@ -69,6 +70,57 @@ export class StepFailedError extends Error {
   }
 }
 
+export interface ChildFailure extends FailureInput {
+  readonly outcome: Exclude<Outcome, 'completed'>
+}
+
+/** The child of a `ChildFailedError`. */
+export interface FailedChild {
+  readonly name: string
+  readonly id: ExecutionId
+  readonly task: string
+}
+
+/**
+ * A child ended without completing. Every run of the handler receives the same error. Rethrown, it fails the attempt like the
+ * child's own error, and a retry of the parent starts the child anew.
+ */
+export class ChildFailedError extends Error {
+  override readonly name = 'ChildFailedError'
+  /** The name of the child in its parent. */
+  readonly child: string
+  readonly childId: ExecutionId
+  readonly task: string
+  readonly outcome: Exclude<Outcome, 'completed'>
+  readonly failure: FailureInput
+
+  constructor(child: FailedChild, { outcome, ...failure }: ChildFailure, options?: ErrorOptions) {
+    super(failure.message, options)
+    this.child = child.name
+    this.childId = child.id
+    this.task = child.task
+    this.outcome = outcome
+    this.failure = failure
+  }
+
+  /** The category of the child's failure. */
+  get code(): string {
+    return this.failure.category
+  }
+}
+
+/** So many children have failed that too few can complete. */
+export class ChildrenFailedError extends AggregateError {
+  override readonly name = 'ChildrenFailedError'
+  declare errors: ChildFailedError[]
+
+  /** The category that all failures have in common, else `error`. */
+  get code(): string {
+    const code = this.errors[0]?.code ?? 'error'
+    return this.errors.every((error) => error.code === code) ? code : 'error'
+  }
+}
+
 /**
  * A step or a wait that can never be recorded: its value is too large, its name is invalid, or a limit is reached.
  * Rethrown, it fails the execution without a retry.
@@ -114,6 +166,8 @@ const marked = {
   PostponeError,
   CategorisedError,
   StepFailedError,
+  ChildFailedError,
+  ChildrenFailedError,
   StepRefusedError,
   LeaseLostError,
   ExecutionCancelledError,

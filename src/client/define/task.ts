@@ -8,7 +8,7 @@ import type { Check } from '../../options/shape.ts'
 import type { Jsonify } from './jsonify.ts'
 import type { TaskContext } from './context.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
-import { checkObject, checkTaskName, invalidInput, show } from '../checks/names.ts'
+import { checkList, checkObject, checkTagName, checkTaskName, invalidInput, show } from '../checks/names.ts'
 import { checkSignalName } from '../checks/signal-names.ts'
 import { parseShouldRetry } from './retry.ts'
 import type { ShouldRetry } from './retry.ts'
@@ -16,7 +16,7 @@ import { DEFAULT_POLICY, overridePolicy, taskSettings } from './task-settings.ts
 import type { TaskPolicy, TaskSettings } from './task-settings.ts'
 import type { AnyInputs } from './upstreams.ts'
 import { checkSchema } from './validation.ts'
-import { VERSION_MAX } from '../../kernel/limits.ts'
+import { TAG_COUNT_MAX, VERSION_MAX } from '../../kernel/limits.ts'
 
 /** Versions of a task that one handler serves. Every version is one more queue that a claim reads. */
 const SERVED_VERSION_COUNT_MAX = 16
@@ -34,6 +34,8 @@ export interface TaskDefinition extends TaskSettings {
    * submitted with, and workers claim only the versions that they serve. Default: none, and every worker with a handler serves it.
    */
   readonly version?: number
+  /** Names of tags that a child takes over from its parent, unless its start sets them. */
+  readonly inheritTags?: readonly string[]
 }
 
 export interface TaskOptions<
@@ -55,6 +57,7 @@ const taskOptions = shape<TaskOptions<StandardSchemaV1, StandardSchemaV1>>()(
   {
     ...taskSettings.checks,
     version: (value, field) => checkVersion(value, field, 1),
+    inheritTags: checkTagNames,
     input: checkSchema,
     output: checkSchema,
     inputs: schemasOf('input'),
@@ -135,6 +138,8 @@ export interface Task<
   readonly name: string
   readonly version: number | undefined
   readonly policy: TaskPolicy
+  /** Names of tags that a child takes over from its parent. */
+  readonly inheritTags: readonly string[]
   readonly inputSchema: StandardSchemaV1 | undefined
   readonly outputSchema: StandardSchemaV1 | undefined
   /** Schemas of the results that upstreams pass, by name. */
@@ -208,11 +213,12 @@ export function task(
   options: TaskOptions<StandardSchemaV1, StandardSchemaV1> = {},
 ): Task<unknown, unknown, unknown, unknown> {
   checkTaskName(name, 'task name')
-  const { version, input, output, inputs, signals = {}, ...settings } = taskOptions(options)
+  const { version, inheritTags = [], input, output, inputs, signals = {}, ...settings } = taskOptions(options)
   const self: Task<unknown, unknown, unknown, unknown> = {
     name,
     version,
     policy: overridePolicy(DEFAULT_POLICY, settings),
+    inheritTags,
     inputSchema: input,
     outputSchema: output,
     inputSchemas: inputs,
@@ -256,6 +262,12 @@ function checkVersion(version: unknown, field: string, minimum: number): number 
     field,
     `${field} is ${show(version)}, but must be a whole number from ${minimum} to ${VERSION_MAX}.`,
   )
+}
+
+function checkTagNames(names: unknown, field: string): string[] {
+  checkList(names, field)
+  if (names.length <= TAG_COUNT_MAX) return [...new Set(names.map((name) => checkTagName(name, field)))]
+  throw invalidInput(field, `${field} has ${names.length} names, but at most ${TAG_COUNT_MAX} are allowed.`)
 }
 
 function isBetween(value: number, from: number, to: number): boolean {

@@ -15,7 +15,15 @@ import type {
   Progress,
   PublicState,
 } from '../../kernel/index.ts'
-import { SEPARATOR, bucketOf, isExcused, isFailure, publicState, unwindingUntil } from '../../kernel/index.ts'
+import {
+  SEPARATOR,
+  bucketOf,
+  isExcused,
+  isFailure,
+  isKeptForParent,
+  publicState,
+  unwindingUntil,
+} from '../../kernel/index.ts'
 import { tagsToObject } from '../checks/names.ts'
 import type { Tags } from '../checks/names.ts'
 import { decodeValue } from '../checks/payload.ts'
@@ -69,6 +77,8 @@ export interface ExecutionSummary {
   /** The flow that it is a member of, and its name there. */
   readonly flowId: FlowId | undefined
   readonly node: string | undefined
+  /** The execution whose handler has started it. */
+  readonly parent: ParentSummary | undefined
   /** Its upstreams: how many, and their group policy. */
   readonly dependencies: Dependencies | undefined
   /** Whether it was cancelled because its race was decided without it. */
@@ -87,6 +97,26 @@ export interface PendingFollowUp {
   readonly task: string
   /** When it was submitted. */
   readonly since: Instant
+}
+
+/** The parent of a child. */
+export interface ParentSummary {
+  readonly id: ExecutionId
+  /** The name of the child in its parent. */
+  readonly name: string
+  /** Whether the parent neither waits for it nor stops it. */
+  readonly isDetached: boolean
+}
+
+/** A child of an execution. */
+export interface ChildSummary {
+  readonly id: ExecutionId
+  /** Its name in its parent. */
+  readonly name: string
+  /** Undefined while it has not ended, and for a detached child. */
+  readonly outcome: Outcome | undefined
+  readonly isDetached: boolean
+  readonly startedAt: Instant
 }
 
 export interface Suspension {
@@ -149,8 +179,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     endedAt: ended?.at,
     delayedUntil: state.phase === 'delayed' ? state.until : undefined,
     deadlineAt: execution.deadlineAt,
-    // A member is kept as long as its flow.
-    purgeAt: ended === undefined || member !== undefined ? undefined : ended.at + execution.retentionMs,
+    purgeAt: ended === undefined || isKeptForAnother(execution) ? undefined : ended.at + execution.retentionMs,
     idTakenUntil: idTakenUntil(execution),
     removed: execution.removed,
     followUp: followUpOf(execution),
@@ -168,6 +197,7 @@ export function summarise(execution: Execution): ExecutionSummary {
     cancelRequested: cancelRequestOf(execution),
     flowId: member?.flowId,
     node: member?.name,
+    parent: parentOf(execution),
     dependencies: dependenciesOf(member?.group),
     isSuperseded: bucketOf(execution) === 'superseded',
     isExcused: isExcused(execution) || (member?.mayFail === true && isFailure(bucketOf(execution))),
@@ -180,6 +210,16 @@ function idTakenUntil({ state, dedupeMs }: Execution): Instant | undefined {
 
 function followUpOf({ followUp }: Execution): PendingFollowUp | undefined {
   return followUp === undefined ? undefined : { task: followUp.task, since: followUp.at }
+}
+
+/** A member is kept as long as its flow, and a child as long as its parent may need its result. */
+function isKeptForAnother(execution: Execution): boolean {
+  return execution.member !== undefined || isKeptForParent(execution)
+}
+
+function parentOf({ parent }: Execution): ParentSummary | undefined {
+  if (parent === undefined) return undefined
+  return { id: parent.executionId, name: parent.name, isDetached: parent.isDetached === true }
 }
 
 function cancelRequestOf(execution: Execution): ExecutionDescription['cancelRequested'] {

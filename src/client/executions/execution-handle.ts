@@ -3,7 +3,7 @@ import type { Explanation, ExecutionId, PublicState } from '../../kernel/index.t
 import { EngineError } from '../../kernel/engine-error.ts'
 import type { DescribedParts, ReplayOptions } from './execution-calls.ts'
 import type { CancelOptions } from './cancel-options.ts'
-import type { ExecutionDescription } from './description.ts'
+import type { ChildSummary, ExecutionDescription } from './description.ts'
 import { ExecutionEndedError } from '../define/errors.ts'
 import type { ResumeOptions, SignalReceipt, SignalSendOptions } from '../journal/journal-calls.ts'
 import { boolean, shape, unchecked } from '../../options/shape.ts'
@@ -26,6 +26,7 @@ export interface HandleClient extends EndSource {
   replay(id: ExecutionId, options?: ReplayOptions): Promise<void>
   signal(id: ExecutionId, name: string, value?: unknown, options?: SignalSendOptions): Promise<SignalReceipt>
   resume(id: ExecutionId, options: ResumeOptions): Promise<void>
+  children(id: ExecutionId): AsyncGenerator<ChildSummary, void, undefined>
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
   eventsOf(id: ExecutionId, options: EventsOptions): AsyncGenerator<SubscriptionItem, void, undefined>
@@ -207,6 +208,11 @@ export class ExecutionHandle<Output = unknown, Signals = AnySignals> {
   /** Runs an ended execution again. */
   async replay(options?: ReplayOptions): Promise<void> {
     await this.#client.replay(this.id, options)
+  }
+
+  /** Yields the children that its handler has started, in that order. */
+  children(): AsyncGenerator<ChildSummary, void, undefined> {
+    return this.#client.children(this.id)
   }
 
   changePriority(priority: number): Promise<void> {

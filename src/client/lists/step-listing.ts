@@ -3,9 +3,13 @@ import { boolean, shape } from '../../options/shape.ts'
 import { SIGNAL_PAGE_MAX, STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type {
   ConditionNode,
+  ExecutionId,
   Failure,
   Instant,
+  JoinPolicy,
+  JoinVerdict,
   OperationInput,
+  Outcome,
   Signal,
   SignalEffect,
   Step,
@@ -13,6 +17,7 @@ import type {
   StepView,
   WaitEnd,
 } from '../../kernel/index.ts'
+import type { ChildSummary } from '../executions/description.ts'
 import { unwrap } from '../transport/unwrap.ts'
 import type { Session } from '../session.ts'
 import { decodeValue } from '../checks/payload.ts'
@@ -34,6 +39,17 @@ export interface WaitSummary {
   readonly signals: readonly number[]
   readonly reminderCount: number
   readonly isEscalated: boolean
+}
+
+/** A wait for children. */
+export interface JoinSummary {
+  readonly policy: JoinPolicy
+  /** How many have to complete. */
+  readonly need: number
+  readonly total: number
+  readonly completed: number
+  readonly failed: number
+  readonly verdict: JoinVerdict
 }
 
 export interface StepSummary {
@@ -59,6 +75,9 @@ export interface StepSummary {
   readonly by: string | undefined
   readonly reason: string | undefined
   readonly wait: WaitSummary | undefined
+  /** The id and the outcome of a child. */
+  readonly child: { readonly id: ExecutionId; readonly outcome: Outcome | undefined } | undefined
+  readonly join: JoinSummary | undefined
 }
 
 export interface SignalSummary {
@@ -91,14 +110,31 @@ export async function* readSteps(
   options: ReadOptions,
 ): AsyncGenerator<StepSummary, void, undefined> {
   const values = checkRead(options)
+  for await (const { blobs, ...view } of stepViews(session, idOrKey, values)) yield summariseStep(view, blobs)
+}
+
+async function* stepViews(
+  session: Session,
+  idOrKey: string,
+  values: boolean,
+): AsyncGenerator<StepView & { readonly blobs: readonly Uint8Array[] }, void, undefined> {
   const executionId = session.resolve(idOrKey)
   let from: number | undefined = 0
   while (from !== undefined) {
     const input: OperationInput<'readSteps'> = { executionId, from, values, limit: STEP_PAGE_MAX }
     const { result, blobs } = await session.run(executionId, 'readSteps', input)
     const page = unwrap(result)
-    for (const view of page.steps) yield summariseStep(view, blobs)
+    for (const view of page.steps) yield { ...view, blobs }
     from = page.next
+  }
+}
+
+/** Yields the children of an execution, in the order in which they were first started. */
+export async function* readChildren(session: Session, idOrKey: string): AsyncGenerator<ChildSummary, void, undefined> {
+  for await (const { step } of stepViews(session, idOrKey, false)) {
+    if (step.child === undefined) continue
+    const { executionId: id, outcome, isDetached } = step.child
+    yield { id, name: step.name, outcome, isDetached: isDetached === true, startedAt: step.createdAt }
   }
 }
 
@@ -143,7 +179,15 @@ function summariseStep({ step, valueBlob, isFinal }: StepView, blobs: readonly U
     by: closed?.by,
     reason: closed?.reason,
     wait: summariseWait(step),
+    child: step.child === undefined ? undefined : { id: step.child.executionId, outcome: step.child.outcome },
+    join: summariseJoin(step),
   }
+}
+
+function summariseJoin({ join }: Step): JoinSummary | undefined {
+  if (join === undefined) return undefined
+  const { policy, total, completed, failed, verdict } = join
+  return { policy, need: policy === 'quorum' ? join.need : total, total, completed, failed, verdict }
 }
 
 function summariseWait({ kind, wait }: Step): WaitSummary | undefined {

@@ -1,6 +1,7 @@
 /**
  * The ids of executions, `<partition>-<uuid>`, and of flows, `f<partition>-<uuid>`: minted for each submit or derived from
- * the caller's own key. Members of a flow are in its partition, and their ids follow from the flow's and the node's name.
+ * the caller's own key. Members of a flow are in its partition, and their ids follow from the flow's and the node's name; children
+ * are in the partition of their parent.
  */
 import { hash } from 'node:crypto'
 import { SEPARATOR, isFlowId } from '../../kernel/index.ts'
@@ -14,6 +15,7 @@ const EXECUTION_ID = /^(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
 const FLOW_ID = /^f(0|[1-9]\d{0,4})-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/
 /** Separates the ids of flows from those of executions: no key contains the separator. */
 const FLOW_WORD = 'flow'
+const CHILD_WORD = 'child'
 
 /** Parses an execution id. Refuses a partition that this store does not have. */
 export function parseExecutionId(text: string, partitionCount: number): ExecutionId {
@@ -67,6 +69,15 @@ export function flowIdFromKey(namespace: string, key: string, partitionCount: nu
 /** Derives a member's id from its flow and node. Deterministic, so that a repeated submit finds the same members. */
 export function memberIdOf(flowId: FlowId, node: string): ExecutionId {
   return `${partitionNumberOf(flowId)}-${derive(flowId + SEPARATOR + node, 1).uuid}` as ExecutionId
+}
+
+/**
+ * Derives the id of a child from the run of its parent and the child's name, so that a repeated start creates one child. The
+ * child is in the partition of its parent. `start` distinguishes the starts of one name: it changes with a retry and a replay.
+ */
+export function childIdOf(parentId: ExecutionId, start: string, name: string): ExecutionId {
+  const text = [parentId, CHILD_WORD, start, name].join(SEPARATOR)
+  return `${partitionNumberOf(parentId)}-${derive(text, 1).uuid}` as ExecutionId
 }
 
 function derive(text: string, partitionCount: number): { readonly number: number; readonly uuid: string } {

@@ -1,6 +1,8 @@
 /** Classifies how a run of a handler ended. Pure: decides from the returned value or thrown error and the state of the lease. */
 import {
   CategorisedError,
+  ChildFailedError,
+  ChildrenFailedError,
   ExecutionCancelledError,
   PermanentError,
   PostponeError,
@@ -115,6 +117,8 @@ function outcomeOfFailure(error: unknown): Extract<HandlerOutcome, { kind: 'fail
     const { failure, cause } = error
     return { kind: 'fail', failure, retryAfterMs: cause instanceof RetryAfterError ? cause.retryAfterMs : undefined }
   }
+  if (error instanceof ChildFailedError || error instanceof ChildrenFailedError)
+    return { kind: 'fail', failure: failureOf(error.code, error), retryAfterMs: undefined }
   if (error instanceof PermanentError || error instanceof StepRefusedError)
     return { kind: 'fail', failure: failureOf('permanent', error), retryAfterMs: undefined }
   if (error instanceof RetryAfterError)

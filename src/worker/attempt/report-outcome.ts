@@ -93,9 +93,9 @@ async function complete(
 ): Promise<Reply<'completeExecution'>['result']> {
   const { batcher, claimer, runtime } = services
   const { partition } = leased
-  const { fence, flowId } = leased.claimed
+  const { fence, flowId, parent } = leased.claimed
   const claim = flowId === undefined ? claimer.piggyback(partition) : undefined
-  const input = { executionId: leased.id, flowId, fence, result: outcome.result?.input, next: claim?.input }
+  const input = { executionId: leased.id, flowId, parent, fence, result: outcome.result?.input, next: claim?.input }
   const blobs = outcome.result === undefined ? [] : [outcome.result.bytes]
   let sentAt = 0
   const call = () => {
@@ -165,8 +165,8 @@ export async function sendFailure(
   const { batcher, runtime } = services
   const { id: executionId, partition, claimed } = leased
   const { failure, retryAfterMs, isIncomplete } = outcome
-  const { fence, flowId } = claimed
-  const input = { executionId, fence, flowId, failure, retryAfterMs, isIncomplete, seed: randomSeed(runtime) }
+  const { fence, flowId, parent } = claimed
+  const input = { executionId, fence, flowId, parent, failure, retryAfterMs, isIncomplete, seed: randomSeed(runtime) }
   const call = () => batcher.run(partition, 'failExecution', input)
   return (await retryUntilAnswered(services, leased, call)).result
 }

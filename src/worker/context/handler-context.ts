@@ -7,6 +7,7 @@ import type { AnyInputs } from '../../client/define/upstreams.ts'
 import type { AttemptKind, ExecutionId, FlowId } from '../../kernel/index.ts'
 import { errorFields } from '../../runtime/index.ts'
 import type { Log, LogFields } from '../../runtime/index.ts'
+import { ChildContext } from '../children/child-context.ts'
 import type { Compensations } from '../steps/compensations.ts'
 import { DurableContext } from '../steps/durable-context.ts'
 import type { LeasedExecution, UpstreamResult } from '../lease/leased-execution.ts'
@@ -50,6 +51,7 @@ export class HandlerContext implements TaskContext {
   #inputSources: readonly UpstreamResult[] = NONE
   #flow: MemberFlow | undefined
   #durable: DurableContext | undefined
+  #children: ChildContext | undefined
   #run: HandlerRun | undefined
   #parkCallbacks: readonly (() => Promise<void> | void)[] = NONE
 
@@ -146,6 +148,30 @@ export class HandlerContext implements TaskContext {
     return this.#durableContext.waitpoint
   }
 
+  get call(): TaskContext['call'] {
+    return this.#childContext.call
+  }
+
+  get spawn(): TaskContext['spawn'] {
+    return this.#childContext.spawn
+  }
+
+  get all(): TaskContext['all'] {
+    return this.#childContext.all
+  }
+
+  get settled(): TaskContext['settled'] {
+    return this.#childContext.settled
+  }
+
+  get any(): TaskContext['any'] {
+    return this.#childContext.any
+  }
+
+  get quorum(): TaskContext['quorum'] {
+    return this.#childContext.quorum
+  }
+
   get now(): TaskContext['now'] {
     return this.#durableContext.now
   }
@@ -230,6 +256,10 @@ export class HandlerContext implements TaskContext {
 
   get #durableContext(): DurableContext {
     return (this.#durable ??= new DurableContext(this.#leased, this.#services, this.#handlerRun))
+  }
+
+  get #childContext(): ChildContext {
+    return (this.#children ??= new ChildContext(this.#leased, this.#services, this.#handlerRun, this.#durableContext))
   }
 
   /** Reads the inputs again if results awaited after the claim are missing. */

@@ -1,10 +1,9 @@
 /** The durable calls of a handler context. Created on first use. */
 import { createHash } from 'node:crypto'
 import type { TaskContext } from '../../client/define/context.ts'
-import { StepRefusedError } from '../../client/define/errors.ts'
-import { EngineError } from '../../kernel/engine-error.ts'
 import type { LeasedExecution } from '../lease/leased-execution.ts'
 import { Compensations } from './compensations.ts'
+import { beginCall } from './durable-call.ts'
 import { StepJournal } from './step-journal.ts'
 import { checkStepName } from '../../client/checks/step-names.ts'
 import { StepNames } from './step-names.ts'
@@ -24,8 +23,8 @@ const FRACTION_BITS = 53
 export class DurableContext implements Durable {
   readonly #leased: LeasedExecution
   readonly #run: HandlerRun
-  readonly #names = new StepNames()
-  readonly #journal: StepJournal
+  readonly names = new StepNames()
+  readonly journal: StepJournal
   readonly #steps: StepRunner
   readonly #waits: WaitRunner
   readonly compensations: Compensations
@@ -33,14 +32,14 @@ export class DurableContext implements Durable {
   constructor(leased: LeasedExecution, services: WaitServices, run: HandlerRun) {
     this.#leased = leased
     this.#run = run
-    this.#journal = new StepJournal(leased, services, run)
-    this.#steps = new StepRunner(leased, services, run, this.#journal, this.#names)
-    this.#waits = new WaitRunner(leased, services, run, this.#journal, this.#names)
-    this.compensations = new Compensations(leased, services, run, this.#journal, this.#names)
+    this.journal = new StepJournal(leased, services, run)
+    this.#steps = new StepRunner(leased, services, run, this.journal, this.names)
+    this.#waits = new WaitRunner(leased, services, run, this.journal, this.names)
+    this.compensations = new Compensations(leased, services, run, this.journal, this.names)
   }
 
   readAhead(): void {
-    this.#journal.readAhead()
+    this.journal.readAhead()
   }
 
   /** Bound functions, so that handlers can destructure the context. */
@@ -66,26 +65,12 @@ export class DurableContext implements Durable {
   /** The same in every replay: steps that a replay keeps may depend on it. */
   readonly random: Durable['random'] = (name = 'random') => {
     this.#run.throwInsideStep('ctx.random')
-    const numbered = this.#names.next('random', checkStepName(name))
+    const numbered = this.names.next('random', checkStepName(name))
     const hash = createHash('sha256').update(`${this.#leased.idempotencyKey}:random:${numbered}`).digest()
     return Number(hash.readBigUInt64BE() >> BigInt(64 - FRACTION_BITS)) / 2 ** FRACTION_BITS
   }
 
-  /** Prevents an unhandled rejection if the handler does not await its call. */
   #begin<T>(what: string, call: () => Promise<T>): Promise<T> {
-    const begun = this.#outsideOfSteps(what, call)
-    begun.catch(() => undefined)
-    return begun
-  }
-
-  async #outsideOfSteps<T>(what: string, call: () => Promise<T>): Promise<T> {
-    this.#run.throwInsideStep(`ctx.${what}`)
-    try {
-      return await call()
-    } catch (error) {
-      // Invalid input is not retryable.
-      if (!(error instanceof EngineError) || error.code !== 'invalid_input') throw error
-      throw new StepRefusedError(error.code, error.detail, { cause: error })
-    }
+    return beginCall(this.#run, what, call)
   }
 }

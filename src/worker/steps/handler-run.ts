@@ -21,12 +21,22 @@ const innermostStep = new AsyncLocalStorage<{ readonly leased: LeasedExecution; 
 /** The result of a call that may park: an early exit of the run, or an answer. */
 export type ParkResult<T> = { readonly earlyExit: EarlyExit } | { readonly earlyExit?: undefined; readonly answer: T }
 
+/** Calls that a parking call makes too, by their subjects: it does not wait for them. */
+export interface CarriedCalls {
+  readonly subjects: ReadonlySet<object>
+  /** Called instead of the parking call if the handler has returned. */
+  readonly sendAlone: () => void
+  /** Called once the parking call is over, or was not made. Ends the carried calls if they are still pending. */
+  readonly end: () => void
+}
+
 export class HandlerRun {
   readonly #leased: LeasedExecution
   readonly #services: RunServices
   /** Progress reports are merged, so they are not tracked in `#calls`. */
   readonly #flushProgress: () => Promise<void> | undefined
-  readonly #calls = new Set<Promise<unknown>>()
+  /** Pending calls, with what they are about if that matters. */
+  readonly #calls = new Map<Promise<unknown>, object | undefined>()
   /** The pending call that may park, and the last one in the queue. */
   #parking: Promise<unknown> | undefined
   #lastParking: Promise<unknown> | undefined
@@ -114,13 +124,19 @@ export class HandlerRun {
     return innermostStep.run({ leased: this.#leased, step }, work)
   }
 
+  /** Whether these are the only pending calls, so that a parking call made now may carry them. */
+  hasOnly(subjects: ReadonlySet<object>): boolean {
+    if (this.#isClosed || this.#lastParking !== undefined) return false
+    return this.#callsBeside(subjects).length === 0
+  }
+
   /** Makes a call that delays the end of the run until it completes. Never settles if the run has ended by then. */
-  async call<T>(call: () => Promise<T>): Promise<T> {
+  async call<T>(call: () => Promise<T>, subject?: object): Promise<T> {
     try {
       while (this.#parking !== undefined) await this.#parking
       if (this.#isClosed) return await never()
       this.#leased.throwIfRefused()
-      const answer = await this.#track(call())
+      const answer = await this.#track(call(), subject)
       if (this.#leased.earlyExit === undefined) return answer
     } catch (error) {
       if (this.#leased.earlyExit === undefined) throw this.#leased.refusal ?? error
@@ -129,9 +145,10 @@ export class HandlerRun {
   }
 
   /** Makes a call that may park the execution. `read` interprets its reply. */
-  async park<R, T>(call: () => Promise<R>, read: (result: R) => ParkResult<T>): Promise<T> {
+  async park<R, T>(call: () => Promise<R>, read: (result: R) => ParkResult<T>, carried?: CarriedCalls): Promise<T> {
     const before = this.#lastParking
-    const parking = this.#parkAfter(before, call, read)
+    const parking = this.#parkAfter(before, call, read, carried)
+    if (carried !== undefined) parking.then(carried.end, carried.end)
     const last = parking.catch(() => undefined)
     this.#lastParking = last
     try {
@@ -156,7 +173,9 @@ export class HandlerRun {
    */
   close(): Promise<void> | undefined {
     this.#isClosed = true
-    return this.#calls.size === 0 && this.#parking === undefined ? this.#flushProgress() : this.#finishCalls()
+    return this.#calls.size === 0 && this.#parking === undefined
+      ? this.#flushProgress()
+      : this.#finish([...this.#calls.keys()])
   }
 
   /** Converts a refusal into an error. A refusal of the lease marks the lease as lost. */
@@ -184,16 +203,20 @@ export class HandlerRun {
     before: Promise<unknown> | undefined,
     call: () => Promise<R>,
     read: (result: R) => ParkResult<T>,
+    carried: CarriedCalls | undefined,
   ): Promise<ParkResult<T>> {
     const leased = this.#leased
     if (before !== undefined) await before
     // Completed calls let the handler continue, which may start more calls or end the run.
     await this.#flushProgress()
-    while (this.#calls.size > 0) {
-      await this.#finishCalls()
+    for (let calls; (calls = this.#callsBeside(carried?.subjects)).length > 0;) {
+      await this.#finish(calls)
       await this.yieldToEventLoop()
     }
-    if (this.#isClosed) return await never()
+    if (this.#isClosed) {
+      carried?.sendAlone()
+      return await never()
+    }
     if (leased.earlyExit !== undefined) return { earlyExit: leased.earlyExit }
     leased.throwIfRefused()
     const parking = this.#parkNow(call, read)
@@ -221,14 +244,22 @@ export class HandlerRun {
     }
   }
 
-  async #finishCalls(): Promise<void> {
-    await Promise.allSettled([...this.#calls, this.#parking])
+  #callsBeside(subjects: ReadonlySet<object> | undefined): Promise<unknown>[] {
+    const calls: Promise<unknown>[] = []
+    for (const [call, subject] of this.#calls) {
+      if (subject === undefined || subjects?.has(subject) !== true) calls.push(call)
+    }
+    return calls
+  }
+
+  async #finish(calls: readonly Promise<unknown>[]): Promise<void> {
+    await Promise.allSettled([...calls, this.#parking])
     await this.#flushProgress()
   }
 
-  #track<T>(call: Promise<T>): Promise<T> {
+  #track<T>(call: Promise<T>, subject: object | undefined): Promise<T> {
     const calls = this.#calls
-    calls.add(call)
+    calls.set(call, subject)
     const forget = () => calls.delete(call)
     call.then(forget, forget)
     return call

@@ -3,7 +3,7 @@
  * An execution without recorded steps reads nothing.
  */
 import { decodeValue } from '../../client/checks/payload.ts'
-import { isMailbox } from '../../kernel/index.ts'
+import { STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type { Instant, Step, StepKind, StepView } from '../../kernel/index.ts'
 import type { ReceivedSignal } from '../../client/define/waitable.ts'
 import type { Batcher } from '../../stores/batcher.ts'
@@ -69,6 +69,16 @@ export class StepJournal {
     }
   }
 
+  /** Reads the steps from one position to another as they are now. */
+  async readAgain(from: number, to: number, take: (step: Step, value: Uint8Array | undefined) => void): Promise<void> {
+    for (let position: number | undefined = from; position !== undefined && position <= to;) {
+      const limit = Math.min(STEP_PAGE_MAX, to - position + 1)
+      const { page, blobs } = await this.#read(position, limit)
+      for (const { step, valueBlob } of page.steps) take(step, blobs[valueBlob ?? -1])
+      position = page.next
+    }
+  }
+
   /** Converts an instant of the store's clock into the remaining time. Valid only after a page was read. */
   untilMs(moment: Instant): number {
     return moment - (this.#services.runtime.monotonic() + this.#clockAheadMs)
@@ -97,20 +107,25 @@ export class StepJournal {
   }
 
   async #readSteps(from: number): Promise<void> {
-    const { batcher, runtime } = this.#services
-    const { id, partition } = this.#leased
-    const input = { executionId: id, from, values: true }
     try {
-      const call = () => batcher.run(partition, 'readSteps', input)
-      const { result, blobs } = await retryUntilAnswered(this.#services, this.#leased, call)
-      if (result.kind === 'refused') throw this.#run.refusalOf(result)
-      this.#clockAheadMs = result.at - runtime.monotonic()
-      for (const view of result.steps) this.#addStep(view, blobs)
-      this.#nextPosition = result.next
+      const { page, blobs } = await this.#read(from, undefined)
+      this.#clockAheadMs = page.at - this.#services.runtime.monotonic()
+      for (const view of page.steps) this.#addStep(view, blobs)
+      this.#nextPosition = page.next
     } finally {
       this.#page = undefined
     }
     this.#readNextPage()
+  }
+
+  async #read(from: number, limit: number | undefined) {
+    const { batcher } = this.#services
+    const { id, partition } = this.#leased
+    const input = { executionId: id, from, limit, values: true }
+    const call = () => batcher.run(partition, 'readSteps', input)
+    const { result, blobs } = await retryUntilAnswered(this.#services, this.#leased, call)
+    if (result.kind === 'refused') throw this.#run.refusalOf(result)
+    return { page: result, blobs }
   }
 
   #addStep({ step, isFinal, valueBlob }: StepView, blobs: readonly Uint8Array[]): void {
