@@ -59,7 +59,7 @@ const IDLE_ANSWERS: readonly string[] = [
 ]
 
 /** Operations that bring executions into being. */
-const MAKERS: readonly string[] = ['createExecution', 'submitFlow', 'addExecutionToFlow']
+const MAKERS: readonly string[] = ['createExecution', 'submitFlow', 'addExecutionToFlow', 'startChildren']
 
 export function stepProblems(step: Step): string[] {
   const before = byId(step.before)
@@ -190,7 +190,8 @@ function changeProblems(step: Step, before: Execution, after: Execution): string
   const isTimed = isClaimed || isOperation(step.call, 'claimForWorker') || isOperation(step.call, 'runDue')
   const isSubject = subjectOf(step.call) === after.id
   // A completion that claims the next handles what is due first, as every claim does.
-  const mayTouchOthers = isTimed || claimedBy(step.answer.result) !== undefined || isOfItsFlow(step, after)
+  const mayTouchOthers =
+    isTimed || claimedBy(step.answer.result) !== undefined || isOfItsFlow(step, after) || isOfItsFamily(step, after)
 
   if (after.epoch < before.epoch) problems.push(`the epoch of ${after.id} fell`)
   if (after.epoch > before.epoch + 1) problems.push(`the epoch of ${after.id} jumped`)
@@ -232,6 +233,13 @@ function renewalProblems({ call, answer }: Step, after: Execution): string[] {
 
 function hasEvent({ before, after }: Step, id: string, type: string): boolean {
   return after.events.slice(before.events.length).some((event) => event.executionId === id && event.type === type)
+}
+
+/** The end of a child changes its parent. A parent that starts a child anew, or is removed, releases its children. */
+function isOfItsFamily({ call, before, answer }: Step, { id, parent }: Execution): boolean {
+  const subject = subjectOf(call)
+  if (parent?.isReleased === true) return parent.executionId === subject || answer.result.kind === 'purged'
+  return byId(before).get(subject ?? '')?.parent?.executionId === id
 }
 
 /** Whether the call was about the flow that the execution belongs to, or about another member of it. */

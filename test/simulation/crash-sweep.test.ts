@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { executionsOf } from '../conformance/execution-invariants.ts'
 import { sweepCrashes } from './crash-sweep.ts'
 import type { Moment } from './crash-sweep.ts'
 
@@ -29,5 +30,27 @@ test.each<Moment>(['before', 'after'])(
       ).not.toEqual([])
     }
     expect(labels.length).toBeGreaterThan(CALLS_MIN)
+  },
+)
+
+test.each<Moment>(['before', 'after'])(
+  'a worker that dies %s each of its calls in turn starts no child twice, and the parent gets the right results',
+  async (moment) => {
+    for (const kind of ['calling', 'spreading', 'racing']) {
+      const labels: string[] = []
+      for await (const { label, problems, world } of sweepCrashes(kind, moment)) {
+        labels.push(label)
+        expect(problems, `${kind} dying ${moment} call ${labels.length}: ${label}`).toEqual([])
+        const ends = world.network.dumps.flatMap((dump) => executionsOf(dump)).filter(({ task }) => task === kind)
+        expect(ends.map(({ state }) => state)).toMatchObject([{ phase: 'ended', outcome: 'completed' }])
+      }
+      console.log(`${kind} dying ${moment}: ${labels.length} calls`)
+      for (const operation of ['claimForWorker', 'startChildren', 'completeExecution', 'readSteps']) {
+        expect(
+          labels.filter((label) => label.includes(operation)),
+          `${operation} of ${kind}`,
+        ).not.toEqual([])
+      }
+    }
   },
 )

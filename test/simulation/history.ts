@@ -5,6 +5,7 @@ import type { Execution } from '../../src/kernel/index.ts'
 import type { StoredEvent } from '../../src/stores/store.ts'
 import { executionsOf } from '../conformance/execution-invariants.ts'
 import { isOfFlow } from '../conformance/flow-event-invariants.ts'
+import { childHistoryProblems } from './child-history.ts'
 import { flowHistoryProblems } from './flow-history.ts'
 import { journalHistoryProblems } from './journal-history.ts'
 import { SHORT_RETENTION_MS, isAllowedToWait, kindNamed } from './kinds.ts'
@@ -42,7 +43,7 @@ export async function historyProblems(world: World): Promise<string[]> {
     problems.push(...calmProblems(life, world.calmSince + world.config.aftermathMs))
     problems.push(...(await resultProblems(life, world)))
   }
-  problems.push(...flowHistoryProblems(world), ...journalHistoryProblems(world))
+  problems.push(...flowHistoryProblems(world), ...journalHistoryProblems(world), ...childHistoryProblems(world))
   for (const id of bodies.keys()) if (!events.has(id)) problems.push(`a body ran for ${id}, which was never accepted`)
   return problems
 }

@@ -1,5 +1,6 @@
 /** What handlers and senders saw of steps, waits and signals, apart from the store. */
-import type { StepContext, StepOptions, TaskContext, Waitable } from '../../src/client/index.ts'
+import type { Child, ChildHandle } from '../../src/client/define/children.ts'
+import type { StepContext, StepOptions, Task, TaskContext, Waitable } from '../../src/client/index.ts'
 
 /** One run of a step's work. Each gives a value that no other gives. */
 export interface StepRun {
@@ -9,10 +10,10 @@ export interface StepRun {
   readonly value: string
 }
 
-/** What a handler was answered by a step or a wait. */
+/** What a handler was answered by a step, a wait or a child. */
 export interface StepAnswer {
   readonly executionId: string
-  readonly kind: 'step' | 'wait' | 'now'
+  readonly kind: 'step' | 'wait' | 'now' | 'child' | 'join'
   readonly name: string
   readonly value: unknown
 }
@@ -45,6 +46,8 @@ export interface Registration {
   readonly executionId: string
   readonly name: string
 }
+
+type ChildTask = Task<{ readonly name: string }, unknown, unknown, string>
 
 export class JournalNotes {
   readonly rests: Rest[] = []
@@ -102,6 +105,33 @@ export class NotedCalls {
     const answer = await this.#context.waitFor(name, waitable)
     this.#answered('wait', name, answer)
     return answer
+  }
+
+  /** Calls a child, whose answer is a text of its own. */
+  async call(name: string, task: ChildTask): Promise<void> {
+    this.#answered('child', name, await this.#context.call(name, task, { name }))
+  }
+
+  spawn(name: string, task: ChildTask): Promise<ChildHandle<string>> {
+    return this.#context.spawn(name, task, { name })
+  }
+
+  async all(name: string, children: readonly Child<string>[]): Promise<void> {
+    this.#answered('join', name, await this.#context.all(name, children))
+  }
+
+  async settled(name: string, children: readonly Child<string>[]): Promise<void> {
+    const outcomes = await this.#context.settled(name, children)
+    this.#answered(
+      'join',
+      name,
+      outcomes.map((each) => (each.ok ? each.value : each.error.message)),
+    )
+  }
+
+  /** The losers are cancelled. */
+  async any(name: string, children: readonly Child<string>[]): Promise<void> {
+    this.#answered('join', name, await this.#context.any(name, children, { losers: 'cancel' }))
   }
 
   async now(name: string): Promise<number> {

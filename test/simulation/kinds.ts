@@ -2,6 +2,7 @@
 import { PermanentError, PostponeError, RetryAfterError } from '../../src/client/index.ts'
 import type { ExecutionState } from '../../src/kernel/index.ts'
 import { sleep } from '../../src/runtime/index.ts'
+import { childKinds, parentKinds } from './child-kinds.ts'
 import { memberKinds } from './flow-kinds.ts'
 import { journalKinds } from './journal-kinds.ts'
 import { brief, kind, obey } from './kind.ts'
@@ -109,13 +110,14 @@ export const kinds: readonly Kind[] = [
   }),
   kind('unserved', { settings: { lane: 'nowhere' }, isUnserved: true, outcomes: [] }),
   ...journalKinds,
+  ...parentKinds,
 ]
 
 /** More at once than fits one batch. Only some worlds have it: it makes everything else slow. */
 export const crowd = kind('crowd', { then: { kind: 'crowd', count: 70 } }, async () => undefined)
 
 /** Work with a handler, or in a lane without one. */
-export const allKinds: readonly Kind[] = [...kinds, crowd, ...memberKinds]
+export const allKinds: readonly Kind[] = [...kinds, crowd, ...memberKinds, ...childKinds]
 
 export function kindNamed(name: string): Kind {
   const found = allKinds.find((one) => one.name === name)

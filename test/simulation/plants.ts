@@ -2,6 +2,7 @@
  * Faults that are planted one by one: each is a small mistake of a kind that people make. The simulator has to find every
  * one of them.
  */
+import { childPlants } from './child-plants.ts'
 import { flowPlants } from './flow-plants.ts'
 import { journalPlants } from './journal-plants.ts'
 import { kernelPlants } from './kernel-plants.ts'
@@ -15,6 +16,7 @@ export const plants: readonly Plant[] = [
   ...processPlants,
   ...flowPlants,
   ...journalPlants,
+  ...childPlants,
 ]
 
 export function plantNamed(name: string): Plant {

@@ -12,7 +12,7 @@ import { StepJournal } from '../../src/worker/steps/step-journal.ts'
 import type { Plant } from './plant.ts'
 
 /** Puts another method in the place of one; answers how to put the right one back. */
-function changeMethod<C extends object>(prototype: C, name: keyof C, wrong: unknown): () => void {
+export function changeMethod<C extends object>(prototype: C, name: keyof C, wrong: unknown): () => void {
   const right = prototype[name]
   Object.assign(prototype, { [name]: wrong })
   return () => void Object.assign(prototype, { [name]: right })
@@ -25,7 +25,7 @@ function changeGetters<C extends object>(prototype: C, names: readonly (keyof C)
   return () => names.forEach((name, i) => Object.defineProperty(prototype, name, right[i] ?? {}))
 }
 
-function method<C extends object, N extends keyof C>(prototype: C, name: N): C[N] {
+export function method<C extends object, N extends keyof C>(prototype: C, name: N): C[N] {
   return prototype[name]
 }
 

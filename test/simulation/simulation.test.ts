@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { describe, expect, test, vi } from 'vitest'
 import { Clockwork } from './clockwork.ts'
 import { drawConfig, faultNames, noFaults } from './config.ts'
+import { childKinds } from './child-kinds.ts'
 import { flowKinds, memberKinds } from './flow-kinds.ts'
 import { kinds } from './kinds.ts'
 import type { Plant } from './plant.ts'
@@ -69,7 +70,7 @@ test('without faults every kind of work ends as it should, and at once', async (
   expect(world.faultCounts).toEqual({})
   const begun = new Set(world.witness.bodies.map(({ task }) => task))
   const served = kinds.filter(({ isUnserved, name }) => !isUnserved && !['late', 'changed_mind'].includes(name))
-  expect([...begun].sort()).toEqual([...served, ...memberKinds].map(({ name }) => name).sort())
+  expect([...begun].sort()).toEqual([...served, ...memberKinds, ...childKinds].map(({ name }) => name).sort())
 })
 
 test('what a world throws is a problem of that world', async () => {

@@ -118,6 +118,9 @@ const FENCED_DEEDS = [
   'answered',
   'opened',
   'already_opened',
+  'started',
+  'joining',
+  'decided',
 ]
 
 /** A call that succeeds with a fence held exactly that lease, and the lease was valid. */
