@@ -11,7 +11,7 @@ export const optionTable = {
   length: { value: 'N', help: 'nodes of a chain, or steps of a handler', parse: parseCount },
   flows: { value: 'N', help: 'flows that a round runs with many under way at once', parse: parseCount },
   width: { value: 'N', help: 'children of the root of a flow', parse: parseCount },
-  n: { value: 'N', help: 'nodes of a race', parse: parseCount },
+  n: { value: 'N', help: 'nodes of a race, or children of a handler', parse: parseCount },
   processes: {
     value: 'N[,N…]',
     help: 'numbers of OS processes that share the work; each number is measured',

@@ -41,6 +41,11 @@ export const scenarios: Readonly<Record<string, ScenarioEntry>> = {
     options: ['width', 'processes'],
     load: async () => (await import('./fanout.ts')).fanout,
   },
+  children: {
+    stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
+    options: ['n'],
+    load: async () => (await import('./children.ts')).childrenOfHandlers,
+  },
   'quorum-cancel': {
     stores: ['valkey', 'postgres', 'sqlite', 'memory', 'valkey-cluster'],
     options: ['n'],
