@@ -1,10 +1,10 @@
 /**
- * A graph that grows while it runs: a crawler adds a node for every page that it finds, and waits for them without
- * occupying a worker. After each wait its handler runs again from its first line; adding a node is idempotent.
+ * A crawler that fetches every page of a site: a child for every page that it finds, and a wait for all of one depth at a time. It
+ * occupies no worker while it waits. After each wait its handler runs again from its first line, and gets the recorded pages.
  *
  *   npx node examples/crawl.ts [location of a store]
  */
-import { flow, task } from '../src/index.ts'
+import { task } from '../src/index.ts'
 import { openFabric } from './open-fabric.ts'
 
 /** Simulates the web, with circular links. */
@@ -24,8 +24,6 @@ interface Page {
 const fetchPage = task<{ url: string }, Page>('page.fetch', { retry: { attempts: 3 } })
 const crawl = task<{ start: string }, readonly string[]>('crawl')
 
-const crawlSite = flow('crawl-site', (f, input: { start: string }) => f.node('crawl', crawl, { input }))
-
 const fetchHandler = fetchPage.handle(({ url }) => {
   console.log(`fetched ${url}`)
   return { url, links: site[url] ?? [] }
@@ -35,9 +33,8 @@ const crawlHandler = crawl.handle(async ({ start }, ctx) => {
   const known = new Set([start])
   let found = [start]
   while (found.length > 0) {
-    await Promise.all(found.map((url) => ctx.flow.add(`page:${url}`, fetchPage, { url })))
     // Unless all of them have been fetched, this run ends here.
-    const pages = Object.values(await ctx.flow.wait()) as Page[]
+    const pages = await ctx.all(found.map((url) => ctx.spawn(`page:${url}`, fetchPage, { url })))
     found = [...new Set(pages.flatMap(({ links }) => links))].filter((url) => !known.has(url))
     for (const url of found) known.add(url)
   }
@@ -49,8 +46,9 @@ const { fabric } = opened
 // One slot is enough: a waiting crawler occupies none.
 await fabric.work([fetchHandler, crawlHandler], { concurrency: 1 })
 
-const handle = await fabric.submit(crawlSite, { start: '/' })
-const pages = await handle.result()
+const execution = await fabric.submit(crawl, { start: '/' })
+const pages = await execution.result()
 console.log(`${pages.length} pages: ${pages.join(' ')}`)
-const { memberCount, edgeCount } = await handle.describe()
-console.log(`the flow has ${memberCount} members and ${edgeCount} edges`)
+let childCount = 0
+for await (const { outcome } of execution.children()) if (outcome === 'completed') childCount += 1
+console.log(`the crawler has ${childCount} children`)

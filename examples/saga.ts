@@ -1,7 +1,7 @@
 /**
  * A trip is booked in three places, or in none: also if a booking fails, and if the traveller cancels while the trip waits for a
- * confirmation. Every booking and every cancellation is a step, so a crash repeats no recorded work: the handler runs again
- * from its first line and gets the recorded results.
+ * confirmation. Every booking is a child: an execution of its own, with its own retries. The trip occupies no worker while it
+ * waits, and a crash starts no child twice: the handler runs again from its first line and gets the recorded results.
  *
  *   npx node examples/saga.ts [location of a store]
  */
@@ -10,6 +10,7 @@ import type { ExecutionHandle } from '../src/index.ts'
 import { openFabric } from './open-fabric.ts'
 
 const bookTrip = task<{ to: string }, string>('trip.book')
+const book = task<{ what: string; to: string }, { booking: string }>('office.book', { retry: { attempts: 3 } })
 
 // Simulates booking offices, which deduplicate requests by key.
 const offices = {
@@ -23,9 +24,11 @@ const offices = {
   },
 }
 
+const bookHandler = book.handle(({ what, to }, ctx) => offices.book(what, to, ctx.idempotencyKey))
+
 const bookTripHandler = bookTrip.handle(async ({ to }, ctx) => {
   for (const what of ['flight', 'hotel', 'car']) {
-    const { booking } = await ctx.step(`book ${what}`, (s) => offices.book(what, to, s.idempotencyKey))
+    const { booking } = await ctx.call(`book ${what}`, book, { what, to })
     // Runs if a later booking fails or the trip is cancelled, the last registered first.
     await ctx.compensate(`cancel ${what}`, { retry: { attempts: 10 } }, () => offices.cancel(booking))
   }
@@ -35,7 +38,7 @@ const bookTripHandler = bookTrip.handle(async ({ to }, ctx) => {
 
 await using opened = await openFabric()
 const { fabric } = opened
-await fabric.work([bookTripHandler])
+await fabric.work([bookTripHandler, bookHandler])
 
 for (const to of ['Rome', 'Venice', 'Oslo']) {
   console.log(`${to}:`)
@@ -50,7 +53,7 @@ for (const to of ['Rome', 'Venice', 'Oslo']) {
 /** The handler occupies no worker at that moment. The cancel wakes it, and its compensations run. */
 async function cancelWhileItWaits(execution: ExecutionHandle<string>): Promise<void> {
   for await (const item of execution.events()) {
-    if (item.kind === 'event' && item.event.type === 'execution_suspended') break
+    if (item.kind === 'event' && item.event.type === 'execution_suspended' && item.event.step === 'confirmed') break
   }
   await execution.cancel('the traveller is ill')
 }

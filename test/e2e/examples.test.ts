@@ -60,7 +60,6 @@ test.each([
       '  release: disk-7 is free again\n',
     ],
   ],
-  ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the flow has 6 members and 5 edges']],
 ])('the example %s prints its results and exits, also on a given store', async (name, texts) => {
   const place = await workplace()
   const program = path.join(root, `examples/${name}.ts`)
@@ -94,6 +93,15 @@ test.each([
       'A-17 is paid with p-1: 1999 cents',
     ],
   ],
+  ['crawl', ['5 pages: / /bees /bees/dance /honey /sources', 'the crawler has 5 children']],
+  [
+    'report',
+    [
+      'Bern: read for acme\n',
+      '2026-10: 2640 dollars by rate:fast; missing: Oslo does not answer\n',
+      'sales:Oslo: failed\nrate:fast: completed\nrate:slow: cancelled\n',
+    ],
+  ],
   [
     'saga',
     [
@@ -123,7 +131,7 @@ test('the example agent resumes in another process and repeats no recorded step'
 
   expect(stderr).toBe('')
   expect(code).toBe(0)
-  expect(stdout).toContain("behind step 'search'")
+  expect(stdout).toContain("behind the call 'search'")
   expect(stdout.match(/asks the (planner|searcher)/g)).toEqual(['asks the planner', 'asks the searcher'])
   expect(new Set(stdout.match(/process \d+ asks/g)).size).toBe(2)
   expect(stdout).toContain('reviewer on (writer on (searcher on (planner on (How do bees find the way?))))')
