@@ -255,4 +255,30 @@ conforms('child_canceller', ({ fabric, given, flows, journal, children, clock })
     expect(await Promise.all(ids.map(endOf))).toEqual(['cancelled parent_stopped', 'cancelled parent_stopped'])
     expect(await children.step(parent, 'running')).toMatchObject({ state: { phase: 'open' } })
   })
+
+  test('a follow-up begins once the children of the run before are cancelled', async () => {
+    const { parent, ids } = await children.waiting(['a'], { parent: { totalTimeoutMs: 10_000 } })
+    const after = { executionId: parent.executionId, ifExists: 'after' } as const
+    const asked = await given.submit(after)
+    clock.advance(10_000)
+    await flows.drain()
+    await fabric.run('completeExecution', await given.claimOf(parent))
+    const between = await endOf(parent.executionId)
+    const early = await given.submit(after)
+
+    await flows.drain()
+
+    expect([asked.kind, between]).toEqual(['follow_up', 'expired execution_deadline'])
+    expect(early).toMatchObject({ code: 'children_stopping' })
+    expect(await endOf(ids[0]!)).toBe('cancelled parent_stopped')
+    expect(await endOf(parent.executionId)).toBe('eligible')
+  })
+
+  test('a child has no follow-up', async () => {
+    const { ids } = await children.waiting(['a'])
+
+    expect(await given.submit({ executionId: ids[0]!, ifExists: 'after' })).toMatchObject({
+      code: 'execution_is_child',
+    })
+  })
 })
