@@ -342,6 +342,27 @@ conforms('a cancel of a handler with children', ({ fabric }) => {
     expect([...reasons]).toEqual(['cancelled'])
   })
 
+  test('by its deadline lets the next run of its id begin once the children are cancelled', async () => {
+    await using working = new Working(fabric)
+    const aborted: string[] = []
+    const begun = counting(1)
+    const keyed = task<string>('keyed')
+    working.work([
+      endlessHandler(aborted, begun.note),
+      keyed.handle(async (which, ctx) => (which === 'first' ? await ctx.call('child', endless, 'child') : which)),
+    ])
+    const timeout = { total: '6s' } as const
+    const execution = await working.until(working.client.submit(keyed, 'first', { id: 'one', timeout }))
+    await working.until(begun.reached)
+    await untilState(fabric, execution, 'suspended')
+    await working.until(working.client.submit(keyed, 'next', { id: 'one', ifExists: 'after' }))
+
+    await untilState(fabric, execution, 'completed')
+
+    expect((await working.until(execution.describe())).result).toBe('next')
+    await untilTrue(fabric, () => aborted.length === 1)
+  })
+
   test('does not follow from its own end: children of a parent that failed run on', async () => {
     await using working = new Working(fabric)
     const waiting = task<null, string>('waiting')

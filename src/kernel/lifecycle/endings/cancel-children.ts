@@ -39,7 +39,8 @@ export function cancelChildren(tx: Tx, execution: Execution): void {
   }
   tx.put(current)
   const followUp = current.followUp
-  if (from === undefined && current.state.phase === 'ended' && followUp !== undefined) beginFollowUp(tx, current, followUp)
+  if (from === undefined && current.state.phase === 'ended' && followUp !== undefined)
+    beginFollowUp(tx, current, followUp)
 }
 
 interface OpenChild {
