@@ -138,7 +138,7 @@ conforms('a flow with conditions', ({ fabric }) => {
     const same = await working.until(working.client.submit(resize, { limit: 1 }, { id: 'one' }))
     expect(same.created).toBe('joined')
     await expect(working.until(working.client.submit(resize, { limit: 2 }, { id: 'one' }))).rejects.toMatchObject({
-      code: 'flow_exists',
+      code: 'input_differs',
     })
   })
 })
