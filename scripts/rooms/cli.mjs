@@ -1,9 +1,10 @@
-const command = ['session', 'doctor', 'args', 'process', 'text']
+const command = ['session', 'doctor', 'args', 'modules', 'process', 'text']
 
 /** The rooms of src/cli, each with the rooms that it may import. */
 export const cli = {
   rooms: {
     text: [],
+    modules: [],
     process: ['text'],
     args: ['process', 'text'],
     session: ['args', 'process', 'text'],

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { errorIn, workplace } from './workplace.ts'
 import type { Ended, Running, Workplace } from './workplace.ts'
@@ -185,33 +186,187 @@ describe('dev', () => {
   })
 
   test.each([
-    ['does not exist', 'nowhere.ts', 'nowhere.ts'],
-    ['exports no handler', 'empty.mjs', 'exports no handler'],
-    ['cannot be parsed', 'broken.mjs', 'broken.mjs cannot be loaded: SyntaxError'],
-    ['fails while it loads', 'failing.mjs', 'no database'],
+    ['does not exist', 'nowhere.ts', /nowhere.ts/],
+    ['exports no handler', 'empty.mjs', /exports no handler/],
+    ['cannot be parsed', 'broken.mjs', /broken.mjs cannot be loaded: SyntaxError: .*broken.mjs:1:14: \S/],
+    ['fails while it loads', 'failing.mjs', /Error: no database \(at .*failing.mjs:1:7\)/],
   ])('a handlers file that %s is refused with 2', async (_, file, named) => {
     const place = await workplace()
     await place.write('empty.mjs', 'export const limit = 3')
     await place.write('broken.mjs', 'export const = 3')
     await place.write('failing.mjs', `throw new Error('no database')`)
 
-    const refused = await place.run(['dev', file, '--json'])
+    const refused = await place.run(['dev', file, '--no-watch', '--json'])
 
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(errorIn(refused).message).toContain(named)
+    expect(errorIn(refused).message).toMatch(named)
     expect(place.has('flowfabric.db')).toBe(false)
   })
 
-  test('TypeScript is refused with advice where Node does not run it', async () => {
+  test('TypeScript is refused with advice where Node cannot load it', async () => {
     const place = await workplace()
     await place.write('handlers.ts', HANDLERS)
+    await place.write('old-node.mjs', `import module from 'node:module'\nmodule.registerHooks = undefined\n`)
 
-    const refused = await place.run(['dev', 'handlers.ts', '--json'], { nodeOptions: ['--no-strip-types'] })
+    const refused = await place.run(['dev', 'handlers.ts', '--json'], {
+      nodeOptions: ['--no-strip-types', '--import', './old-node.mjs'],
+    })
 
     expect(refused.code).toBe(2)
-    expect(errorIn(refused).message).toContain('handlers.ts is TypeScript')
+    expect(errorIn(refused).message).toContain('handlers.ts is TypeScript, which needs Node 22.15')
+  })
+
+  test('a handlers file that does not exist ends the command although it watches', async () => {
+    const place = await workplace()
+    expect(await place.run(['dev', 'nowhere.ts'])).toMatchObject({ code: 2 })
   })
 })
+
+describe('dev with a NodeNext project', () => {
+  test('loads .js endings, enums, path aliases, mapped imports and types that are imported as values', async () => {
+    const place = await nodeNextProject()
+    // The loader does not depend on the types that Node itself strips.
+    const dev = place.start(['dev', 'src/handlers.ts'], { nodeOptions: ['--no-strip-types'] })
+    await dev.prints(/Events follow/)
+
+    expect(await place.json('submit', 'paint', '{"name":"Ada"}', '--wait')).toMatchObject({
+      result: { text: 'Ada: RED', mapped: 'mapped', old: 'commonjs', label: 'Paint' },
+    })
+    await place.run(['submit', 'fail', '--id', 'fail', '--wait'])
+    // The stack has the lines of the source, not of the transformed code.
+    expect((await place.run(['show', 'fail'])).stdout).toMatch(/PermanentError: no paint\n +at .*handlers\.ts:21:9/)
+    expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
+  })
+
+  test('restarts on a change, prints where a syntax error is, and continues when it is corrected', async () => {
+    const place = await nodeNextProject()
+    const dev = place.start(['dev', 'src/handlers.ts'])
+    await dev.prints(/Events follow/)
+
+    await place.write('src/lib/colour.ts', 'export enum Colour { Red = "CRIMSON" }\n')
+    await dev.prints(/src\/lib\/colour\.ts has changed: restarting[^]*Events follow/)
+    expect(await place.json('submit', 'paint', '{"name":"Ada"}', '--wait')).toMatchObject({
+      result: { text: 'Ada: CRIMSON' },
+    })
+
+    await place.write('src/lib/colour.ts', '\nexport const = 3\n')
+    await dev.prints(/cannot be loaded: SyntaxError: \S+src\/lib\/colour\.ts:2:14: \S[^]*Waiting for a change/)
+
+    await place.write('src/lib/colour.ts', "import { red } from './red.js'\nexport const Colour = { Red: red }\n")
+    await dev.prints(/cannot be loaded: Error: Cannot find module[^]*Waiting for a change/)
+
+    await place.write('src/lib/red.ts', "export const red = 'ROSE'\n")
+    await dev.prints(/(Events follow[^]*){3}/)
+    expect(await place.json('submit', 'paint', '{"name":"Ada"}', '--wait')).toMatchObject({
+      result: { text: 'Ada: ROSE' },
+    })
+    expect(await dev.endBy('SIGTERM')).toMatchObject({ code: 0 })
+  })
+
+  test('a restart lets a running handler finish, and claims nothing before the new version runs', async () => {
+    const place = await workplace()
+    const dev = await devWith(place, '--concurrency', '1')
+    await place.run(['submit', 'patient', JSON.stringify(place.path('go')), '--id', 'patient'])
+    await untilActive(place, dev, 'patient')
+
+    await place.write('handlers.ts', HANDLERS.replace('Hello', 'Goodbye'))
+    await dev.prints(/has changed: restarting[^]*Finishing/)
+    const greeting = place.run(['submit', 'greet', '{"name":"Ada"}', '--wait'])
+    await place.write('go', '')
+
+    expect((await greeting).stdout).toBe('"Goodbye, Ada"\n')
+    expect(dev.stderr).toContain('finished=1 released=0 abandoned=0')
+    expect(await place.json('show', 'patient')).toMatchObject({ state: 'completed', attempts: [{ number: 1 }] })
+  })
+
+  test('a restart releases a handler that does not finish, and the new version runs it again', async () => {
+    const place = await workplace()
+    const dev = await devWith(place)
+    await place.run(['submit', 'endless', '--id', 'endless'])
+    await untilActive(place, dev, 'endless')
+
+    await place.write(
+      'handlers.ts',
+      `import { task } from 'flowfabric'\nexport const endless = task('endless').handle(() => 'ended')\n`,
+    )
+
+    await dev.prints(/finished=0 released=1 abandoned=0[^]*Events follow/)
+    await dev.prints(/execution_ended .*outcome=completed/)
+    expect(await place.json('show', 'endless')).toMatchObject({ state: 'completed', failureCount: 0 })
+  })
+
+  test('the process of the handlers ends when the process that watches is killed', async () => {
+    const place = await workplace()
+    const dev = await devWith(place)
+    // The output stays open until both have ended.
+    const ended = await dev.endBy('SIGKILL')
+    expect(ended.stderr).toContain('Stopped.')
+  })
+
+  test('ctrl-c ends a command that waits for a change', async () => {
+    const place = await workplace()
+    await place.write('broken.mjs', 'export const = 3')
+    const dev = place.start(['dev', 'broken.mjs'])
+    await dev.prints(/Waiting for a change/)
+    expect(await dev.endBy('SIGINT')).toMatchObject({ code: 0 })
+  })
+})
+
+/** A project as TypeScript compiles it with NodeNext. */
+async function nodeNextProject(): Promise<Workplace> {
+  const place = await workplace()
+  await place.install()
+  await mkdir(place.path('src/lib'), { recursive: true })
+  await mkdir(place.path('node_modules/base-config'))
+  await place.write('node_modules/base-config/tsconfig.json', '{ "compilerOptions": { "strict": true } }')
+  await place.write('package.json', '{ "type": "module", "imports": { "#mapped/*": "./src/lib/*" } }')
+  await place.write(
+    'tsconfig.base.json',
+    `{
+      /* Shared. */
+      "extends": "base-config",
+      "compilerOptions": { "module": "NodeNext", "paths": { "@lib/*": ["./types/*", "./src/lib/*"], }, },
+    }`,
+  )
+  await place.write('tsconfig.json', '{ "extends": ["./tsconfig.base"], "compilerOptions": { "noEmit": true } } // end')
+  await place.write('src/lib/colour.ts', 'export enum Colour { Red = "RED" }\n')
+  await place.write('src/lib/mapped.ts', "export const mapped: string = 'mapped'\n")
+  await place.write('src/lib/old.cts', "const old: string = 'commonjs'\nmodule.exports = { old }\n")
+  await place.write('src/types.ts', 'export interface Person { name: string }\n')
+  await place.write('src/handlers.ts', NODE_NEXT_HANDLERS)
+  return place
+}
+
+const NODE_NEXT_HANDLERS = `import { PermanentError, task, TaskContext } from 'flowfabric'
+import { Colour } from '@lib/colour.js'
+import { mapped } from '#mapped/mapped.js'
+import old from './lib/old.cjs'
+import { Person } from './types.js'
+
+namespace Labels {
+  export const paint = 'Paint'
+}
+
+class Painter {
+  constructor(private readonly person: Person) {}
+  text(colour: Colour): string {
+    return this.person.name + ': ' + colour
+  }
+}
+
+export const fail = task('fail').handle((_input: unknown, _context: TaskContext) => {
+  interface Nothing {}
+  const nothing: Nothing = {}
+  throw new PermanentError('no paint', { cause: nothing })
+})
+
+export const paint = task<Person, object>('paint').handle((person) => ({
+  text: new Painter(person).text(Colour.Red),
+  mapped,
+  old: old.old,
+  label: Labels.paint,
+}))
+`
 
 function jsonLines({ stdout }: Ended): { readonly kind: string }[] {
   return stdout

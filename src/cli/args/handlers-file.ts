@@ -1,13 +1,12 @@
 /** Loads the handlers and flows that a module of the user exports, under any names, one by one or in arrays. */
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { invalidInput, isFlow, isHandler } from '../../client/index.ts'
 import type { AnyFlow, Handler } from '../../client/index.ts'
 
 const FIELD = 'handlers-file'
-/** Lines of the module's own error that are shown: the message and the place. */
-const STACK_LINES = 6
 
 export interface LoadedModule {
   readonly handlers: readonly Handler[]
@@ -15,7 +14,12 @@ export interface LoadedModule {
   readonly flows: readonly AnyFlow[]
 }
 
-export async function loadHandlers(file: string): Promise<LoadedModule> {
+/** Prepares the process to import a module. Called once it is known to exist. */
+export type Prepare = (location: string) => Promise<SyntaxErrorFinder>
+/** Finds the reason and the place of a syntax error in the files that were loaded. */
+type SyntaxErrorFinder = () => string | undefined
+
+export async function loadHandlers(file: string, prepare?: Prepare): Promise<LoadedModule> {
   // A location may contain a password, so the error does not repeat it.
   if (isLocation(file)) {
     throw invalidInput(FIELD, 'The handlers file looks like the location of a store: pass that with --store.')
@@ -23,7 +27,7 @@ export async function loadHandlers(file: string): Promise<LoadedModule> {
   const location = path.resolve(file)
   if (!existsSync(location)) throw invalidInput(FIELD, `The handlers file ${file} does not exist.`)
   refuseTypes(file)
-  const exported = Object.values(await load(location, file)).flatMap((value: unknown): unknown[] =>
+  const exported = Object.values(await load(location, file, prepare)).flatMap((value: unknown): unknown[] =>
     Array.isArray(value) ? value : [value],
   )
   const handlers = [...new Set(exported.filter(isHandler))]
@@ -40,20 +44,32 @@ function isLocation(text: string): boolean {
   return /^[a-z][a-z-]+:/.test(text) && !existsSync(path.resolve(text))
 }
 
-/** Refuses TypeScript where this Node does not strip types, because of its version or its options. */
+/** Refuses TypeScript where this Node has no hooks for its loader and does not strip types either. */
 function refuseTypes(file: string): void {
-  if (!/\.[cm]?ts$/.test(file) || process.features.typescript !== false) return
+  const canLoad = typeof module.registerHooks === 'function' || process.features.typescript !== false
+  if (canLoad || !/\.[cm]?ts$/.test(file)) return
   throw invalidInput(
     FIELD,
-    `${file} is TypeScript, which Node ${process.versions.node} does not run. Use Node 22.18 or later, compile the file, or set NODE_OPTIONS=--experimental-strip-types.`,
+    `${file} is TypeScript, which needs Node 22.15 or later, but this is Node ${process.versions.node}. Update Node or compile the file.`,
   )
 }
 
-async function load(location: string, file: string): Promise<object> {
+async function load(location: string, file: string, prepare: Prepare | undefined): Promise<object> {
+  let findSyntaxError: SyntaxErrorFinder | undefined
   try {
+    findSyntaxError = await prepare?.(location)
     return (await import(pathToFileURL(location).href)) as object
   } catch (error) {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    throw invalidInput(FIELD, `${file} cannot be loaded: ${text.split('\n').slice(0, STACK_LINES).join('\n')}`)
+    // The error of Node does not have the place.
+    const found = error instanceof SyntaxError ? findSyntaxError?.() : undefined
+    const reason = found === undefined ? reasonOf(error) : `SyntaxError: ${found}`
+    throw invalidInput(FIELD, `${file} cannot be loaded: ${reason}`)
   }
+}
+
+/** The message of an error and the place where it was thrown, in one line. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const place = error.stack?.split('\n').find((line) => /^ +at .*file:/.test(line))
+  return place === undefined ? `${error.name}: ${error.message}` : `${error.name}: ${error.message} (${place.trim()})`
 }

@@ -10,10 +10,15 @@ import { subscriptionText } from '../text/event-text.ts'
 import { exitCodes } from '../process/exit-codes.ts'
 import { collect, parseInteger } from '../args/flags.ts'
 import { followEvents } from './follow-events.ts'
+import { globalsOf } from '../args/globals.ts'
 import { loadHandlers } from '../args/handlers-file.ts'
+import type { LoadedModule } from '../args/handlers-file.ts'
 import { examples } from '../args/help.ts'
 import { Interruption } from '../process/interruption.ts'
 import type { CommandKeys } from '../session/keys-place.ts'
+import { Supervised } from '../process/supervised.ts'
+import { supervise } from '../process/supervisor.ts'
+import { Output } from '../text/output.ts'
 import { printable } from '../text/printable.ts'
 import type { Session, Shell } from '../session/shell.ts'
 import { packageVersion } from '../../runtime/index.ts'
@@ -21,6 +26,7 @@ import { packageVersion } from '../../runtime/index.ts'
 interface DevFlags {
   readonly concurrency?: string
   readonly lane?: string[]
+  readonly watch: boolean
 }
 
 const ENDING = `
@@ -29,10 +35,11 @@ A second one aborts them, releases their executions and exits with 130 or 143.`
 
 export function devCommand(shell: Shell): Command {
   return new Command('dev')
-    .description('run engine, worker and live tail in one process; creates the store if it does not exist')
+    .description('run engine, worker and live tail, restart on a change; creates the store if it does not exist')
     .argument('[handlers-file]', 'a module that exports handlers; without one, no worker is started')
     .option('--concurrency <number>', 'how many handlers run at once (default: 16)')
     .option('--lane <lane>', "a lane to serve instead of the tasks' own; can be repeated", collect)
+    .option('--no-watch', 'do not restart when a file of the handlers changes')
     .addHelpText('after', ENDING)
     .addHelpText('after', examples(['dev handlers.ts', 'dev handlers.ts --concurrency 4', 'dev --store memory:']))
     .action(async (file: string | undefined, flags: DevFlags, command: Command) => {
@@ -40,12 +47,31 @@ export function devCommand(shell: Shell): Command {
         concurrency: parseGiven(flags.concurrency, (text) => parseInteger(text, '--concurrency')),
         lanes: flags.lane,
       })
+      const supervised = new Supervised()
+      if (file !== undefined && flags.watch && !supervised.isSupervised) {
+        const { json } = globalsOf(command)
+        shell.exitCode = await supervise(shell.runtime, new Output(process.stdout, process.stderr, json === true))
+        return
+      }
       shell.runsForeignCode = file !== undefined
-      const { handlers, flows } = file === undefined ? { handlers: [], flows: [] } : await loadHandlers(file)
+      const { handlers, flows } = file === undefined ? { handlers: [], flows: [] } : await load(file, supervised)
       await shell.withFabric(command, { create: true, inProcess: true, makeKeys: true }, async (session) => {
         await runUntilInterrupted(shell, session, handlers, { ...options, flows })
       })
     })
+}
+
+async function load(file: string, supervised: Supervised): Promise<LoadedModule> {
+  try {
+    return await loadHandlers(file, async (location) => {
+      // Loaded lazily: the parser of TypeScript is large, and only this command needs it.
+      const { loadProject } = await import('../modules/typescript.ts')
+      return loadProject(location, (used) => supervised.file(used))
+    })
+  } catch (error) {
+    await supervised.refused()
+    throw error
+  }
 }
 
 async function runUntilInterrupted(

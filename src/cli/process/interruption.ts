@@ -29,6 +29,11 @@ export class Interruption {
     return this.#hurry.signal
   }
 
+  /** The last signal; undefined if there was none. */
+  get by(): EndSignal | undefined {
+    return this.#by
+  }
+
   /** The exit code of the last signal; undefined if there was none. */
   get exitCode(): ExitCode | undefined {
     if (this.#by === undefined) return undefined

@@ -8,7 +8,6 @@ import type { StoreLocation } from '../../stores/open/location.ts'
 import type { Fabric } from '../../fabric/fabric.ts'
 import { dropUndefined } from '../args/drop-undefined.ts'
 import { exitCodes } from '../process/exit-codes.ts'
-import type { ExitCode } from '../process/exit-codes.ts'
 import { globalsOf } from '../args/globals.ts'
 import { findKeys, keysFileOf, makeKeys } from './keys-place.ts'
 import type { CommandKeys, KeysFlags } from './keys-place.ts'
@@ -50,7 +49,7 @@ export interface OpenOptions extends Pick<PlaceOptions, 'inProcess'> {
 
 export class Shell {
   readonly runtime: Runtime
-  exitCode: ExitCode = exitCodes.ok
+  exitCode: number = exitCodes.ok
   /** Whether a module of the user was loaded. Its leftover timers must not keep the process alive. */
   runsForeignCode = false
 
