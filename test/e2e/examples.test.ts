@@ -30,7 +30,7 @@ test('the first program exits, and a second run finds the result of the first', 
   expect(second).toMatchObject({ code: 0, stdout: first.stdout })
 })
 
-test.each([
+test.each<[name: string, texts: string[], states?: string[]]>([
   ['diamond', ['total: of 3 orders', 'report: 2026-10: 235.50 in all, most of it for a hive']],
   [
     'llm-race',
@@ -59,23 +59,27 @@ test.each([
       'broken.csv: the flow failed\n  report: load failed (permanent), merge skipped',
       '  release: disk-7 is free again\n',
     ],
+    ['failed', 'completed'],
   ],
-])('the example %s prints its results and exits, also on a given store', async (name, texts) => {
-  const place = await workplace()
-  const program = path.join(root, `examples/${name}.ts`)
+])(
+  'the example %s prints its results and exits, also on a given store',
+  async (name, texts, states = ['completed']) => {
+    const place = await workplace()
+    const program = path.join(root, `examples/${name}.ts`)
 
-  const alone = await place.startNode([program]).end()
-  const given = await place.startNode([program, 'sqlite:./given.db']).end()
+    const alone = await place.startNode([program]).end()
+    const given = await place.startNode([program, 'sqlite:./given.db']).end()
 
-  for (const { code, stdout, stderr } of [alone, given]) {
-    expect(stderr).not.toContain('Error')
-    expect(code).toBe(0)
-    for (const text of texts) expect(stdout).toContain(text)
-  }
-  expect(await place.json('flow', 'list', '--store', 'sqlite:./given.db')).toMatchObject({
-    items: [{ state: 'completed' }],
-  })
-})
+    for (const { code, stdout, stderr } of [alone, given]) {
+      expect(stderr).not.toContain('Error')
+      expect(code).toBe(0)
+      for (const text of texts) expect(stdout).toContain(text)
+    }
+    expect(await place.json('flow', 'list', '--store', 'sqlite:./given.db')).toMatchObject({
+      items: states.map((state) => ({ state })),
+    })
+  },
+)
 
 test.each([
   [

@@ -29,7 +29,7 @@ export function testFlows(newStore: (name: string) => Environment): void {
     await worker.endBy('SIGTERM')
 
     expect(before.stdout).toMatch(new RegExp(`^${id} release open\n`))
-    expect(before.stdout).toMatch(/┌ ○ build +waiting +0-\S+ +ready for/)
+    expect(before.stdout).toMatch(/┌ ○ build +waiting +\d+-\S+ +ready for/)
     expect(before.stdout).toMatch(
       /├ · unit +waiting_dependencies +\S+ +after build\n├ · e2e +waiting_dependencies +\S+ +after build\n/,
     )

@@ -69,15 +69,22 @@ describe('submit', () => {
     expect(shown['deadlineAt']).toBe((shown['createdAt'] as number) + 3_600_000)
   })
 
-  test('with an id that exists joins, rejects or replaces', async () => {
+  test('with an id that exists compares the input, joins, rejects or replaces', async () => {
     const place = await workplace()
     const first = await place.json<Submitted>('submit', 'greet', '1', '--id', 'once')
 
-    const joined = await place.json<Submitted>('submit', 'greet', '2', '--id', 'once')
+    const repeated = await place.json<Submitted>('submit', 'greet', '1', '--id', 'once')
+    const other = await place.run(['submit', 'greet', '2', '--id', 'once', '--json'])
+    const joined = await place.json<Submitted>('submit', 'greet', '2', '--id', 'once', '--if-exists', 'join')
     const rejected = await place.run(['submit', 'greet', '3', '--id', 'once', '--if-exists', 'reject', '--json'])
     const replaced = await place.json<Submitted>('submit', 'greet', '4', '--id', 'once', '--if-exists', 'replace')
 
-    expect(joined).toEqual({ ...first, kind: 'joined' })
+    expect([repeated, joined]).toEqual([
+      { ...first, kind: 'joined' },
+      { ...first, kind: 'joined' },
+    ])
+    expect(other.code).toBe(1)
+    expect(errorIn(other).code).toBe('input_differs')
     expect(rejected.code).toBe(1)
     expect(errorIn(rejected).code).toBe('execution_exists')
     expect(replaced).toEqual({ ...first, kind: 'replaced' })
