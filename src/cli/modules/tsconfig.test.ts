@@ -49,6 +49,14 @@ test('paths are relative to the file that has them, or to baseUrl, and later fil
   expect([...read(based).paths]).toEqual([['z', [path.join(based, 'src/z.ts')]]])
 })
 
+test('${configDir} in an extended file is the folder of the file that extends it', () => {
+  const folder = project({
+    'tsconfig.json': '{ "extends": "./config/base.json" }',
+    'config/base.json': '{ "compilerOptions": { "paths": { "@/*": ["${configDir}/src/*"] } } }',
+  })
+  expect([...read(folder).paths]).toEqual([['@/*', [path.join(folder, 'src/*')]]])
+})
+
 test('a configuration that cannot be read is refused with its name', () => {
   expect(() => read(project({ 'tsconfig.json': '{ "extends": }' }))).toThrow(/tsconfig\.json: Unexpected token/)
   expect(() => read(project({ 'tsconfig.json': '{ "extends": "nowhere" }' }))).toThrow('cannot find nowhere')

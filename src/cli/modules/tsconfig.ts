@@ -23,7 +23,8 @@ interface Layer {
 /** Reads the nearest tsconfig.json at or above a folder. `onFile` gets every configuration file before it is read. */
 export function readTypeScriptOptions(folder: string, onFile: (file: string) => void): TypeScriptOptions {
   const file = nearest(folder)
-  const layers = file === undefined ? [] : layersOf(file, [], onFile)
+  const layers =
+    file === undefined ? [] : layersOf(file, [], onFile).map((layer) => withFolder(layer, path.dirname(file)))
   const latest = (name: string): { readonly folder: string; readonly value: unknown } | undefined => {
     const layer = layers.findLast(({ options }) => options[name] !== undefined)
     return layer && { folder: layer.folder, value: layer.options[name] }
@@ -62,15 +63,14 @@ function layersOf(file: string, files: string[], onFile: (file: string) => void)
   const extended = [content.extends].flat().filter((name) => typeof name === 'string')
   return [
     ...extended.flatMap((name) => layersOf(extendedFile(name, file), files, onFile)),
-    { folder, options: fieldsOf(withFolder(content.compilerOptions, folder)) },
+    { folder, options: fieldsOf(content.compilerOptions) },
   ]
 }
 
-/** `${configDir}` stands for the folder of the configuration. */
-function withFolder(options: unknown, folder: string): unknown {
-  if (options === undefined) return undefined
-  const quoted = JSON.stringify(folder).slice(1, -1)
-  return JSON.parse(JSON.stringify(options).replaceAll('${configDir}', () => quoted))
+/** `${configDir}` stands for the folder of the configuration that extends the others. */
+function withFolder({ folder, options }: Layer, root: string): Layer {
+  const quoted = JSON.stringify(root).slice(1, -1)
+  return { folder, options: fieldsOf(JSON.parse(JSON.stringify(options).replaceAll('${configDir}', () => quoted))) }
 }
 
 function extendedFile(name: string, from: string): string {
