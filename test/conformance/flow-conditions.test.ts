@@ -131,6 +131,18 @@ conforms('a flow with conditions', ({ fabric }) => {
     await expect(working.until(handle.result())).rejects.toThrow('must return true or false')
   })
 
+  test('that replaces another under its id is decided with its own input', async () => {
+    await using working = new Working(fabric)
+    working.work(handlers, { flows: [resize] })
+    sizes.isBroken = false
+    const submit = (limit: number) =>
+      working.until(working.client.submit(resize, { limit }, { id: 'again', ifExists: 'replace' }))
+
+    expect(await working.until((await submit(3)).result())).toContain('shrink "shrunk"')
+    expect(await working.until((await submit(9)).result())).toContain('shrink condition')
+    expect(await working.until((await submit(3)).result())).toContain('shrink "shrunk"')
+  })
+
   test('is another flow for another input, under one id', async () => {
     await using working = new Working(fabric)
     await working.until(working.client.submit(resize, { limit: 1 }, { id: 'one' }))

@@ -19,9 +19,17 @@ const KEPT_FLOW_MAX = 64
 type ClaimedCondition = NonNullable<Claimed['condition']>
 type Conditions = ReadonlyMap<string, Condition>
 
+interface KeptConditions {
+  readonly flow: string
+  readonly encoding: string | undefined
+  /** A copy, as the bytes of a claim may be a part of a larger answer, and handlers may change them. */
+  readonly input: Uint8Array | undefined
+  readonly drawn: Promise<Conditions>
+}
+
 export class FlowConditions {
   readonly #flows: ReadonlyMap<string, AnyFlow>
-  readonly #kept = new Map<FlowId, Promise<Conditions>>()
+  readonly #kept = new Map<FlowId, KeptConditions>()
 
   constructor(flows: readonly AnyFlow[]) {
     this.#flows = new Map(flows.map((flow) => [flow.name, flow]))
@@ -48,16 +56,28 @@ export class FlowConditions {
   }
 
   async #conditionsOf(flowId: FlowId, condition: ClaimedCondition, input: Uint8Array | undefined): Promise<Conditions> {
-    const kept = this.#kept.get(flowId) ?? this.#draw(condition, input)
+    const found = this.#kept.get(flowId)
+    // A flow that replaced another one has its id, and may have another input.
+    const isKept = found !== undefined && isOf(found, condition, input)
+    const kept = isKept ? found : this.#newlyDrawn(condition, input)
     this.#kept.delete(flowId)
     this.#kept.set(flowId, kept)
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > KEPT_FLOW_MAX && oldest !== undefined) this.#kept.delete(oldest)
     try {
-      return await kept
+      return await kept.drawn
     } catch (error) {
-      this.#kept.delete(flowId)
+      if (this.#kept.get(flowId) === kept) this.#kept.delete(flowId)
       throw error
+    }
+  }
+
+  #newlyDrawn(condition: ClaimedCondition, input: Uint8Array | undefined): KeptConditions {
+    return {
+      flow: condition.flow,
+      encoding: condition.input?.encoding,
+      input: input === undefined ? undefined : new Uint8Array(input),
+      drawn: this.#draw(condition, input),
     }
   }
 
@@ -78,6 +98,13 @@ export class FlowConditions {
       throw unfit(`Flow '${name}' of this worker cannot be drawn for the input of the flow: ${message}`, error)
     }
   }
+}
+
+/** Whether conditions were drawn by the same definition, from the same input. */
+function isOf(kept: KeptConditions, { flow, input: info }: ClaimedCondition, input: Uint8Array | undefined): boolean {
+  if (kept.flow !== flow || kept.encoding !== info?.encoding) return false
+  if (kept.input === undefined || input === undefined) return kept.input === input
+  return Buffer.compare(kept.input, input) === 0
 }
 
 function unfit(message: string, cause?: unknown): UnfitInputError {
