@@ -278,6 +278,65 @@ conforms('a handler that calls other tasks', ({ fabric }) => {
   })
 })
 
+conforms('a handler that waits in several places at once', ({ fabric }) => {
+  const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+  const list = (ctx: TaskContext, name: string, count: number) => {
+    const children = numbers(count).map((n) => ctx.spawn(`${name}:${n}`, double, n))
+    return ctx.all(name, children)
+  }
+
+  test.each([2, 3, 90])('gets the results of %i calls', async (count) => {
+    await using working = new Working(fabric)
+    const ids = new Set<string>()
+    working.work([
+      double.handle((n, ctx) => {
+        ids.add(ctx.executionId)
+        return 2 * n
+      }),
+      run(async (ctx) => await Promise.all(numbers(count).map((n) => ctx.call(`n:${n}`, double, n)))),
+    ])
+    const execution = await working.until(working.client.submit(parent, null))
+
+    expect(await working.until(execution.result())).toEqual(numbers(count).map((n) => 2 * n))
+    expect(ids.size).toBe(count)
+  })
+
+  test('gets those of lists, beside steps before and after them', async () => {
+    await using working = new Working(fabric)
+    working.work([
+      doubleHandler,
+      run(async (ctx) => {
+        const late = list(ctx, 'late', 1).then(([n]) => ctx.step('after', () => n))
+        const [a, b, n] = await Promise.all([list(ctx, 'a', 2), list(ctx, 'b', 2), late])
+        const again = await Promise.all([list(ctx, 'c', 2), ctx.step('beside', () => 'step'), list(ctx, 'd', 2)])
+        return [a, b, n, again]
+      }),
+    ])
+    const execution = await working.until(working.client.submit(parent, null))
+
+    expect(await working.until(execution.result())).toEqual([[0, 2], [0, 2], 0, [[0, 2], 'step', [0, 2]]])
+  })
+
+  test.each(['at once', 'after a start'] as const)('sleeps %s, beside a list of 90 children', async (when) => {
+    await using working = new Working(fabric)
+    working.work([
+      doubleHandler,
+      run(async (ctx) => {
+        const nap = async () => {
+          if (when === 'after a start') await ctx.spawn('first', double, 0)
+          await ctx.sleep('nap', '1s')
+        }
+        const [results] = await Promise.all([list(ctx, 'all', 90), nap()])
+        return results.length
+      }),
+    ])
+    const execution = await working.until(working.client.submit(parent, null))
+    await untilState(fabric, execution, 'completed')
+
+    expect(await working.until(execution.result())).toBe(90)
+  })
+})
+
 conforms('a cancel of a handler with children', ({ fabric }) => {
   test('reaches its children, theirs, and those that have not started, but no detached one', async () => {
     await using working = new Working(fabric)

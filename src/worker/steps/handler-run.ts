@@ -24,7 +24,7 @@ export type ParkResult<T> = { readonly earlyExit: EarlyExit } | { readonly early
 /** Calls that a parking call makes too, by their subjects: it does not wait for them. */
 export interface CarriedCalls {
   readonly subjects: ReadonlySet<object>
-  /** Called instead of the parking call if the handler has returned. */
+  /** Makes them without the parking call: that one waits for another that parks, or the handler has returned. */
   readonly sendAlone: () => void
   /** Called once the parking call is over, or was not made. Ends the carried calls if they are still pending. */
   readonly end: () => void
@@ -206,7 +206,11 @@ export class HandlerRun {
     carried: CarriedCalls | undefined,
   ): Promise<ParkResult<T>> {
     const leased = this.#leased
-    if (before !== undefined) await before
+    if (before !== undefined) {
+      // That call waits for all calls, those that this one would carry included.
+      carried?.sendAlone()
+      await before
+    }
     // Completed calls let the handler continue, which may start more calls or end the run.
     await this.#flushProgress()
     for (let calls; (calls = this.#callsBeside(carried?.subjects)).length > 0;) {
