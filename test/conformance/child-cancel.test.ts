@@ -199,6 +199,22 @@ conforms('child_canceller', ({ fabric, given, flows, journal, children, clock })
     expect(await endOf(ids[1]!)).toBe('eligible')
   })
 
+  test.each([1, 40])('a join that the cancel of %i children decides has its losers cancelled too', async (count) => {
+    const names = Array.from({ length: count }, (_, i) => `c${i}`)
+    const { parent, ids } = await children.waiting(names)
+    await cancel(parent.executionId)
+    const unwinding = await given.claimOf(parent)
+    const [undo, other] = await children.started(unwinding, ['undo', 'other'])
+    await children.join(unwinding, ['c0', 'undo'], { name: 'undone', losers: 'cancel' })
+
+    await flows.drain()
+
+    expect(new Set(await Promise.all(ids.map(endOf)))).toEqual(new Set(['cancelled parent_stopped']))
+    expect(await endOf(undo!)).toBe('cancelled sibling_quorum_impossible')
+    expect(await endOf(other!)).toBe('eligible')
+    expect((await journal.journal(parent)).childCancels).toBeUndefined()
+  })
+
   test('a flow that is cancelled reaches the children of its members, also by the loss of a race', async () => {
     const graph = await flows.graph({ a: [] })
     const parent = await graph.claim('a')

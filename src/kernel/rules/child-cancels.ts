@@ -23,3 +23,14 @@ export function oweLoserCancels(journal: Journal, now: Instant): void {
     at: pending?.at ?? now,
   }
 }
+
+/** Returns one search that covers both. */
+export function mergeCancels(a: ChildCancels | undefined, b: ChildCancels | undefined): ChildCancels | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return {
+    from: Math.min(a.from, b.from),
+    allTo: Math.max(a.allTo, b.allTo),
+    to: Math.max(a.to, b.to),
+    at: Math.min(a.at, b.at),
+  }
+}

@@ -3,6 +3,7 @@ import { stepsIndex } from '../../model/indexes.ts'
 import { CANCEL_GRACE_DEFAULT_MS, CHILD_CANCEL_PAGE_COUNT, CHILD_CANCEL_WORK, CHILD_END_WORK } from '../../limits.ts'
 import type { Join, Step } from '../../model/journal-schema.ts'
 import type { Execution } from '../../model/records.ts'
+import { mergeCancels } from '../../rules/child-cancels.ts'
 import { LOST_TO_FAILURE, LOST_TO_SIBLING } from '../../rules/flow-state.ts'
 import { journalOf, scopeOf, scopeOfStep, stepIdIn } from '../../rules/journal-ids.ts'
 import type { Tx } from '../../tx.ts'
@@ -24,6 +25,9 @@ export function cancelChildren(tx: Tx, execution: Execution): void {
   const range = { index, from: { score: pending.from }, to: pending.to - 1, limit: CHILD_CANCEL_PAGE_COUNT }
   const page = tx.scan(range, 'step')
   let from = page.length < CHILD_CANCEL_PAGE_COUNT ? undefined : (page[page.length - 1]?.position ?? 0) + 1
+  // The end of a child may decide a join, which makes more cancels pending: what is there after the loop is new.
+  journalOf(execution).childCancels = undefined
+  tx.put(execution)
   for (const { step, reason } of openChildren(tx, page, pending.allTo)) {
     if (tx.room() < CHILD_CANCEL_WORK + CHILD_END_WORK) {
       from = step.position
@@ -34,12 +38,11 @@ export function cancelChildren(tx: Tx, execution: Execution): void {
   }
   // The end of a child may have changed the execution.
   const current = tx.get('execution', execution.id) ?? execution
-  for (const one of [current, execution]) {
-    journalOf(one).childCancels = from === undefined ? undefined : { ...pending, from }
-  }
+  const left = mergeCancels(from === undefined ? undefined : { ...pending, from }, journalOf(current).childCancels)
+  for (const one of [current, execution]) journalOf(one).childCancels = left && { ...left }
   tx.put(current)
   const followUp = current.followUp
-  if (from === undefined && current.state.phase === 'ended' && followUp !== undefined)
+  if (left === undefined && current.state.phase === 'ended' && followUp !== undefined)
     beginFollowUp(tx, current, followUp)
 }
 
