@@ -3,7 +3,7 @@
  * same wait and reads its verdict. Every wait is recorded, so that later runs get the same answer.
  */
 import { StepRefusedError } from '../../client/define/errors.ts'
-import { CHILD_JOIN_MAX } from '../../kernel/index.ts'
+import { CHILD_JOIN_MAX, STEP_PAGE_MAX } from '../../kernel/index.ts'
 import type { Join, Refused } from '../../kernel/index.ts'
 import type { Reply } from '../../stores/batcher.ts'
 import { EngineError } from '../../kernel/engine-error.ts'
@@ -52,21 +52,20 @@ export class ChildWaiter {
   /** Reads the ends of children again that this run has not seen. Those that are still open stay so. */
   async readEnds(children: readonly KnownChild[]): Promise<void> {
     const open = new Map<string, KnownChild>()
-    let from = Infinity
-    let to = -1
+    const positions: number[] = []
     for (const child of children) {
       if (child.ended !== undefined) continue
       const { position } = await child.recorded
       open.set(child.plan.name, child)
-      from = Math.min(from, position)
-      to = Math.max(to, position)
+      positions.push(position)
     }
-    if (open.size === 0) return
-    await this.#run.call(() =>
-      this.#journal.readAgain(from, to, (step, value) => {
-        if (step.kind === 'child') open.get(step.name)?.read(step, value)
-      }),
-    )
+    for (const { from, to } of stretchesOf(positions)) {
+      await this.#run.call(() =>
+        this.#journal.readAgain(from, to, (step, value) => {
+          if (step.kind === 'child') open.get(step.name)?.read(step, value)
+        }),
+      )
+    }
   }
 
   async #startAndPark(join: ChildJoin, page: StartPage): Promise<Join> {
@@ -135,6 +134,22 @@ export class ChildWaiter {
     const message = `Refused for the wait '${input.name}'.`
     return this.#leased.refusal ?? new StepRefusedError(code, { ...detail, step: detail.step ?? input.name, message })
   }
+}
+
+interface Stretch {
+  readonly from: number
+  to: number
+}
+
+/** Groups positions so that no page is read that has none of them. */
+function stretchesOf(positions: readonly number[]): Stretch[] {
+  const stretches: Stretch[] = []
+  for (const position of [...positions].sort((a, b) => a - b)) {
+    const last = stretches.at(-1)
+    if (last !== undefined && position - last.to <= STEP_PAGE_MAX) last.to = position
+    else stretches.push({ from: position, to: position })
+  }
+  return stretches
 }
 
 function undecided(step: string): EngineError {

@@ -1,6 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { ChildFailedError, ChildrenFailedError, PermanentError, task } from '../../client/index.ts'
 import type { TaskContext } from '../../client/index.ts'
+import { STEP_PAGE_MAX } from '../../kernel/index.ts'
 import type { World } from '../worker.fixture.ts'
 import { createWorld } from '../worker.fixture.ts'
 
@@ -230,6 +231,29 @@ test('quorum returns the winners in the order in which they completed', async ()
     { index: 2, name: 's:100', value: 100 },
     { index: 1, name: 's:200', value: 200 },
   ])
+})
+
+test('the ends of winners that are far apart are read without what is between them', async () => {
+  await using world = createWorld()
+  const pause = Promise.withResolvers<undefined>()
+  const count = 2 * STEP_PAGE_MAX
+  world.work([
+    doubleHandler,
+    run(async (ctx) => {
+      const first = ctx.spawn('first', double, 1)
+      // No worker takes them.
+      const others = Array.from({ length: count }, (_, n) => ctx.spawn(`n:${n}`, label, 'x'))
+      const handles = await Promise.all([first, ...others, ctx.spawn('last', double, 2)])
+      await pause.promise
+      return (await ctx.quorum(2, handles)).map(({ name, value }) => `${name} ${String(value)}`)
+    }),
+  ])
+  const handle = await world.fabric.submit(parent, null)
+  await world.advance(1_000)
+  pause.resolve(undefined)
+
+  expect(await handle.result()).toEqual(['first 2', 'last 4'])
+  expect(world.store.callsOf('readSteps').map(({ input }) => input)).toMatchObject([{ limit: 1 }, { limit: 1 }])
 })
 
 test('a quorum that can no longer be reached throws all failures', async () => {
