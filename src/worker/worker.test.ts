@@ -138,6 +138,21 @@ test('the idempotency key is the same for every attempt and another for other wo
   expect(keys[2]).not.toBe(keys[0])
 })
 
+test('runs of one id have different idempotency keys if the clock stands still', async () => {
+  await using world = createWorld()
+  const keys: string[] = []
+  world.work([add.handle((_, context) => keys.push(context.idempotencyKey))])
+
+  await world.fabric.submit(add, { a: 1, b: 2 }, { id: 'daily' })
+  await world.settle()
+  for (const ifExists of ['replace', 'after'] as const) {
+    await world.fabric.submit(add, { a: 1, b: 2 }, { id: 'daily', ifExists })
+    await world.settle()
+  }
+
+  expect(new Set(keys).size).toBe(3)
+})
+
 test('no more handlers run at once than the worker allows', async () => {
   await using world = createWorld()
   let running = 0

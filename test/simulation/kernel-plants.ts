@@ -303,6 +303,7 @@ function handOver(tx: Tx, execution: Execution): ClaimResult['executions'][numbe
     timeoutAt: undefined,
     deadlineAt: undefined,
     createdAt: execution.createdAt,
+    run: execution.run ?? 0,
     payload: execution.payload,
     payloadBlob:
       execution.payload === undefined ? undefined : tx.send(payloadKey(execution.id), execution.payload.size),

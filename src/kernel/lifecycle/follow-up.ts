@@ -59,6 +59,11 @@ export function runOnceMore(tx: Tx, execution: Execution, input: CreateInput): v
   tx.emit('follow_up_started', execution, { until: delayOf(execution) })
 }
 
+/** Returns the number of the run that comes after an ended one. */
+export function nextRun({ run = 0 }: Execution): number {
+  return run + 1
+}
+
 /** Whether a submit is the repetition of one that an execution has had and is past. */
 export function isPastRequest(execution: Execution, requestId: string | undefined): boolean {
   return requestId !== undefined && execution.pastRequests?.includes(requestId) === true
@@ -84,6 +89,7 @@ function restart(tx: Tx, execution: Execution, run: RunSettings, input: StoredIn
   // The last call of the holder may be repeated.
   fresh.lastLease = execution.unwinding === undefined ? execution.lastLease : asUnwound(execution.lastLease)
   if (journal !== undefined) fresh.journal = newJournal(journal.life + 1, journal.firstLife)
+  fresh.run = nextRun(execution)
   fresh.pastRequests = withPast(execution, execution.requestId)
   Object.assign(execution, fresh)
   registerQueue(tx, execution)

@@ -82,6 +82,7 @@ export function newExecution(tx: Tx, input: CreateInput, epoch: number): Executi
     payloadSlot: undefined,
     pastRequests: undefined,
     parent: undefined,
+    run: undefined,
   }
 }
 

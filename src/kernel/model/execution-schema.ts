@@ -291,6 +291,8 @@ export const execution = record('execution', {
   pastRequests: rare(frozenList(text)),
   /** Set if the handler of another execution has started it. */
   parent: rare(parent),
+  /** How many runs with its id ended before this one. With its creation it identifies a run of the id, also if the clock stands still. */
+  run: rare(whole),
 })
 
 export interface Execution extends InferRecord<typeof execution> {}

@@ -148,8 +148,8 @@ export class ChildContext implements ChildCalls {
   async #prepare({ plan }: KnownChild, input: unknown, options: SubmitOptions): Promise<PreparedSubmit> {
     const { batcher, runtime } = this.#services
     const { id, claimed } = this.#leased
-    const { createdAt, journal } = claimed
-    const start = [createdAt, journal?.era ?? 0, journal?.round ?? 0].join('.')
+    const { createdAt, run, journal } = claimed
+    const start = [createdAt, run, journal?.era ?? 0, journal?.round ?? 0].join('.')
     const ids = { executionId: childIdOf(id, start, plan.name), requestId: undefined }
     const setting = { namespace: claimed.namespace, indexedTags: batcher.store.settings.indexedTags }
     try {

@@ -382,3 +382,22 @@ test('a wait for no children has its answer at once', async () => {
   expect(await handle.result()).toEqual([[], []])
   expect(world.store.callsOf('joinChildren')).toEqual([])
 })
+
+test.each(['replace', 'after'] as const)('a run of the same id starts children of its own: %s', async (ifExists) => {
+  await using world = createWorld()
+  const childIds: string[] = []
+  const handler = double.handle((n, ctx) => {
+    childIds.push(ctx.executionId)
+    return 2 * n
+  })
+  world.work([handler, run((ctx) => ctx.call('first', double, 4))])
+  const first = await world.fabric.submit(parent, null, { id: 'daily' })
+  await world.settle()
+  const before = await first.result()
+  // The clock stands still.
+  const second = await world.fabric.submit(parent, null, { id: 'daily', ifExists })
+  await world.settle()
+
+  expect([before, await second.result()]).toEqual([8, 8])
+  expect(new Set(childIds).size).toBe(2)
+})

@@ -139,10 +139,14 @@ export class LeasedExecution {
     return this.claimed.executionId
   }
 
-  /** Includes the creation time, because an execution that replaces an ended one has the same id. */
+  /**
+   * Includes the creation time and the number of the run, because an execution that replaces an ended one has the same id,
+   * and may be created in the same millisecond.
+   */
   get idempotencyKey(): string {
-    const { executionId, createdAt } = this.claimed
-    return `${executionId}-${createdAt.toString(36)}`
+    const { executionId, createdAt, run } = this.claimed
+    const key = `${executionId}-${createdAt.toString(36)}`
+    return run === 0 ? key : `${key}-${run}`
   }
 
   /** When the attempt times out. */

@@ -10,7 +10,7 @@ import type { Refused } from '../../results.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
-import { isPastRequest, runOnceMore, setFollowUp } from '../../lifecycle/follow-up.ts'
+import { isPastRequest, nextRun, runOnceMore, setFollowUp } from '../../lifecycle/follow-up.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
 
@@ -35,7 +35,7 @@ export type CreateResult =
 
 export function createExecution(tx: Tx, input: CreateInput): CreateResult {
   const existing = tx.get('execution', input.executionId)
-  if (existing === undefined) return createNew(tx, input)
+  if (existing === undefined) return storeNew(tx, newExecution(tx, input, 0), input)
   if (existing.requestId === input.requestId || isPastRequest(existing, input.requestId)) {
     return answer('created', existing)
   }
@@ -51,15 +51,18 @@ export function createExecution(tx: Tx, input: CreateInput): CreateResult {
     case 'reject':
       return refusedFor('execution_exists', existing)
     case 'replace':
-      return existing.removed === undefined ? replaceExecution(tx, existing, input) : createNew(tx, input)
+      return existing.removed === undefined ? replaceExecution(tx, existing, input) : createAnew(tx, existing, input)
     case 'after':
-      return existing.removed === undefined ? runAfter(tx, existing, input) : createNew(tx, input)
+      return existing.removed === undefined ? runAfter(tx, existing, input) : createAnew(tx, existing, input)
   }
 }
 
-/** Nothing has the id, or nothing but the id is left of an earlier execution. */
-function createNew(tx: Tx, input: CreateInput): CreateResult {
-  const execution = newExecution(tx, input, 0)
+/** Nothing but the id is left of an earlier execution. */
+function createAnew(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
+  return storeNew(tx, { ...newExecution(tx, input, 0), run: nextRun(existing) }, input)
+}
+
+function storeNew(tx: Tx, execution: Execution, input: CreateInput): CreateResult {
   registerQueue(tx, execution)
   storeExecution(tx, execution, input)
   tx.emit('execution_created', execution, { until: delayOf(execution) })
@@ -104,7 +107,9 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
   const execution = newExecution(tx, input, existing.epoch)
   const journal = existing.journal
   if (journal !== undefined) execution.journal = newJournal(journal.life + 1, journal.firstLife)
-  if (phase !== 'ended') {
+  if (phase === 'ended') execution.run = nextRun(existing)
+  else {
+    execution.run = existing.run
     execution.createdAt = existing.createdAt
     execution.followUp = existing.followUp
     execution.payloadSlot = existing.payloadSlot

@@ -71,6 +71,8 @@ export interface Claimed {
   readonly timeoutAt: Instant | undefined
   readonly deadlineAt: Instant | undefined
   readonly createdAt: Instant
+  /** How many runs with its id ended before this one. */
+  readonly run: number
   readonly payload: BlobInfo | undefined
   /** The position of the payload among the blobs of the reply. */
   readonly payloadBlob: number | undefined
@@ -274,6 +276,7 @@ function toClaimed(tx: Tx, execution: Execution, payload: ClaimPayload): Claimed
     timeoutAt: state.timeoutAt,
     deadlineAt: execution.unwinding === undefined ? execution.deadlineAt : undefined,
     createdAt: execution.createdAt,
+    run: execution.run ?? 0,
     payload: info,
     payloadBlob: info === undefined ? undefined : tx.send(blobKey, info.size),
     flowId: execution.member?.flowId,
