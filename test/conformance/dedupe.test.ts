@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DURATION_MAX_MS } from '../../src/kernel/index.ts'
-import { RETENTION_MS, forcedCancel } from './given.ts'
+import { RETENTION_MS, forcedCancel, permanentFailure } from './given.ts'
 import type { Draft } from './given.ts'
 import { conforms } from './harness.ts'
 
@@ -36,6 +36,34 @@ conforms('an id that stays taken for longer than the retention', ({ fabric, give
     expect(blobKeys).toEqual([])
     expect(await fabric.run('listExecutions', { limit: 10 })).toMatchObject({ executions: [] })
     expect((await given.eventTypesOf({ executionId })).at(-1)).toBe('execution_purged')
+  })
+
+  test('a purge for one tag removes the small record too', async () => {
+    const { executionId } = await keptId()
+    const purgeFor = (value: string) => fabric.run('purgeExecutions', { filter: { tag: { name: 'team', value } } })
+    clock.advance(DEDUPE_MS)
+
+    await purgeFor('b')
+    expect(await fabric.exists(executionId)).toBe(true)
+    await purgeFor('a')
+    expect((await fabric.dump()).records).toEqual([])
+  })
+
+  test('the small record has nothing of its replays and failures', async () => {
+    const held = await given.activeExecution({ dedupeMs: DEDUPE_MS })
+    const { executionId } = held
+    await fabric.run('failExecution', { ...held, ...permanentFailure })
+    await fabric.run('replayExecution', { executionId, requestId: 'again' })
+    await fabric.run('failExecution', { ...(await given.claimOf(held)), ...permanentFailure })
+    clock.advance(RETENTION_MS)
+    await purge()
+
+    expect(await fabric.look(executionId)).toMatchObject({
+      lastReplay: undefined,
+      failure: undefined,
+      unwinding: undefined,
+      parent: undefined,
+    })
   })
 
   test('the retention is reported as a purge once, and the end of the id removes the record', async () => {

@@ -44,8 +44,9 @@ function brokenRules(execution: Execution): string[] {
     'an attempt has a beginning':
       (attempt === undefined) === (execution.startedAt === undefined) ||
       (execution.startedAt === undefined && execution.pastRequests !== undefined),
-    'only what has not ended has a follow-up':
-      execution.followUp === undefined || (state.phase !== 'ended' && execution.member === undefined),
+    'only what has not ended, or waits until its children are cancelled, has a follow-up':
+      execution.followUp === undefined ||
+      (execution.member === undefined && (state.phase !== 'ended' || execution.journal?.childCancels !== undefined)),
     'an execution of which only the id is kept has ended and owns nothing':
       execution.removed === undefined ||
       (state.phase === 'ended' &&
@@ -53,7 +54,9 @@ function brokenRules(execution: Execution): string[] {
         execution.journal === undefined &&
         execution.payload === undefined &&
         execution.result === undefined &&
-        tags.length === 0),
+        execution.lastReplay === undefined &&
+        execution.unwinding === undefined &&
+        execution.parent === undefined),
     'what is first is not a continuation': attempt !== undefined || execution.next === 'initial',
     'failures stay within the policy':
       execution.failureCount >= 0 && execution.failureCount <= execution.retry.attempts,
@@ -61,7 +64,8 @@ function brokenRules(execution: Execution): string[] {
       state.phase === 'ended' || execution.unwinding !== undefined || execution.failureCount < execution.retry.attempts,
     'reclaims stay within the cap': execution.reclaimCount >= 0 && execution.reclaimCount <= reclaimCap,
     'replays stay within the cap': execution.replayCount >= 0 && execution.replayCount <= REPLAY_CAP,
-    'who was replayed knows by whom': execution.replayCount > 0 === (execution.lastReplay !== undefined),
+    'who was replayed knows by whom':
+      execution.removed !== undefined || execution.replayCount > 0 === (execution.lastReplay !== undefined),
     'only what completed has a result':
       execution.result === undefined || (state.phase === 'ended' && state.outcome === 'completed'),
     'tags have one value for a name, in order':

@@ -40,6 +40,34 @@ conforms('the id of a flow', ({ fabric, flows, given, clock }) => {
     return { graph, call, endedAt, report }
   }
 
+  test('a purge for one tag removes what is left of a flow too', async () => {
+    const tags = [{ name: 'team', value: 'a', indexed: true }]
+    await completed({ dedupeMs: DEDUPE_MS, tags })
+    const filter = { tag: { name: 'team', value: 'a' } }
+    clock.advance(RETENTION_MS)
+    await fabric.run('purgeExecutions', { filter })
+    const left = (await fabric.dump()).records.map(({ type }) => type)
+    clock.advance(DEDUPE_MS)
+    await fabric.run('purgeExecutions', { filter })
+
+    expect(left).toEqual(['flow'])
+    expect((await fabric.dump()).records).toEqual([])
+  })
+
+  test('the purge of a member whose id stays taken is reported with its flow and its tags', async () => {
+    const tags = [{ name: 'team', value: 'a', indexed: true }]
+    const graph = await flows.graph({ a: [] }, { drafts: { a: { dedupeMs: DEDUPE_MS, tags } } })
+    await graph.complete('a')
+    clock.advance(RETENTION_MS)
+    await purge()
+
+    const executionId = graph.id('a')
+    expect(await fabric.exists(executionId)).toBe(true)
+    expect(await given.eventsOf({ executionId }, 'execution_purged')).toMatchObject([
+      { flowId: graph.flowId, tags: ['team', 'a'] },
+    ])
+  })
+
   test('an explicit join joins another graph of the same flow, in every state, and writes nothing', async () => {
     const { graph, calls } = flows.draw({ a: [], b: ['a'] })
     await fabric.run('submitFlow', calls[0]!)

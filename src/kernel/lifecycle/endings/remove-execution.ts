@@ -37,10 +37,12 @@ function keepsId(tx: Tx, { state, dedupeMs, removed }: Execution): boolean {
   return dedupeMs !== undefined && state.at + dedupeMs > tx.now
 }
 
-/** Reduces the record to what a later submit with its id is compared with: its task, its input and how it ended. */
+/**
+ * Reduces the record to what a later submit with its id is compared with: its task, its input and how it ended. Its tags
+ * stay: a purge with a filter finds it by them.
+ */
 function keepIdOnly(tx: Tx, execution: Execution): void {
   execution.removed = { at: tx.now, hadResult: execution.result !== undefined }
-  execution.tags = []
   execution.payload = undefined
   execution.result = undefined
   execution.failure = undefined
@@ -50,6 +52,9 @@ function keepIdOnly(tx: Tx, execution: Execution): void {
   execution.member = undefined
   execution.journal = undefined
   execution.payloadSlot = undefined
+  execution.lastReplay = undefined
+  execution.unwinding = undefined
+  execution.parent = undefined
   tx.put(execution)
 }
 

@@ -35,8 +35,10 @@ export function removeMembers(tx: Tx, flow: Flow, removed: Execution[]): boolean
     if (i === RESOLVE_PAGE_COUNT) return false
     const execution = tx.get('execution', page[i]?.id ?? '')
     if (execution === undefined) return tx.fault('a flow lists a member that does not exist', flow.id)
+    // What is left of it, if its id stays taken, does not tell its flow.
+    const subject = { ...execution }
     if (!removeInboundEdges(tx, execution) || tx.room() < FLOW_RESERVE || !removeExecution(tx, execution)) return false
-    tx.emit('execution_purged', execution, {})
+    tx.emit('execution_purged', subject, {})
     removed.push(execution)
   }
   return true
@@ -47,10 +49,12 @@ function keepsId(tx: Tx, { changedAt, dedupeMs, removedAt }: Flow): boolean {
   return removedAt === undefined && dedupeMs !== undefined && changedAt + dedupeMs > tx.now
 }
 
-/** Reduces the record to what a later submit with its id is compared with: its name, its digest and how it ended. */
+/**
+ * Reduces the record to what a later submit with its id is compared with: its name, its digest and how it ended. Its tags
+ * stay: a purge with a filter finds it by them.
+ */
 function keepIdOnly(tx: Tx, flow: Flow): void {
   flow.removedAt = tx.now
-  flow.tags = []
   flow.walk = undefined
   flow.memberCount = 0
   flow.edgeCount = 0

@@ -86,14 +86,14 @@ function purgeExecution(tx: Tx, purge: Purge, id: string): PurgeReport | undefin
   const state = execution.state
   if (state.phase !== 'ended') return tx.fault('an execution that has not ended is due to be purged', execution.id)
   if (!matchesFilter(execution, purge.input.filter)) return undefined
-  const { tags, removed, dedupeMs = 0 } = execution
+  const { removed, dedupeMs = 0 } = execution
   if (!removeExecution(tx, execution)) {
     purge.isShortOfRoom = true
     return undefined
   }
   // Its removal was reported when its retention was over. Now its id is free too.
   if (removed !== undefined) return addReport(purge, [], undefined, state.at + dedupeMs)
-  tx.emit('execution_purged', { ...execution, tags }, {})
+  tx.emit('execution_purged', execution, {})
   return addReport(purge, [execution], undefined, state.at + execution.retentionMs)
 }
 
