@@ -280,15 +280,53 @@ conforms('child_canceller', ({ fabric, given, flows, journal, children, clock })
     await flows.drain()
     await fabric.run('completeExecution', await given.claimOf(parent))
     const between = await endOf(parent.executionId)
-    const early = await given.submit(after)
+    const later = await given.submit(after)
 
     await flows.drain()
 
     expect([asked.kind, between]).toEqual(['follow_up', 'expired execution_deadline'])
-    expect(early).toMatchObject({ code: 'children_stopping' })
+    // The next run still waits, so a later one takes its place.
+    expect(later).toMatchObject({ kind: 'follow_up_replaced' })
     expect(await endOf(ids[0]!)).toBe('cancelled parent_stopped')
     expect(await endOf(parent.executionId)).toBe('eligible')
   })
+
+  test('an ended parent accepts a follow-up while its children are cancelled', async () => {
+    const { parent, ids } = await children.waiting(['a'])
+    const { executionId } = parent
+    await cancel(executionId, forcedCancel)
+
+    const asked = await given.submit({ executionId, ifExists: 'after' })
+    const between = await endOf(executionId)
+    await flows.drain()
+
+    expect([asked.kind, between]).toEqual(['follow_up', expect.stringContaining('cancelled')])
+    expect(await endOf(ids[0]!)).toBe('cancelled parent_stopped')
+    expect(await endOf(executionId)).toBe('eligible')
+  })
+
+  test.each(['cancelled', 'expired'])(
+    'a cancel drops the follow-up that waits after a run that %s',
+    async (outcome) => {
+      const { parent } = await children.waiting(['a'], { parent: { totalTimeoutMs: 10_000 } })
+      const { executionId } = parent
+      if (outcome === 'cancelled') await cancel(executionId, forcedCancel)
+      else {
+        clock.advance(10_000)
+        await flows.drain()
+        await fabric.run('completeExecution', await given.claimOf(parent))
+      }
+      await given.submit({ executionId, ifExists: 'after' })
+
+      const answer = await fabric.run('cancelExecution', { executionId, ...forcedCancel })
+      await flows.drain()
+
+      const kind = outcome === 'cancelled' ? 'already_cancelled' : 'cancelled'
+      expect(answer).toEqual({ kind, droppedFollowUp: true })
+      expect(await endOf(executionId)).toContain(outcome)
+      expect((await fabric.look(executionId)).followUp).toBeUndefined()
+    },
+  )
 
   test('a child has no follow-up', async () => {
     const { ids } = await children.waiting(['a'])

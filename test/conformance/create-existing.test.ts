@@ -29,6 +29,19 @@ conforms('createExecution of an id that exists', ({ fabric, given, clock }) => {
     expect(await given.eventsOf(input, 'execution_created')).toHaveLength(1)
   })
 
+  test('a repetition of a replaced submit starts nothing, however late', async () => {
+    const { executionId } = await given.endedExecution('completed')
+    const first = given.createInput({ executionId, ifExists: 'replace' })
+    await fabric.run('createExecution', first)
+    await fabric.run('completeExecution', await given.claimOf({ executionId }))
+    await given.submit({ executionId, ifExists: 'replace', priority: 7 })
+    await fabric.run('completeExecution', await given.claimOf({ executionId }))
+    const before = await fabric.dump()
+
+    expect(await fabric.run('createExecution', first)).toMatchObject({ kind: 'created', state: 'completed' })
+    expect(await fabric.dump()).toEqual(before)
+  })
+
   test.each(reachablePhases)('join follows the existing run while it is %s and changes nothing', async (phase) => {
     const existing = await given.inPhase(phase, { priority: 3 })
     const before = await fabric.dump()

@@ -84,7 +84,8 @@ function follow(lives: Map<string, Life>, event: StoredEvent): string | undefine
       return from === 'ended' || !life.hasStarted ? undefined : 'it had begun'
     case 'follow_up_set':
     case 'follow_up_dropped':
-      return from === 'ended' ? 'it had ended' : undefined
+      // An ended execution has one while its children are cancelled, of which events do not tell: its record is checked for that.
+      return undefined
     case 'follow_up_started':
       life.phase = phaseAfter(event)
       life.hasStarted = false

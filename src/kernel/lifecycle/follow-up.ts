@@ -18,7 +18,7 @@ type RunSettings = Omit<CreateInput, 'executionId' | 'key' | 'namespace' | 'payl
 /** Every setting by its name, so that the compiler reports one that a follow-up would lose. */
 type AllSettings = { readonly [K in keyof Required<RunSettings>]: RunSettings[K] }
 
-/** Stores the follow-up of an execution that has not ended. It takes the place of a pending one. */
+/** Stores the follow-up of an execution that has not ended, or whose children are still to be cancelled. It takes the place of a pending one. */
 export function setFollowUp(tx: Tx, execution: Execution, input: CreateInput): void {
   const displaced = execution.followUp
   if (displaced !== undefined) forgetFollowUp(tx, execution, displaced)
@@ -107,7 +107,7 @@ function forgetFollowUp(tx: Tx, execution: Execution, followUp: FollowUp): void 
 }
 
 /** Returns the latest submits of an execution that are past, with one more. */
-function withPast({ pastRequests = [] }: Execution, requestId: string | undefined): readonly string[] {
+export function withPast({ pastRequests = [] }: Execution, requestId: string | undefined): readonly string[] {
   return requestId === undefined ? pastRequests : [...pastRequests, requestId].slice(-PAST_REQUEST_MAX)
 }
 

@@ -30,7 +30,7 @@ export interface CancelInput {
 
 export type CancelResult =
   | ({ readonly kind: 'cancelled' } & Dropped)
-  | { readonly kind: 'already_cancelled' }
+  | ({ readonly kind: 'already_cancelled' } & Dropped)
   | ({ readonly kind: 'cancel_requested'; readonly forceAt: Instant } & Dropped)
   | LeaseRefusal
   | Refused<'execution_not_found' | 'execution_ended'>
@@ -46,16 +46,20 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
   if (input.fence !== undefined && hasCancelledItself(execution, input.fence)) return { kind: 'already_cancelled' }
   const state = execution.state
   if (state.phase === 'ended') {
-    if (state.outcome === 'cancelled') return { kind: 'already_cancelled' }
-    return refusedFor('execution_ended', execution)
+    const { outcome } = state
+    // A follow-up may still wait until the children are cancelled.
+    const dropped = dropUnlessOwn(tx, execution, input)
+    if (outcome === 'cancelled') return { kind: 'already_cancelled', ...dropped }
+    return dropped.droppedFollowUp === true
+      ? { kind: 'cancelled', ...dropped }
+      : refusedFor('execution_ended', execution)
   }
   if (input.fence !== undefined) {
     const refusal = refuseUnlessHeld(tx, execution, input.fence)
     if (refusal !== undefined) return refusal
   }
 
-  const isDropped = input.fence === undefined && dropFollowUp(tx, execution, input.by, input.reason)
-  const dropped: Dropped = isDropped ? { droppedFollowUp: true } : {}
+  const dropped = dropUnlessOwn(tx, execution, input)
   if (input.fence !== undefined || input.force) {
     const { failure } = input
     endCancelled(tx, execution, input, failure === undefined ? undefined : failureAt(failure, tx.now))
@@ -69,6 +73,12 @@ export function cancelExecution(tx: Tx, input: CancelInput): CancelResult {
     if (stopExecution(tx, execution, stop, 'cancelled') === 'ended') return { kind: 'cancelled', ...dropped }
   }
   return { kind: 'cancel_requested', forceAt: unwindingUntil(execution) ?? tx.now, ...dropped }
+}
+
+/** Drops the follow-up, unless a holder cancels itself. */
+function dropUnlessOwn(tx: Tx, execution: Execution, { fence, by, reason }: CancelInput): Dropped {
+  const isDropped = fence === undefined && dropFollowUp(tx, execution, by, reason)
+  return isDropped ? { droppedFollowUp: true } : {}
 }
 
 /** Whether the run of this fence was cancelled by its holder. Its follow-up may have begun since. */

@@ -10,7 +10,7 @@ import type { Refused } from '../../results.ts'
 import { publicState } from '../../model/public-state.ts'
 import type { PublicState } from '../../model/public-state.ts'
 import type { Tx } from '../../tx.ts'
-import { isPastRequest, nextRun, runOnceMore, setFollowUp } from '../../lifecycle/follow-up.ts'
+import { isPastRequest, nextRun, runOnceMore, setFollowUp, withPast } from '../../lifecycle/follow-up.ts'
 import { delayOf, newExecution, storeExecution } from '../../lifecycle/new-execution.ts'
 import type { CreateInput } from '../../lifecycle/new-execution.ts'
 
@@ -69,13 +69,13 @@ function storeNew(tx: Tx, execution: Execution, input: CreateInput): CreateResul
   return answer('created', execution)
 }
 
-/** Runs an execution once more: at once if it has ended, otherwise when it ends. */
+/** Runs an execution once more: at once if it has ended and its children are cancelled, otherwise when that is done. */
 function runAfter(tx: Tx, existing: Execution, input: CreateInput): CreateResult {
   // A second run of a member would not count in its flow.
   if (existing.member !== undefined) return refusedFor('execution_in_flow', existing)
   if (isKeptForParent(existing)) return refusedFor('execution_is_child', existing)
-  if (existing.state.phase === 'ended') {
-    if (existing.journal?.childCancels !== undefined) return refusedFor('children_stopping', existing)
+  // The journal of the next run would not know of children that are still to be cancelled.
+  if (existing.state.phase === 'ended' && existing.journal?.childCancels === undefined) {
     runOnceMore(tx, existing, input)
     return answer('replaced', existing)
   }
@@ -114,7 +114,7 @@ function replaceExecution(tx: Tx, existing: Execution, input: CreateInput): Crea
     execution.followUp = existing.followUp
     execution.payloadSlot = existing.payloadSlot
   }
-  execution.pastRequests = existing.pastRequests
+  execution.pastRequests = withPast(existing, existing.requestId)
   registerQueue(tx, execution)
   storeExecution(tx, execution, input)
   if (queueOf(existing) !== queueOf(execution)) removeEmptyQueues(tx, existing.lane)
