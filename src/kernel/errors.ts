@@ -266,7 +266,7 @@ export const errorCatalogue = {
   not_runnable: {
     status: 409,
     retry: 'never',
-    text: 'The execution has started, so it accepts no more dependencies.',
+    text: 'The execution has started, or is to undo its steps, so it accepts no more dependencies.',
     advice: 'Only the handler that runs it may add dependencies to it.',
   },
   upstream_not_replayed: {

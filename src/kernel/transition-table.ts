@@ -299,13 +299,13 @@ export const transitions: Transitions = {
     absent: either(['eligible', 'blocked', 'ended'], noMember),
     eligible: either(
       ['eligible', 'blocked', 'ended'],
-      [...noMember, 'execution_in_flow', 'execution_is_child', ...lost.refused],
+      [...noMember, 'execution_in_flow', 'execution_is_child', 'not_runnable', ...lost.refused],
     ),
     delayed: either(
       ['delayed', 'blocked', 'ended'],
-      [...noMember, 'execution_in_flow', 'execution_is_child', ...notHeld.refused],
+      [...noMember, 'execution_in_flow', 'execution_is_child', 'not_runnable', ...notHeld.refused],
     ),
-    blocked: either(['blocked'], [...noMember, 'execution_in_flow', ...notHeld.refused]),
+    blocked: either(['blocked'], [...noMember, 'execution_in_flow', 'not_runnable', ...notHeld.refused]),
     active: either(
       ['active'],
       [
@@ -328,9 +328,18 @@ export const transitions: Transitions = {
   },
   addDependency: {
     absent: refuse('flow_not_found', 'execution_not_found', 'self_referencing_edge'),
-    eligible: either(['blocked', 'eligible', 'ended'], [...noEdge, ...notNow, 'invalid_input', ...lost.refused]),
-    delayed: either(['blocked', 'delayed', 'ended'], [...noEdge, ...notNow, 'invalid_input', ...notHeld.refused]),
-    blocked: either(['blocked', 'eligible', 'ended'], [...noEdge, ...notNow, 'invalid_input', ...notHeld.refused]),
+    eligible: either(
+      ['blocked', 'eligible', 'ended'],
+      [...noEdge, ...notNow, 'not_runnable', 'invalid_input', ...lost.refused],
+    ),
+    delayed: either(
+      ['blocked', 'delayed', 'ended'],
+      [...noEdge, ...notNow, 'not_runnable', 'invalid_input', ...notHeld.refused],
+    ),
+    blocked: either(
+      ['blocked', 'eligible', 'ended'],
+      [...noEdge, ...notNow, 'not_runnable', 'invalid_input', ...notHeld.refused],
+    ),
     active: either(['active'], [...noEdge, ...notNow, 'not_runnable', ...whileHeld('active').refused]),
     suspended: either(['suspended'], [...noEdge, 'not_runnable', ...notHeld.refused]),
     ended: either(['ended'], [...noEdge, 'execution_ended', ...lost.refused]),

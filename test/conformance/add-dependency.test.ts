@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { GRAPH_SEARCH_MAX } from '../../src/kernel/index.ts'
 import { anyOf, input, names, nodes, payload, quorum } from './given-flow.ts'
-import { CLASS, DELAY_MS, LANE, LEASE_TTL_MS, fixedRetry } from './given.ts'
+import { CLASS, DELAY_MS, LANE, LEASE_TTL_MS, fixedRetry, permanentFailure, politeCancel } from './given.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
@@ -74,6 +74,23 @@ conforms('addDependency', ({ fabric, flows, given, clock }) => {
     await fabric.run('releaseExecution', { ...held, reason: 'shutdown' })
     expect((await refusal(fabric, () => graph.link('b', 'all'))).code).toBe('edge_group_already_fired')
     expect((await refusal(fabric, () => graph.link('b', 'any'))).code).toBe('edge_group_already_fired')
+  })
+
+  test('refuses to put others before a member that undoes its steps, which then runs', async () => {
+    const graph = await flows.open(['up', 'root'])
+    const held = await graph.claim('root')
+    await fabric.run('registerCompensation', { ...held, count: 1 })
+    await fabric.run('releaseExecution', { ...held, reason: 'shutdown' })
+    await fabric.run('cancelExecution', { executionId: held.executionId, ...politeCancel })
+
+    expect((await refusal(fabric, () => graph.link('up', 'root'))).code).toBe('not_runnable')
+    await graph.fail('up')
+
+    expect(await graph.look('root')).toMatchObject({
+      state: { phase: 'eligible' },
+      unwinding: { outcome: 'cancelled' },
+    })
+    expect(await graph.isClaimable('root')).toBe(true)
   })
 
   test('lets a quorum grow while it is undecided, and judges nothing before it is large enough', async () => {
@@ -226,6 +243,24 @@ conforms('addDependency by the holder of the downstream', ({ fabric, flows, give
 
     expect(await graph.link('other', 'parent', { fence })).toMatchObject({ kind: 'added', downstream: 'active' })
     expect(await graph.state('parent')).toBe('active')
+  })
+
+  test('that undoes its steps never waits for what it adds, and is not skipped by it', async () => {
+    const graph = await flows.open(['other', 'parent'])
+    const held = await graph.claim('parent')
+    await fabric.run('registerCompensation', { ...held, count: 1 })
+    expect(await fabric.run('failExecution', { ...held, ...permanentFailure })).toMatchObject({ kind: 'unwinding' })
+
+    expect(await graph.link('other', 'parent', held)).toMatchObject({ kind: 'added', downstream: 'active' })
+    expect(await graph.add('child', { holder: held, awaited: {} })).toMatchObject({ kind: 'added' })
+    expect(await fabric.run('waitForChildren', held)).toEqual({ kind: 'unwinding' })
+    await graph.fail('other')
+    expect(await graph.group('parent')).toMatchObject({ verdict: 'impossible' })
+    expect(await fabric.run('waitForChildren', held)).toEqual({ kind: 'unwinding' })
+    await fabric.run('releaseExecution', { ...held, reason: 'shutdown' })
+
+    expect(await graph.look('parent')).toMatchObject({ state: { phase: 'eligible' }, unwinding: { outcome: 'failed' } })
+    expect(await graph.isClaimable('parent')).toBe(true)
   })
 
   test('refuses a lease that is over or another’s, and what would wait for itself', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RESOLVE_PAGE_COUNT } from '../../src/kernel/index.ts'
 import { anyOf, names, payload, quorum } from './given-flow.ts'
-import { DELAY_MS, LEASE_TTL_MS, reachablePhases } from './given.ts'
+import { DELAY_MS, LEASE_TTL_MS, politeCancel, reachablePhases } from './given.ts'
 import { conforms } from './harness.ts'
 import { refusal } from './refusal.ts'
 
@@ -128,6 +128,19 @@ conforms('addExecutionToFlow', ({ fabric, flows, given, clock }) => {
 
     expect((await refusal(fabric, () => graph.add('b', { ...active, after }))).code).toBe('not_runnable')
     expect((await refusal(fabric, () => graph.add('c', { ...ended, after }))).code).toBe('execution_ended')
+  })
+
+  test('refuses to put others before an execution that undoes its steps, and takes it without them', async () => {
+    const graph = await flows.open(['a'])
+    const held = await given.activeExecution()
+    const { executionId } = held
+    await fabric.run('registerCompensation', { ...held, count: 1 })
+    await fabric.run('releaseExecution', { ...held, reason: 'shutdown' })
+    await fabric.run('cancelExecution', { executionId, ...politeCancel })
+
+    expect((await refusal(fabric, () => graph.add('b', { executionId, after: ['a'] }))).code).toBe('not_runnable')
+    expect(await graph.add('b', { executionId })).toMatchObject({ kind: 'added' })
+    expect(await graph.look('b')).toMatchObject({ state: { phase: 'eligible' }, unwinding: { outcome: 'cancelled' } })
   })
 
   test('refuses more edges than one call may bring, one of them twice, and more than one payload', async () => {

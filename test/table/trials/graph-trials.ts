@@ -1,5 +1,10 @@
 /** Calls about the graph of a flow: members, edges, policies; and those of a running member. */
-import { FLOW_EDGE_MAX, FLOW_MEMBER_MAX } from '../../../src/kernel/index.ts'
+import {
+  COMPENSATION_TIMEOUT_DEFAULT_MS,
+  COMPENSATION_WAIT_MS,
+  FLOW_EDGE_MAX,
+  FLOW_MEMBER_MAX,
+} from '../../../src/kernel/index.ts'
 import type { AddDependencyInput, AddExecutionInput, Fence, Handover, PolicyInput } from '../../../src/kernel/index.ts'
 import {
   addMember,
@@ -17,10 +22,11 @@ import {
   siblingId,
   upstreamId,
 } from './flow-world.ts'
+import { storedRecord } from './memory.ts'
 import type { OperationCall } from './operation-call.ts'
 import { LEASES_OVER_MS, SOON_MS } from './trial.ts'
 import type { Trial } from './trial.ts'
-import { executionId, firstClaim, ownFence, payload, step } from './world.ts'
+import { executionId, firstClaim, ownFence, payload, putDirectly, step } from './world.ts'
 import type { World } from './world.ts'
 
 /** When the execution's lease, if it has one, is over. */
@@ -77,6 +83,24 @@ function leaseRevoked(world: World): void {
   step(world, 0, { operation: 'revokeLease', input: { executionId, reason: 'stuck', by: 'ada' } })
 }
 
+/** The execution was stopped, and waits for a worker that undoes its steps. */
+function undoing(world: World): void {
+  const execution = storedRecord(world.memory, 'execution', executionId)
+  if (execution === undefined || execution.state.phase === 'ended') return
+  execution.unwinding = {
+    outcome: 'cancelled',
+    reason: 'unwanted',
+    by: 'ada',
+    at: world.now,
+    until: world.now + COMPENSATION_WAIT_MS,
+    leftMs: COMPENSATION_TIMEOUT_DEFAULT_MS,
+    failure: undefined,
+    undoFailure: undefined,
+    incompleteRuns: undefined,
+  }
+  putDirectly(world, execution)
+}
+
 /** The same trial after the lease is over. */
 function later(one: Trial): Trial {
   return { ...one, atMs: LEASE_OVER_MS }
@@ -96,6 +120,7 @@ export const graphTrials: readonly Trial[] = [
   add('one that exists', existing),
   add('a new one', newMember(executionId, [])),
   add('behind another', behind),
+  add('behind another, while it undoes its steps', behind, undoing),
   add('behind one that was cancelled', newMember(executionId, [{ upstreamId: laterId }]), cancelledNewcomer),
   add('behind one that is not there', newMember(executionId, [{ upstreamId: laterId }])),
   add('behind one of another flow', { ...behind, flowId: otherFlowId }),
@@ -114,6 +139,8 @@ export const graphTrials: readonly Trial[] = [
   add('to a cancelled flow', newMember(executionId, []), cancelAlone),
   add('to a flow that is not there', { ...newMember(executionId, []), flowId: laterFlowId }),
   connect('behind another', edge),
+  connect('behind another, while it undoes its steps', edge, undoing),
+  trial('while it undoes its steps', { operation: 'reconcileDependencies', input: {} }, undoing),
   connect('behind a new one', { ...edge, upstreamId: laterId }, newcomer),
   connect('behind one that was cancelled', { ...edge, upstreamId: laterId }, cancelledNewcomer),
   connect('behind another, by its holder', { ...edge, fence: ownFence }),

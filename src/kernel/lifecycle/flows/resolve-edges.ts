@@ -217,7 +217,8 @@ function applyVerdict(tx: Tx, { flow, ended }: Cascade, downstream: Execution, c
     return
   }
   const before = bucketOf(downstream)
-  if (downstream.member?.group?.verdict === 'satisfied') {
+  // A member that is to undo its steps does that before it ends, whatever its group says.
+  if (downstream.member?.group?.verdict === 'satisfied' || downstream.unwinding !== undefined) {
     unblock(tx, downstream)
   } else if (skipMember(tx, downstream, cause)) {
     ended.push(downstream)

@@ -142,7 +142,7 @@ function refuseEdge(
   }
   const phase = downstream.state.phase
   if (phase === 'ended') return refusedFor('execution_ended', downstream)
-  if (fence === undefined && (phase === 'active' || phase === 'suspended'))
+  if (fence === undefined && (phase === 'active' || phase === 'suspended' || downstream.unwinding !== undefined))
     return refusedFor('not_runnable', downstream)
   const group = downstream.member?.group
   if (group !== undefined && group.verdict !== 'pending') {

@@ -154,7 +154,8 @@ function refuseMember(
   if (existing?.followUp !== undefined) return refusedFor('follow_up_pending', existing)
   if (existing !== undefined && input.after.length > 0) {
     if (phase === 'ended') return refusedFor('execution_ended', existing)
-    if (phase === 'active' || phase === 'suspended') return refusedFor('not_runnable', existing)
+    const isUnwinding = existing.unwinding !== undefined
+    if (phase === 'active' || phase === 'suspended' || isUnwinding) return refusedFor('not_runnable', existing)
   }
   let payloadEdges = 0
   for (const edge of input.after) if (edge.hands?.as === 'payload') payloadEdges = payloadEdges + 1
