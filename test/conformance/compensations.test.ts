@@ -294,6 +294,37 @@ conforms('an execution with registered compensations', ({ fabric, given, journal
     })
   })
 
+  /** A completed execution with a compensation is replayed from its second step, and claimed. */
+  const replayedFromStep = async (): Promise<Claimed> => {
+    const held = await registered()
+    await journal.record(held, 'charge')
+    await journal.record(held, 'ship')
+    await fabric.run('completeExecution', held)
+    const { executionId } = held
+    const from = { kind: 'step', name: 'ship' } as const
+    await fabric.run('replayExecution', { executionId, requestId: given.requestId(), from })
+    return await claimAgain()
+  }
+
+  test('is left to a worker that undoes kept steps if it ends before a replay from a step has registered any', async () => {
+    const claimed = await replayedFromStep()
+    expect(claimed).toMatchObject({ attemptKind: 'replay', journal: { compensationCount: 0 } })
+    const refused = { build: 'b1', countLimit: 1, buildLimit: 1 }
+    await fabric.run('releaseExecution', { ...heldOf(claimed), reason: 'not a box', refusal: refused })
+
+    const undoing = await claimAgain()
+    expect(undoing).toMatchObject({ unwinding: { outcome: 'failed', failure: { category: 'input_refused' } } })
+    expect(await register(heldOf(undoing))).toEqual({ kind: 'registered' })
+    expect(await fabric.run('cancelExecution', { ...heldOf(undoing), ...undone })).toEqual({ kind: 'cancelled' })
+    expect(await fabric.look(claimed.executionId)).toMatchObject({ state: { outcome: 'failed' } })
+  })
+
+  test('fails at once after a replay from a step whose run has registered none', async () => {
+    const claimed = await replayedFromStep()
+
+    expect(await fabric.run('failExecution', { ...heldOf(claimed), ...permanentFailure })).toEqual({ kind: 'failed' })
+  })
+
   test('starts from its beginning when it is replayed, and registers them again', async () => {
     const held = await registered()
     await journal.record(held, 'charge')

@@ -114,6 +114,18 @@ describe('a cut', () => {
 
     expect([some, none]).toEqual([true, undefined])
   })
+
+  test('leaves no number of compensations, but that there may be some unless it is from the beginning', () => {
+    const counts = [1, 0].map((position) => {
+      const cut = journal({ nextPosition: 2, compensationCount: 3 })
+      cutFrom(cut, position)
+      return cut.compensationCount
+    })
+    const without = journal({ nextPosition: 2 })
+    cutFrom(without, 1)
+
+    expect([...counts, without.compensationCount]).toEqual([0, undefined, undefined])
+  })
 })
 
 describe('open waitpoints', () => {

@@ -97,8 +97,9 @@ export function cutFrom(journal: Journal, position: number): void {
   if (position < journal.nextPosition) cuts.push({ from: position, to: journal.nextPosition })
   journal.cuts = cuts
   if (position === 0) journal.hasCompletedSteps = undefined
-  // The handler registers again what it has to undo.
-  journal.compensationCount = undefined
+  // The handler registers again what it has to undo, maybe less than before. Kept steps may have to be undone even if no run does.
+  const mayUndo = position > 0 && journal.compensationCount !== undefined
+  journal.compensationCount = mayUndo ? 0 : undefined
   journal.era = journal.era + 1
 }
 
