@@ -373,7 +373,7 @@ export const errorCatalogue = {
     advice: 'Replay the parent, or start another execution.',
   },
   children_stopping: {
-    status: 409,
+    status: 503,
     retry: 'later',
     text: 'The children of the execution are still being cancelled.',
     advice: 'Try again in a moment: an engine cancels them.',

@@ -105,15 +105,15 @@ describe.each(['postgres', 'postgresNewest'] as const)('a submit inside a transa
       }),
     ])
     const client = await place.client()
-    const id = 'order:17'
+    const own = { id: 'order:17', ifExists: 'join' } as const
 
     const [first, second] = await commit(client, async () => [
-      await fabric.submit(echo, 1, { id, tx: client }),
-      await fabric.submit(echo, 2, { id, tx: client }),
+      await fabric.submit(echo, 1, { ...own, tx: client }),
+      await fabric.submit(echo, 2, { ...own, tx: client }),
     ])
     expect(await first.result({ signal: signal() })).toEqual({ input: 1 })
-    const third = await commit(client, () => fabric.submit(echo, 3, { id, tx: client }))
-    const fourth = await fabric.submit(echo, 4, { id })
+    const third = await commit(client, () => fabric.submit(echo, 3, { ...own, tx: client }))
+    const fourth = await fabric.submit(echo, 4, own)
 
     expect(new Set([first.id, second.id, third.id, fourth.id]).size).toBe(1)
     expect(fourth.created).toBe('joined')
