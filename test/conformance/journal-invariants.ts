@@ -198,9 +198,11 @@ function keptRules(execution: Execution, { steps, signals }: Stored): Record<str
   return {
     'only what came early is kept': signals.every((signal) => !signal.isWaiting || signal.effect === 'buffered'),
     'what has counted is not kept': signals.every((signal) => !signal.isWaiting || !counted.has(signal.sequence)),
-    // A replay has other waits, or the same ones anew.
+    // A replay has other waits, or the same ones anew; so has a handler that undoes its steps.
     'what came early and is not kept has counted':
-      execution.lastReplay !== undefined || taken.every((signal) => counted.has(signal.sequence)),
+      execution.lastReplay !== undefined ||
+      execution.unwinding !== undefined ||
+      taken.every((signal) => counted.has(signal.sequence)),
   }
 }
 
