@@ -84,14 +84,18 @@ test.each<[string, Partial<StepSummary>]>([
   ],
   [
     '0  build  child  open       1     15  2026-01-02T03:04:05.000Z  0-17',
-    { kind: 'child', state: 'open', child: { id: '0-17' as ExecutionId, outcome: undefined } },
+    { kind: 'child', state: 'open', child: { id: '0-17' as ExecutionId, outcome: undefined, isDetached: false } },
+  ],
+  [
+    '0  build  child  started      1     15  2026-01-02T03:04:05.000Z  0-17',
+    { kind: 'child', state: 'completed', child: { id: '0-17' as ExecutionId, outcome: undefined, isDetached: true } },
   ],
   [
     '0  build  child  cancelled      1     15  2026-01-02T03:04:05.000Z  0-17 cancelled: not needed',
     {
       kind: 'child',
       state: 'failed',
-      child: { id: '0-17' as ExecutionId, outcome: 'cancelled' },
+      child: { id: '0-17' as ExecutionId, outcome: 'cancelled', isDetached: false },
       failure: { category: 'cancelled', message: 'not needed', stack: undefined, at: AT },
     },
   ],

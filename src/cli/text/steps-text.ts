@@ -36,8 +36,12 @@ function stepTable(steps: readonly StepSummary[], output: Output): string {
   return table([header, ...rows], { alignRight: [0, 4, 5] })
 }
 
-/** A sleep that timed out is shown as completed, a child with its outcome, and a wait for children with its verdict. */
+/**
+ * A sleep that timed out is shown as completed, a child with its outcome, and a wait for children with its verdict. The outcome
+ * of a detached child is not recorded with its parent.
+ */
 function stateOf({ kind, how, state, child, join }: StepSummary): string {
+  if (child?.isDetached === true) return 'started'
   if (child?.outcome !== undefined) return child.outcome
   if (join !== undefined && how === 'satisfied') return join.verdict
   return kind === 'sleep' && how === 'timed_out' ? 'completed' : (how ?? state)

@@ -29,6 +29,7 @@ export interface HandleClient extends EndSource {
   children(id: ExecutionId): AsyncGenerator<ChildSummary, void, undefined>
   changePriority(id: ExecutionId, priority: number): Promise<void>
   setTags(id: ExecutionId, tags: Readonly<Record<string, string | undefined>>): Promise<void>
+  /** @internal */
   eventsOf(id: ExecutionId, options: EventsOptions): AsyncGenerator<SubscriptionItem, void, undefined>
 }
 

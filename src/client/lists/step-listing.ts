@@ -3,13 +3,11 @@ import { boolean, shape } from '../../options/shape.ts'
 import { SIGNAL_PAGE_MAX, STEP_PAGE_MAX, isMailbox } from '../../kernel/index.ts'
 import type {
   ConditionNode,
-  ExecutionId,
   Failure,
   Instant,
   JoinPolicy,
   JoinVerdict,
   OperationInput,
-  Outcome,
   Signal,
   SignalEffect,
   Step,
@@ -75,8 +73,8 @@ export interface StepSummary {
   readonly by: string | undefined
   readonly reason: string | undefined
   readonly wait: WaitSummary | undefined
-  /** The id and the outcome of a child. */
-  readonly child: { readonly id: ExecutionId; readonly outcome: Outcome | undefined } | undefined
+  /** A child of the handler. The step of a detached child is completed once the child is started. */
+  readonly child: Pick<ChildSummary, 'id' | 'outcome' | 'isDetached'> | undefined
   readonly join: JoinSummary | undefined
 }
 
@@ -179,9 +177,15 @@ function summariseStep({ step, valueBlob, isFinal }: StepView, blobs: readonly U
     by: closed?.by,
     reason: closed?.reason,
     wait: summariseWait(step),
-    child: step.child === undefined ? undefined : { id: step.child.executionId, outcome: step.child.outcome },
+    child: summariseChild(step),
     join: summariseJoin(step),
   }
+}
+
+function summariseChild({ child }: Step): StepSummary['child'] {
+  if (child === undefined) return undefined
+  const { executionId: id, outcome, isDetached = false } = child
+  return { id, outcome, isDetached }
 }
 
 function summariseJoin({ join }: Step): JoinSummary | undefined {
