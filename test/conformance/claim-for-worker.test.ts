@@ -48,6 +48,7 @@ conformsOnServers('claimForWorker', ({ fabric, given, clock }) => {
           timeoutAt: clock.now() + 60_000,
           deadlineAt: createdAt + 600_000,
           createdAt,
+          run: 0,
           payload: { size: 3, encoding: 'bytes' },
           payloadBlob: 0,
           inputs: [],
