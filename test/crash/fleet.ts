@@ -130,9 +130,9 @@ export class Fleet implements AsyncDisposable {
     await Promise.all([...this.#running.values()].map((member) => member.isReady))
   }
 
-  /** Kills one process at any point and restarts it. */
-  async killAny(): Promise<void> {
-    const member = this.#random.pick([...this.#running.values()])
+  /** Kills one of the processes whose names begin with this, at any point, and restarts it. */
+  async killAny(name = ''): Promise<void> {
+    const member = this.#random.pick([...this.#running.values()].filter(({ plan }) => plan.name.startsWith(name)))
     await this.kill(member)
     this.start(member.plan)
   }

@@ -26,6 +26,8 @@ const SEED = Number(process.env['FLOWFABRIC_CRASH_SEED'] ?? Math.floor(Math.rand
 
 /** What is acknowledged between two kills, at least. */
 const BETWEEN_KILLS = 15
+/** Kills of workers beyond those of the plan, until one of them held a lease. */
+const EXTRA_KILLS_MAX = 20
 const PROGRESS_LIMIT_MS = 30_000
 const PROBE_LIMIT_MS = 15_000
 const LEASE_MS = 1_000
@@ -82,12 +84,27 @@ export async function killProcesses(what: string, location: string, kills: numbe
     await untilAcknowledged(site, BETWEEN_KILLS)
     await fleet.killAny()
   }
+  await killUntilReclaimed(site, fleet)
   await fleet.stop('submitter')
   await fleet.stop('rogue')
   const numbers = await judgeSite(site, fleet)
   say(what, { kills: fleet.killCount, ...numbers })
   expect(site.forgeries().filter((answer) => !leaseLosses.includes(answer))).toEqual([])
   expect(numbers.reclaimed).toBeGreaterThan(0)
+}
+
+/** Kills workers until a lease has expired: the kills so far may all have hit other processes, or workers without a lease. */
+async function killUntilReclaimed(site: Site, fleet: Fleet): Promise<void> {
+  await using fabric = await createFabric(site.location, { log: silentLog })
+  for (let kill = 0; kill < EXTRA_KILLS_MAX; kill++) {
+    if (countReclaimed(mergedDump(await dumpsOf(fabric))) > 0) return
+    await untilAcknowledged(site, BETWEEN_KILLS)
+    await fleet.killAny('worker')
+  }
+}
+
+function countReclaimed({ events }: ReturnType<typeof mergedDump>): number {
+  return events.filter(({ type }) => type === 'lease_expired').length
 }
 
 export interface SiteVerdict {
@@ -115,7 +132,7 @@ export async function judgeSite(site: Site, fleet: Fleet): Promise<SiteVerdict> 
   return {
     acknowledged: acknowledged.length,
     ended: found.size,
-    reclaimed: whole.events.filter(({ type }) => type === 'lease_expired').length,
+    reclaimed: countReclaimed(whole),
     lost: acknowledged.filter((id) => !found.has(id)).length,
   }
 }
