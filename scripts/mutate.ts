@@ -4,6 +4,7 @@
  *   node scripts/mutate.ts                      the kernel and the code of tokens and keys
  *   node scripts/mutate.ts src/kernel/rules     the sources in a folder, or one file
  *   node scripts/mutate.ts --fresh              forgets the results of earlier runs
+ *   node scripts/mutate.ts --tests src/kernel   with the tests in a folder, or in one file, and the results of earlier runs
  *
  * Fails if a mutant survives that test/mutation/survivors.json does not list, if a listed one no longer survives, or if too few are
  * killed. An interrupted run continues where it stopped.
@@ -28,7 +29,7 @@ const SCORE_MIN = 95
 const PROGRESS_EVERY_MS = 15_000
 
 const { values, positionals } = parseArgs({
-  options: { fresh: { type: 'boolean', default: false } },
+  options: { fresh: { type: 'boolean', default: false }, tests: { type: 'string', multiple: true } },
   allowPositionals: true,
 })
 
@@ -64,14 +65,16 @@ function keep(tried: Tried, isWhole: boolean): void {
 console.log(`${mutants.length} mutants in ${sources.length} files, ${open.length} of them to be tried`)
 if (open.length > 0) {
   let shownAt = performance.now()
-  const task = { sources, mutantCount: mutants.length, mutants: open, testFiles: testFilesFor(sources) }
+  const isUsed = (file: string): boolean => values.tests?.some((place) => file.startsWith(place)) ?? true
+  const testFiles = testFilesFor(sources).filter(isUsed)
+  const task = { sources, mutantCount: mutants.length, mutants: open, testFiles }
   const tried = await new Trial(task, (soFar) => {
     if (performance.now() - shownAt < PROGRESS_EVERY_MS) return
     shownAt = performance.now()
     keep(soFar, false)
     console.log(`${seconds(startedAt)}: ${soFar.verdicts.size} killed, ${soFar.reached.size} reached`)
   }).run()
-  keep(tried, true)
+  keep(tried, values.tests === undefined)
   for (const [test, ms] of tried.tooSlow) console.log(`not tried, takes ${ms} ms: ${test}`)
   for (const [test, error] of tried.unusable) console.log(`not tried, fails without a mutant: ${test}\n    ${error}`)
 }

@@ -47,14 +47,19 @@ export function instrument(file: string, text: string, mutants: readonly Mutant[
     const [{ mutant, number }] = here as [(typeof here)[number]]
     const { manner, start, end, depth } = mutant
     if (manner === 'replace') {
-      const choices = here.map((choice) => `$is(${choice.number})?(${choice.mutant.replacement}):`)
-      around(start, end, depth, `(${choices.join('')}(`, '))')
+      const choices = here.map(
+        (choice) => `${choice.mutant.isComparable ? '$on' : '$is'}(${choice.number})?(${choice.mutant.replacement}):`,
+      )
+      const compared = here.filter((choice) => choice.mutant.isComparable)
+      const others = compared.map((choice) => `,${choice.number},()=>(${choice.mutant.replacement})`).join('')
+      if (others === '') around(start, end, depth, `(${choices.join('')}(`, '))')
+      else around(start, end, depth, `(${choices.join('')}$same((`, `)${others}))`)
     } else if (manner === 'omit') around(start, end, depth - 0.25, `{if(!$is(${number}))`, '}')
     else if (manner === 'break')
       insertions.push({ at: bodyOfClause(start, source), text: `if($is(${number}))break;`, order: -1 })
     else insertions.push({ at: start + 1, text: `if($is(${number}))${manner};`, order: 0 })
   }
-  return withInsertions(`const {is:$is,tick:$tick}=globalThis.${SWITCH};`, text, insertions)
+  return withInsertions(`const {is:$is,on:$on,same:$same,tick:$tick}=globalThis.${SWITCH};`, text, insertions)
 }
 
 function isLoop(node: ts.Node): node is ts.IterationStatement {

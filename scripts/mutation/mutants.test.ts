@@ -20,7 +20,8 @@ function changesOf(text: string): string[] {
 
 /** Calls the function `f` of a text with the given mutant, or with none. */
 function call(text: string, mutant: number, ...args: readonly unknown[]): unknown {
-  globals[SWITCH] = { is: (number: number) => number === mutant, tick: () => undefined }
+  const is = (number: number): boolean => number === mutant
+  globals[SWITCH] = { is, on: is, same: (value: unknown) => value, tick: () => undefined }
   const code = stripTypeScriptTypes(instrument(FILE, text, mutantsOf(FILE, text), 0), { mode: 'transform' })
   const f = runInThisContext(`(() => {${code}\nreturn f})()`) as (...given: readonly unknown[]) => unknown
   return f(...args)
@@ -47,6 +48,27 @@ describe('the mutants of a text', () => {
         "const LIMIT = 1 < 2\ntype A = 'a' | 'b'\nfunction f(a: 'c') { throw new Error('It has failed here.') }",
       ),
     ).toEqual(["{ throw new Error('It has failed here.') } → nothing"])
+  })
+
+  test('leave code alone that only runs while its module is loaded', () => {
+    const table =
+      'function row(a: number) { return cell(a) }\nfunction cell(a: number) { return -a }\nconst ROWS = [row(1)]'
+    expect(changesOf(table)).toEqual([])
+    expect(changesOf(`${table}\nconst f = () => cell(2)`)).toEqual(['{ return -a } → nothing', '-a → a'])
+  })
+
+  test('leave changes out that their form shows to be without effect', () => {
+    expect(changesOf('const f = (a?: number) => a !== undefined && a < 3')).not.toContain('a !== undefined → true')
+    expect(changesOf('const f = (a?: number) => b && a !== undefined && a < 3')).not.toContain('a !== undefined → true')
+    expect(changesOf('const f = (a?: number) => a !== undefined && b < 3')).toContain('a !== undefined → true')
+    expect(changesOf('const f = (a?: number) => (a ?? 0) > 0')).not.toContain('a ?? 0 → a')
+    expect(changesOf('const f = (a?: number) => (a ?? 0) === 0')).toContain('a ?? 0 → a')
+    expect(changesOf('function f() { try { g() } catch { return undefined } }')).not.toContain(
+      '{ return undefined } → nothing',
+    )
+    expect(changesOf('function f() { try { g() } catch { return undefined }\nreturn 1 }')).toContain(
+      '{ return undefined } → nothing',
+    )
   })
 
   test('take an optional chain as a whole', () => {

@@ -3,10 +3,13 @@
  * or of a statement, so that one text of the file can contain all of them behind switches (`instrument.ts`).
  *
  * Code that runs once, when its module is loaded, has no mutants: a switch would come too late. Those are tables of data, which the
- * schema lock, the golden files and the generated pages compare as a whole. Texts for people are not behaviour and have none either.
+ * schema lock, the golden files and the generated pages compare as a whole. Texts for people are not behaviour and have none either,
+ * and neither has code whose form shows that a change would have no effect.
  */
 import ts from 'typescript'
+import { isPure } from './pure-text.ts'
 import { replacementsOf } from './replacements.ts'
+import { loadTimeFunctions, returnsNothing } from './without-effect.ts'
 
 /** How a mutant is switched on: by replacing an expression, by leaving a statement out, or by leaving a block early. */
 export type Manner = 'replace' | 'omit' | 'return' | 'break' | 'continue'
@@ -21,6 +24,8 @@ export interface Mutant {
   readonly depth: number
   /** The text in its place. Empty where nothing takes its place. */
   readonly replacement: string
+  /** Whether the replacement can be evaluated beside the original, to see whether it makes a difference. */
+  readonly isComparable: boolean
   readonly line: number
   /** The innermost named function around it. */
   readonly within: string
@@ -38,6 +43,7 @@ export function parseSource(file: string, text: string): ts.SourceFile {
 export function mutantsOf(file: string, text: string): Mutant[] {
   const source = parseSource(file, text)
   const mutants: Mutant[] = []
+  const onlyAtLoad = loadTimeFunctions(source)
 
   const add = (node: ts.Node, manner: Manner, replacement: string, depth: number): void => {
     const start = node.getStart(source)
@@ -49,6 +55,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
       end: node.getEnd(),
       depth,
       replacement,
+      isComparable: manner === 'replace' && isComparable(node.getText(source), replacement),
       line: source.getLineAndCharacterOfPosition(start).line + 1,
       within: nameAround(node),
       change: manner === 'replace' ? `${before} → ${after}` : `${before} → nothing`,
@@ -56,7 +63,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   }
 
   const visit = (node: ts.Node, depth: number, isInFunction: boolean): void => {
-    if (isWithoutBehaviour(node)) return
+    if (isWithoutBehaviour(node) || onlyAtLoad.has(node)) return
     if (isInFunction) {
       for (const { place, text: replacement } of replacementsOf(node, source)) {
         add(place, 'replace', replacement, depthOf(place))
@@ -68,6 +75,15 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   }
   visit(source, 0, false)
   return mutants
+}
+
+/** A constant is compared with any value. What reads may see other values after calls that the original makes. */
+function isComparable(original: string, replacement: string): boolean {
+  return isConstant(replacement) || (isPure(replacement) && isPure(original))
+}
+
+function isConstant(text: string): boolean {
+  return ['true', 'false', "''"].includes(text)
 }
 
 function depthOf(node: ts.Node): number {
@@ -96,8 +112,10 @@ function isBodyOf(child: ts.Node, parent: ts.Node): boolean {
 /** Whether and how a statement is left out. A block is left out where leaving out its only statement would not do the same. */
 function omissionOf(node: ts.Node): Manner | undefined {
   if (ts.isExpressionStatement(node)) return isRemovable(node.expression) ? 'omit' : undefined
-  if (ts.isCaseOrDefaultClause(node)) return node.statements.length > 0 ? 'break' : undefined
-  if (!ts.isBlock(node) || node.statements.length === 0) return undefined
+  if (ts.isCaseOrDefaultClause(node)) {
+    return node.statements.length > 0 && !returnsNothing(node.statements, node.parent.parent) ? 'break' : undefined
+  }
+  if (!ts.isBlock(node) || node.statements.length === 0 || returnsNothing(node.statements, node)) return undefined
   const [only] = node.statements.length === 1 ? node.statements : []
   if (only !== undefined && (ts.isExpressionStatement(only) || ts.isIfStatement(only))) return undefined
   const { parent } = node

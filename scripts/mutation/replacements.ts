@@ -1,5 +1,6 @@
 /** The replacements of an expression. Each is one that has been a bug in some program: a limit off by one, a condition left out. */
 import ts from 'typescript'
+import { isComparedAsAbsent, onlyNarrows } from './without-effect.ts'
 
 export interface Replacement {
   /** The expression that is replaced: the node itself, or the whole optional chain that it is in. */
@@ -100,10 +101,8 @@ function binaryReplacements(node: ts.BinaryExpression, source: ts.SourceFile): R
   const { left, right, operatorToken } = node
   const [leftText, rightText] = [left.getText(source), right.getText(source)]
   if (operatorToken.kind === K.QuestionQuestionToken) {
-    return [
-      { place: node, text: leftText },
-      { place: node, text: rightText },
-    ]
+    const fallback = { place: node, text: rightText }
+    return isComparedAsAbsent(node) ? [fallback] : [{ place: node, text: leftText }, fallback]
   }
   if (operatorToken.kind === K.PlusToken && (isText(left) || isText(right))) return []
   return (operators.get(operatorToken.kind) ?? []).map((operator) => ({
@@ -205,8 +204,15 @@ function conditionReplacements(node: ts.Node): Replacement[] {
   if (operator !== K.AmpersandAmpersandToken && operator !== K.BarBarToken) return []
   const neutral = operator === K.AmpersandAmpersandToken ? 'true' : 'false'
   return [node.left, node.right]
-    .filter((operand) => !isSameOperator(operand, operator))
+    .filter((operand) => !isSameOperator(operand, operator) && !isNarrowing(operand, node))
     .flatMap((operand) => always(operand, neutral))
+}
+
+/** In `a && b && c`, the left side of `c` is `a && b`, and `b` is an operand of that. */
+function isNarrowing(operand: ts.Expression, node: ts.BinaryExpression): boolean {
+  const { parent } = node
+  const isLast = node.right === operand && ts.isBinaryExpression(parent) && parent.left === node
+  return onlyNarrows(operand, isLast ? parent : node)
 }
 
 /** `a && b` in `a && b && c` is no operand of its own: its operands are left out one by one. */

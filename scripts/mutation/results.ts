@@ -31,7 +31,7 @@ const FOLDER = path.join(root, 'node_modules/.cache/mutation')
 export class Results {
   readonly #isFresh: boolean
   readonly #versions = new Map<string, string>()
-  readonly #finders = hashOf(globSync('scripts/mutation/{mutants,replacements}.ts', { cwd: root }))
+  readonly #finders = hashOf(globSync('scripts/mutation/{mutants,replacements,without-effect}.ts', { cwd: root }))
   /** The state of all tests and sources. */
   readonly #triedWith = hashOf(globSync('{src,test}/**/*.ts', { cwd: root }).sort())
 

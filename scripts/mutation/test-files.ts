@@ -9,11 +9,11 @@ import { root } from '../run.ts'
  */
 const OF_KERNEL = [
   'src/kernel/**/*.test.ts',
+  'test/mutation/*.test.ts',
+  'test/table/!(table|walk).test.ts',
   'test/conformance/!(table).test.ts',
-  'test/table/{claiming,listing,looking,purging,reconciling,reconciling-journals,time}.test.ts',
   'src/engine/scanners/*.test.ts',
   'test/properties/conditions.test.ts',
-  'test/mutation/*.test.ts',
 ]
 
 /** The tests of the code around the kernel. */
@@ -21,12 +21,13 @@ const OF_CLIENT = ['src/client/**/*.test.ts', 'src/fabric/*.test.ts', 'test/conf
 
 const SERVER_TEST = /(^|[./])(valkey|postgres)\.test\.ts$/
 
-/** The tests beside the mutated sources come before all others. Only tests that import a mutated source are used. */
+/** The tests beside the mutated sources, and those named after one, come before all others. Only tests that import a mutated source are used. */
 export function testFilesFor(sources: readonly string[]): string[] {
   const folders = [...new Set(sources.map((source) => path.dirname(source)))]
   const inKernel = sources.filter((source) => source.startsWith('src/kernel/')).length
   const patterns = [
     ...folders.map((folder) => `${folder}/*.test.ts`),
+    ...sources.map((source) => `test/conformance/${path.basename(source, '.ts')}.test.ts`),
     ...(inKernel > 0 ? OF_KERNEL : []),
     ...(inKernel < sources.length ? OF_CLIENT : []),
   ]

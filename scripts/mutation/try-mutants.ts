@@ -14,9 +14,9 @@ const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const SILENCE_MAX_MS = 600_000
 const LOOK_EVERY_MS = 250
 /** Tests have the rest of the machine: this runs for a long time. */
-const NICENESS = 19
-/** A test that takes longer than the first is tried after all others; one that takes longer than the second is not tried. */
-const SLOW_MS = 250
+const NICENESS = 5
+/** In CPU time. A test that takes longer than the first is tried after all others; one that takes longer than the second is not tried. */
+const SLOW_MS = 50
 const TOO_SLOW_MS = 750
 
 export interface Verdict {
@@ -51,6 +51,7 @@ export class Trial {
   readonly #done = new Set<string>()
   readonly #slow = new Map<string, number>()
   readonly #unusable = new Map<string, string>()
+  readonly #fragile = new Set<string>()
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'flowfabric-mutation-'))
   #processCount = 0
 
@@ -85,7 +86,7 @@ export class Trial {
   }
 
   #progress(): number {
-    return this.#verdicts.size + this.#done.size + this.#slow.size + this.#unusable.size
+    return this.#verdicts.size + this.#done.size + this.#slow.size + this.#unusable.size + this.#fragile.size
   }
 
   async #process(slowMs: number, testFiles: readonly string[]): Promise<{ hasEnded: boolean; output: string }> {
@@ -98,6 +99,7 @@ export class Trial {
       testFiles,
       mutants: this.#task.mutants.filter((mutant) => !this.#verdicts.has(mutant)),
       skippedTests: [...this.#done, ...this.#slow.keys(), ...this.#unusable.keys()],
+      fragileTests: [...this.#fragile],
       slowMs,
       reportFile,
     }
@@ -185,8 +187,10 @@ export class Trial {
       case 'unusable':
         this.#unusable.set(report.test, report.error)
         return
-      case 'trying':
       case 'spoiled':
+        this.#fragile.add(report.test)
+        return
+      case 'trying':
         return
     }
   }

@@ -13,7 +13,9 @@ export interface Plan {
   readonly testFiles: readonly string[]
   /** Tests that are not tried: done before, or too slow. */
   readonly skippedTests: readonly string[]
-  /** A test that takes longer without a mutant is not tried. */
+  /** Tests that a mutant has spoiled the process with. Each kill of these is checked alone. */
+  readonly fragileTests: readonly string[]
+  /** A test that takes more CPU time without a mutant is not tried. */
   readonly slowMs: number
   readonly reportFile: string
 }

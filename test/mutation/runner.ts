@@ -9,15 +9,17 @@ import { TestRunner } from 'vitest'
 import type { RunnerTestCase, SerializedConfig } from 'vitest'
 import { readPlan } from './plan.ts'
 import type { Plan, ReportLine } from './plan.ts'
-import { isLoopEnded, prepareSwitch, reachedOf, switchOff, switchOn, tickCount } from './switch.ts'
+import { differedOf, isLoopEnded, prepareSwitch, reachedOf, switchOff, switchOn, tickCount } from './switch.ts'
 
 /** A test with a mutant times out when it takes so much longer than without. */
 const TIME_FACTOR = 10
 const TIME_MIN_MS = 1_500
 /** A mutant is given up when tests that do not kill it have computed for so long. */
-const MUTANT_CPU_MAX_MS = 4_000
+const MUTANT_CPU_MAX_MS = 1_500
 /** A test that timed out is left behind. It spoils the process if it still works after this time. */
 const AFTERMATH_MS = 100
+/** After so many kills, a run without a mutant shows that the test still passes, and so that the mutants were the reason. */
+const CHECK_EVERY = 12
 
 /** A test is repeated only if it has an error. */
 const AGAIN = { message: 'The test runs again with another mutant.' }
@@ -35,12 +37,18 @@ interface Trial {
   hasTimedOut: boolean
   reached: readonly number[]
   queue: number[]
+  hasTried: boolean
+  /** Kills since the last run without a mutant. */
+  unchecked: Kill[]
 }
+
+type Kill = Extract<ReportLine, { readonly kind: 'killed' | 'timed_out' }>
 
 class MutationRunner extends TestRunner {
   readonly #plan: Plan = readPlan()
   readonly #alive: Set<number>
   readonly #skipped: ReadonlySet<string>
+  readonly #fragile: ReadonlySet<string>
   readonly #spentMs = new Map<number, number>()
   #trial: Trial | undefined
 
@@ -48,6 +56,7 @@ class MutationRunner extends TestRunner {
     super(config)
     this.#alive = new Set(this.#plan.mutants)
     this.#skipped = new Set(this.#plan.skippedTests)
+    this.#fragile = new Set(this.#plan.fragileTests)
     prepareSwitch(this.#plan.mutantCount)
   }
 
@@ -69,6 +78,8 @@ class MutationRunner extends TestRunner {
       hasTimedOut: false,
       reached: [],
       queue: [],
+      hasTried: false,
+      unchecked: [],
     }
   }
 
@@ -132,41 +143,63 @@ class MutationRunner extends TestRunner {
       }
       const kind = trial.hasTimedOut || isLoopEnded() ? 'timed_out' : 'killed'
       this.#alive.delete(look.mutant)
-      this.#report({ kind, mutant: look.mutant, test })
-      if (trial.hasTimedOut && (await isStillWorking())) this.#spoil(test)
-      return { kind: 'check' }
+      trial.unchecked.push({ kind, mutant: look.mutant, test })
+      if (trial.hasTimedOut && (await isStillWorking())) {
+        if (trial.unchecked.length === 1) this.#reportKills(trial)
+        this.#spoil(test)
+      }
+      const isCheckDue = this.#fragile.has(test) || trial.unchecked.length >= CHECK_EVERY
+      return isCheckDue ? { kind: 'check' } : this.#next(trial)
     }
     if (hasFailed) {
-      if (look.kind === 'check' && trial.queue.length < trial.reached.length - 1) this.#spoil(test)
+      // The process is started again, and the test is checked after each of its kills then: the last one is the one that spoils it.
+      if (this.#fragile.has(test) && trial.unchecked.length > 0) this.#reportKills(trial)
+      if (look.kind === 'check' && trial.hasTried) this.#spoil(test)
       this.#report({ kind: 'unusable', test, error })
       return undefined
     }
-    if (look.kind === 'check') return this.#next(trial)
+    this.#reportKills(trial)
+    if (look.kind === 'check' && trial.hasTried) return this.#next(trial)
     trial.usualMs = performance.now() - trial.startedAt
-    trial.usualTicks = tickCount()
+    trial.usualTicks = Math.max(trial.usualTicks, tickCount())
+    if (look.kind === 'check') return this.#begin(trial)
     trial.reached = reachedOf(this.#plan.mutants)
-    if (trial.usualMs > this.#plan.slowMs) {
-      this.#report({ kind: 'slow', test, ms: Math.round(trial.usualMs), reached: trial.reached })
+    // A test that cannot be repeated would seem to kill every mutant. What only its first run does is not repeated.
+    return trial.reached.some((mutant) => this.#alive.has(mutant)) ? { kind: 'check' } : this.#next(trial)
+  }
+
+  /** The second run without a mutant has shown what the test takes when it is repeated, and what differs then. */
+  #begin(trial: Trial): Look | undefined {
+    const cpuMs = cpuMsSince(trial.startedCpu)
+    if (cpuMs > this.#plan.slowMs) {
+      this.#report({ kind: 'slow', test: trial.test, ms: Math.round(cpuMs), reached: trial.reached })
       return undefined
     }
-    trial.queue = trial.reached.filter((mutant) => this.#alive.has(mutant))
-    // A test that cannot be repeated would seem to kill every mutant.
-    return trial.queue.length > 0 ? { kind: 'check' } : this.#next(trial)
+    trial.queue = differedOf(trial.reached).filter((mutant) => this.#alive.has(mutant))
+    return this.#next(trial)
   }
 
   /** Notes the computing time that a run without effect has taken. */
   #spend(mutant: number, { startedCpu }: Trial): void {
-    const { user, system } = process.cpuUsage(startedCpu)
-    const spent = (this.#spentMs.get(mutant) ?? 0) + (user + system) / 1_000
+    const spent = (this.#spentMs.get(mutant) ?? 0) + cpuMsSince(startedCpu)
     this.#spentMs.set(mutant, spent)
     if (spent > MUTANT_CPU_MAX_MS) this.#alive.delete(mutant)
   }
 
   #next(trial: Trial): Look | undefined {
     const mutant = trial.queue.shift()
-    if (mutant !== undefined) return { kind: 'mutant', mutant }
+    if (mutant !== undefined) {
+      trial.hasTried = true
+      return { kind: 'mutant', mutant }
+    }
+    if (trial.unchecked.length > 0) return { kind: 'check' }
     this.#report({ kind: 'done', test: trial.test, reached: trial.reached })
     return undefined
+  }
+
+  #reportKills(trial: Trial): void {
+    for (const kill of trial.unchecked) this.#report(kill)
+    trial.unchecked = []
   }
 
   /** Ends this process, which is started again without the mutants that were tried. */
@@ -184,6 +217,11 @@ class MutationRunner extends TestRunner {
   #report(line: ReportLine): void {
     appendFileSync(this.#plan.reportFile, `${JSON.stringify(line)}\n`)
   }
+}
+
+function cpuMsSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1_000
 }
 
 function nameOf(test: RunnerTestCase): string {
